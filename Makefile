@@ -1,0 +1,115 @@
+# `make` alone lists what there is to make.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# Each may be given on the command line: make test VENV=.venv-3.13 PYTHON=python3.13 ARGS="-k policy"
+PYTHON ?= python3
+VENV ?= .venv
+SAM_VENV ?= .venv-sam
+UV_VERSION ?= 0.13.8
+ARCH ?= arm64
+
+PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
+SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
+HOST_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
+
+.PHONY: help
+help:  ## This list
+	@echo "make TARGET, where TARGET is one of"
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+
+.PHONY: setup
+setup: $(VENV)/.stamp  ## .venv with everything for development, and the `stile` command in .venv/bin
+
+.PHONY: test
+test: $(VENV)/.stamp  ## All tests, with coverage; ARGS="-k name" for some
+	$(VENV)/bin/python -m pytest --cov $(ARGS)
+
+.PHONY: lint
+lint: $(VENV)/.stamp  ## Formatting, rules and types
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/mypy
+
+.PHONY: format
+format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
+	$(VENV)/bin/ruff check --fix-only --quiet .
+	$(VENV)/bin/ruff format .
+
+.PHONY: run
+run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
+	$(VENV)/bin/python examples/run.py $(ENDPOINTS)
+
+.PHONY: validate
+validate: $(SAM_VENV)/.stamp  ## Check the CloudFormation templates
+	$(SAM_VENV)/bin/cfn-lint --regions us-east-1 -- template.yaml infra/*.yaml
+	$(SAM) validate --lint
+
+.PHONY: build
+build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; ARCH=x86_64 to run it on such a machine
+	$(SAM) build
+
+.PHONY: smoke
+smoke: $(SAM_VENV)/.stamp  ## Build for this machine, and send every event through AWS's Lambda emulator
+	rm -rf .aws-sam/smoke
+	@$(MAKE) build-StileFunction ARTIFACTS_DIR=.aws-sam/smoke ARCH=$(HOST_ARCH)
+	@$(MAKE) smoke-test VENV=.venv-3.13 PYTHON="$$(infra/find_python.sh 3.13)"
+
+.PHONY: smoke-test
+smoke-test: $(VENV)/.stamp
+	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
+
+.PHONY: lock
+lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
+	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
+	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
+
+UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-header
+
+.PHONY: sam-setup
+sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
+
+.PHONY: clean
+clean:  ## Remove what was built and cached, but no environment
+	rm -rf .aws-sam .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	find handler tests examples -name __pycache__ -prune -exec rm -rf {} +
+
+# Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR.
+.PHONY: build-StileFunction
+build-StileFunction:
+	@infra/build_artifact.sh "$(ARTIFACTS_DIR)" "$(ARCH)"
+
+# The locks name every package with its hash, so pip has nothing to resolve (--no-deps). The build backend is
+# one of them: nothing is fetched that is not locked (--no-build-isolation).
+$(VENV)/.stamp: requirements/dev.txt pyproject.toml
+	@$(call make_venv,$(VENV))
+	@echo "Installing requirements/dev.txt into $(VENV) (a minute or less)"
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/dev.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(SAM_VENV)/.stamp: requirements/sam.txt
+	@$(call make_venv,$(SAM_VENV))
+	@echo "Installing requirements/sam.txt into $(SAM_VENV) (a minute or less)"
+	@$(SAM_VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/sam.txt
+	@touch $@
+
+.venv-lock/.stamp: Makefile
+	@$(call make_venv,.venv-lock)
+	@.venv-lock/bin/python $(PIP_INSTALL) uv==$(UV_VERSION)
+	@touch $@
+
+# One that does not start (its Python is gone) is made again.
+define make_venv
+"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	found=$$("$(PYTHON)" -c 'import sys; print("Python %d.%d" % sys.version_info[:2])' 2>/dev/null || echo missing); \
+	echo "Stile needs Python 3.11 or later, and \`$(PYTHON)\` is $$found." >&2; \
+	echo "Name another one: make PYTHON=python3.13 ..." >&2; \
+	exit 1; }; \
+"$(1)/bin/python" -c '' 2>/dev/null || "$(PYTHON)" -m venv --clear "$(1)"
+endef

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import argparse
+
+from handler.commands.compiling import add_folder_arguments, compile_or_complain
+from handler.commands.publish import store_all
+
+HELP = "Compile endpoint folders to bundles in a local folder."
+
+DEFAULT_OUT = ".stile/bundles"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder_arguments(parser)
+    parser.add_argument("--out", default=DEFAULT_OUT, metavar="DIR", help="where to write (default: %(default)s)")
+
+
+def run(options: argparse.Namespace) -> int:
+    compiled = compile_or_complain(options.folder, stage=options.stage)
+    return store_all(compiled, options.out, force=True) if compiled else 1

@@ -1,0 +1,1 @@
+"""Deploy time: an endpoint folder in, a bundle out. Never imported by ``server/``."""

@@ -1,0 +1,105 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from handler.bundle import Limits, Upstream
+from handler.compiler.files import CONFIG, EndpointFiles
+from handler.compiler.problems import Place, Problems
+from handler.compiler.yaml_section import Section, overlay, parse_yaml
+
+KEYS = ("upstream", "limits", "access", "identity", "default_tool")
+
+FORBIDDEN_HEADERS = frozenset(
+    {
+        "authorization",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "forwarded",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    }
+)
+"""Credentials have their own setting, the rest belongs to the connection."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """``config.yaml``, with the stage's file laid over it."""
+
+    upstream: Upstream
+    limits: Limits
+    access: Section
+    identity: Section
+    default_tool: bool  # whether an endpoint without any declared tool gets one
+
+
+def read_config(files: EndpointFiles, problems: Problems, *, stage: str | None) -> Config:
+    """Read ``config.yaml`` and, with a stage, ``config.STAGE.yaml`` over it."""
+    node = parse_yaml(files.read(CONFIG) or "", CONFIG, problems) if files.exists(CONFIG) else None
+    if stage:
+        name = f"config.{stage}.yaml"
+        over = files.read(name)
+        node = overlay(node, None if over is None else parse_yaml(over, name, problems))
+    top = Section(node, file=CONFIG, problems=problems)
+    top.expect(*KEYS)
+    return Config(
+        upstream=_upstream(top.section("upstream"), problems),
+        limits=_limits(top.section("limits")),
+        access=top.section("access"),
+        identity=top.section("identity"),
+        default_tool=top.boolean("default_tool", default=True),
+    )
+
+
+def _upstream(section: Section, problems: Problems) -> Upstream:
+    section.expect("url", "timeout_s", "max_bytes", "headers")
+    headers = {name.lower(): value for name, value in section.mapping("headers").items()}
+    _refuse_headers(headers, section, problems)
+    url = section.text("url")
+    if url and not _is_http_url(url):
+        section.refuse("url", "the http(s) URL of a GraphQL API")
+    return Upstream(
+        url=url,
+        timeout_s=section.number("timeout_s", 10, least=0.1, most=900),
+        max_bytes=section.integer("max_bytes", 5_000_000, least=1_000, most=50_000_000),
+        headers=headers,
+    )
+
+
+def _refuse_headers(headers: Mapping[str, str], section: Section, problems: Problems) -> None:
+    at: Place = section.place("headers")
+    for name, value in headers.items():
+        if name in FORBIDDEN_HEADERS or name.startswith(("x-forwarded-", "x-amz-")):
+            problems.add(at, f'upstream.headers cannot set "{name}"')
+        elif not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+            problems.add(at, f'"{name}" is no header name')
+        if not value.isprintable() or not value.isascii():
+            problems.add(at, f'upstream.headers "{name}": expected printable ASCII')
+
+
+def _is_http_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0
+    except ValueError:
+        return False
+
+
+def _limits(section: Section) -> Limits:
+    section.expect("max_tokens", "max_depth", "max_fields", "max_aliases")
+    return Limits(
+        max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
+        max_depth=section.integer("max_depth", 12, least=1, most=50),
+        max_fields=section.integer("max_fields", 200, least=1, most=10_000),
+        max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
+    )

@@ -1,0 +1,134 @@
+"""The directives that authors write, as GraphQL defines them, and what they say as values.
+
+Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cosmo, ``@mcpTool`` and ``@mcpToolArg``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from graphql import ConstDirectiveNode, DirectiveNode, GraphQLError, build_schema
+from graphql.execution.values import get_argument_values
+
+from handler.compiler.problems import Problems
+
+DEFINITIONS = build_schema('''
+    """A name and the text that goes with it."""
+    input StepZen_NamedValue { name: String! value: String! }
+
+    """Which fields are exposed or hidden: regular expressions that match whole names."""
+    input StepZen_VisibilityPattern { expose: Boolean! types: String! fields: String! }
+
+    """A file of operations."""
+    input StepZen_ExecutableDocument { document: String! persist: Boolean! = false }
+
+    directive @sdl(
+      files: [String!]! = []
+      executables: [StepZen_ExecutableDocument!]! = []
+    ) repeatable on SCHEMA
+
+    directive @tool(
+      name: String!
+      description: String
+      descriptions: [StepZen_NamedValue!]! = []
+      graphql: [StepZen_VisibilityPattern!]
+      prescribed: String
+    ) repeatable on SCHEMA
+
+    directive @mcpTool(name: String, description: String) on QUERY | MUTATION
+
+    directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
+
+    type Query { unused: Int }
+''')
+
+ON_SCHEMA = ("sdl", "tool")
+ON_OPERATIONS = ("mcpTool", "mcpToolArg")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisibilityPattern:
+    """``types`` and ``fields`` are regular expressions that match whole names."""
+
+    expose: bool
+    types: str
+    fields: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDirective:
+    """One ``@tool``, as it was written."""
+
+    node: DirectiveNode
+    name: str
+    description: str | None
+    descriptions: dict[str, str]
+    graphql: tuple[VisibilityPattern, ...] | None
+    prescribed: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdlDirective:
+    """One ``@sdl``: files to include, and files of operations with whether each is persisted."""
+
+    node: DirectiveNode
+    files: tuple[str, ...]
+    executables: tuple[tuple[str, bool], ...]
+
+
+def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[ToolDirective]:
+    """Every ``@tool`` among ``nodes``; one whose arguments do not fit is reported and left out."""
+    found = []
+    for node in nodes:
+        values = read_arguments(node, problems) if node.name.value == "tool" else None
+        if values is None:
+            continue
+        patterns = values.get("graphql")
+        found.append(
+            ToolDirective(
+                node=node,
+                name=values["name"],
+                description=values.get("description"),
+                descriptions={entry["name"]: entry["value"] for entry in values["descriptions"]},
+                graphql=None if patterns is None else tuple(VisibilityPattern(**pattern) for pattern in patterns),
+                prescribed=values.get("prescribed"),
+            )
+        )
+    return found
+
+
+def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[SdlDirective]:
+    """Every ``@sdl`` among ``nodes``."""
+    found = []
+    for node in nodes:
+        values = read_arguments(node, problems) if node.name.value == "sdl" else None
+        if values is not None:
+            executables = tuple((entry["document"], entry["persist"]) for entry in values["executables"])
+            found.append(SdlDirective(node=node, files=tuple(values["files"]), executables=executables))
+    return found
+
+
+def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:
+    """The arguments of one of our directives as Python values, or ``None`` after reporting what does not fit."""
+    definition = DEFINITIONS.get_directive(node.name.value)
+    if definition is None:
+        return None
+    unknown = [argument for argument in node.arguments or () if argument.name.value not in definition.args]
+    for argument in unknown:
+        name = argument.name.value
+        problems.add(argument, f'@{node.name.value} has no argument "{name}"{suggestion(name, list(definition.args))}')
+    try:
+        values = get_argument_values(definition, node)
+    except GraphQLError as exc:
+        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}")
+        return None
+    return None if unknown else values
+
+
+def suggestion(name: str, known: Sequence[str]) -> str:
+    """A question for the end of a sentence, or nothing where no name is near."""
+    near = get_close_matches(name, known, n=1)
+    return f"; did you mean {near[0]}?" if near else ""

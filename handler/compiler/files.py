@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path, PurePosixPath
+
+from graphql import Source
+
+from handler.bundle import ENDPOINT_NAME
+from handler.compiler.problems import Place, Problems
+
+ENTRY = "index.graphql"
+CONFIG = "config.yaml"
+STEPZEN_CONFIG = "stepzen.config.json"
+
+MAX_FILE_BYTES = 8_000_000
+"""Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
+
+
+class EndpointFiles:
+    """The author's files of one endpoint, each read once, and none from outside its folder."""
+
+    def __init__(self, folder: Path, problems: Problems) -> None:
+        self.folder = folder
+        self._problems = problems
+        self._texts: dict[str, str | None] = {}
+
+    def exists(self, name: str) -> bool:
+        """Whether the folder has this file."""
+        return (self.folder / name).exists()
+
+    def names(self, pattern: str) -> list[str]:
+        """The files that match, by name."""
+        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern))
+
+    def read(self, name: str, *, named_at: Place | None = None) -> str | None:
+        """The text of a file, or ``None`` after reporting why there is none.
+
+        ``name`` is relative to the endpoint folder; ``named_at`` is where an author named it.
+        """
+        if name not in self._texts:
+            self._texts[name] = self._read(name, named_at or Place(name))
+        return self._texts[name]
+
+    def source(self, name: str, *, named_at: Place | None = None) -> Source | None:
+        """The same as something that graphql-core parses, which keeps the file's name for positions."""
+        text = self.read(name, named_at=named_at)
+        return None if text is None else Source(text, name)
+
+    def digest(self) -> str:
+        """SHA-256 over the names and texts of all that was read."""
+        digest = hashlib.sha256()
+        for name, text in sorted(self._texts.items()):
+            digest.update(json.dumps([name, text]).encode())
+        return digest.hexdigest()
+
+    def _read(self, name: str, at: Place) -> str | None:
+        try:
+            return _read_text(self.folder, name)
+        except _Unreadable as exc:
+            self._problems.add(at, f'"{name}" {exc}')
+            return None
+
+
+class _Unreadable(Exception):
+    """Why a file has no text, as the end of a sentence."""
+
+
+def _read_text(folder: Path, name: str) -> str:
+    path = folder / name
+    try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise _Unreadable("lies outside the endpoint folder")
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise _Unreadable(f"has {size} bytes; a file may have {MAX_FILE_BYTES}")
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError as exc:
+        raise _Unreadable("does not exist") from exc
+    except UnicodeDecodeError as exc:
+        raise _Unreadable(f"is not UTF-8: byte {exc.start} cannot be read") from exc
+    except (OSError, ValueError) as exc:
+        raise _Unreadable(f"cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+
+
+def join(including: str, name: str) -> str:
+    """The path of a file that is named in another one, relative to the endpoint folder."""
+    return PurePosixPath(including).parent.joinpath(name).as_posix()
+
+
+def find_endpoints(folder: Path) -> list[Path]:
+    """The endpoint folders at or below ``folder``: those with an index.graphql, in order of their paths."""
+    if (folder / ENTRY).is_file():
+        return [folder]
+    return sorted(path.parent for path in folder.rglob(ENTRY) if not any(part.startswith(".") for part in path.parts))
+
+
+def endpoint_name(files: EndpointFiles, problems: Problems) -> str:
+    """The ``folder/name`` of an endpoint: from stepzen.config.json, else the last two parts of its path."""
+    if files.exists(STEPZEN_CONFIG):
+        name, at = _configured_name(files, problems), Place(STEPZEN_CONFIG)
+    else:
+        name, at = "/".join(files.folder.resolve().parts[-2:]), Place(ENTRY)
+    if name is not None and not ENDPOINT_NAME.fullmatch(name):
+        problems.add(
+            at,
+            f'"{name}" is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -',
+        )
+    return name or ""
+
+
+def _configured_name(files: EndpointFiles, problems: Problems) -> str | None:
+    text = files.read(STEPZEN_CONFIG)
+    try:
+        name = json.loads(text or "")["endpoint"]
+    except (ValueError, KeyError, TypeError):
+        name = None
+    if text is not None and not isinstance(name, str):
+        problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
+        return None
+    return name if isinstance(name, str) else None

@@ -1,0 +1,203 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphql import (
+    DocumentNode,
+    ExecutableDefinitionNode,
+    GraphQLEnumType,
+    GraphQLError,
+    GraphQLSchema,
+    OperationDefinitionNode,
+    OperationType,
+    TypeInfo,
+    TypeInfoVisitor,
+    Visitor,
+    get_named_type,
+    parse,
+    separate_operations,
+    validate,
+    visit,
+)
+from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
+
+from handler.compiler.directives import ON_OPERATIONS, read_arguments
+from handler.compiler.files import EndpointFiles
+from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.schema import ExecutableFile
+from handler.graph.document import bare
+
+OPERATIONS_FOLDER = "operations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpTool:
+    """What ``@mcpTool`` on an operation says; without a name the operation's is taken."""
+
+    name: str | None
+    description: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorOperation:
+    """One operation of the author's, valid against the schema."""
+
+    name: str
+    kind: str  # query | mutation
+    node: OperationDefinitionNode
+    document: DocumentNode  # the operation and the fragments it uses, without descriptions and our directives
+    persisted: bool
+    tool: McpTool | None
+    descriptions: Mapping[str, str]  # variable -> its description
+
+    @property
+    def description(self) -> str:
+        """The text before the operation."""
+        return self.node.description.value if self.node.description else ""
+
+
+def read_operations(
+    executables: Sequence[ExecutableFile],
+    files: EndpointFiles,
+    schema: GraphQLSchema | None,
+    problems: Problems,
+) -> list[AuthorOperation]:
+    """Every operation of the named files and of ``operations/``; those with mistakes are reported and left out.
+
+    Without a schema only what can be judged without one is reported.
+    """
+    folder = [
+        ExecutableFile(name=name, persisted=True, named_at=Place(name))
+        for name in files.names(f"{OPERATIONS_FOLDER}/*.graphql")
+    ]
+    named = {executable.name for executable in executables}
+    found: list[AuthorOperation] = []
+    for executable in [*executables, *(file for file in folder if file.name not in named)]:
+        document = _parse(executable, files, problems)
+        if document is not None:
+            found += _operations(document, executable, schema, problems)
+    return _uniquely_named(found, problems)
+
+
+def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
+    """Every schema coordinate that an operation uses: fields, arguments, input fields and enum values.
+
+    ``@skip`` and ``@include`` are ignored: what may be selected counts.
+    """
+    type_info = TypeInfo(schema)
+    collector = _Coordinates(type_info)
+    visit(operation.document, TypeInfoVisitor(type_info, collector))
+    return sorted(collector.found)
+
+
+def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems) -> DocumentNode | None:
+    source = files.source(executable.name, named_at=executable.named_at)
+    if source is None:
+        return None
+    try:
+        return parse(source, allow_empty_selection_sets=False)
+    except GraphQLError as exc:
+        problems.add(exc, exc.message)
+    except RecursionError:
+        problems.add(Place(executable.name), "it is nested too deeply to be read")
+    return None
+
+
+def _operations(
+    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+) -> Iterator[AuthorOperation]:
+    nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    for node in document.definitions:
+        if not isinstance(node, ExecutableDefinitionNode):
+            problems.add(node, "this is a type definition: expected operations and fragments")
+    if not nodes:
+        problems.add(Place(executable.name), "it has no operation")
+    stripped = bare(document, without_directives=ON_OPERATIONS)
+    errors = validate(schema, stripped) if schema else []
+    for error in errors:
+        problems.add(error, error.message)
+    documents = separate_operations(stripped)
+    for node in nodes:
+        if node.name is None:
+            problems.add(node, "an operation without a name cannot be called: name it")
+        elif node.operation is OperationType.SUBSCRIPTION:
+            problems.add(node, f'"{node.name.value}" is a subscription: a tool is one request and one answer')
+        else:
+            operation = _operation(node, documents[node.name.value], executable, problems)
+            if not errors:
+                yield operation
+
+
+def _operation(
+    node: OperationDefinitionNode, document: DocumentNode, executable: ExecutableFile, problems: Problems
+) -> AuthorOperation:
+    descriptions: dict[str, str] = {}
+    for variable in node.variable_definitions or ():
+        texts = [variable.description.value] if variable.description else []
+        for directive in variable.directives or ():
+            values = read_arguments(directive, problems) if directive.name.value == "mcpToolArg" else None
+            texts += [values["description"]] if values else []
+        if texts:
+            descriptions[variable.variable.name.value] = texts[-1]
+    return AuthorOperation(
+        name=node.name.value if node.name else "",
+        kind=node.operation.value,
+        node=node,
+        document=document,
+        persisted=executable.persisted,
+        tool=_mcp_tool(node, problems),
+        descriptions=descriptions,
+    )
+
+
+def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | None:
+    directives = [directive for directive in node.directives or () if directive.name.value == "mcpTool"]
+    for extra in directives[1:]:
+        problems.add(extra, "@mcpTool can stand on an operation once")
+    values = read_arguments(directives[0], problems) if directives else None
+    return None if values is None else McpTool(name=values.get("name"), description=values.get("description"))
+
+
+def _uniquely_named(operations: list[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
+    first: dict[str, AuthorOperation] = {}
+    for operation in operations:
+        other = first.setdefault(operation.name, operation)
+        if other is not operation:
+            at = place_of(other.node)
+            problems.add(
+                operation.node,
+                f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
+            )
+    return list(first.values())
+
+
+class _Coordinates(Visitor):
+    def __init__(self, type_info: TypeInfo) -> None:
+        super().__init__()
+        self._types = type_info
+        self.found: set[str] = set()
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        parent = self._types.get_parent_type()
+        if parent and not node.name.value.startswith("__"):
+            self.found.add(f"{parent.name}.{node.name.value}")
+
+    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
+        parent, field, directive = (
+            self._types.get_parent_type(),
+            self._types.get_field_def(),
+            self._types.get_directive(),
+        )
+        if parent and field and directive is None and field.ast_node:
+            self.found.add(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)")
+
+    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
+        parent = get_named_type(self._types.get_parent_input_type())
+        if parent:
+            self.found.add(f"{parent.name}.{node.name.value}")
+
+    def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
+        type_ = get_named_type(self._types.get_input_type())
+        if isinstance(type_, GraphQLEnumType):
+            self.found.add(f"{type_.name}.{node.value}")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graphql import (
+    ConstDirectiveNode,
+    DefinitionNode,
+    DocumentNode,
+    ExecutableDefinitionNode,
+    GraphQLError,
+    GraphQLSchema,
+    SchemaDefinitionNode,
+    SchemaExtensionNode,
+    build_ast_schema,
+    parse,
+    validate_schema,
+)
+from graphql.validation.validate import validate_sdl
+
+from handler.compiler.directives import ON_SCHEMA, SdlDirective, ToolDirective, read_includes, read_tools
+from handler.compiler.files import ENTRY, EndpointFiles, join
+from handler.compiler.problems import Place, Problems, place_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutableFile:
+    """A file of operations that an ``@sdl`` names."""
+
+    name: str
+    persisted: bool
+    named_at: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorSchema:
+    """What the author's SDL files say: the schema, its tools, and where operations stand."""
+
+    schema: GraphQLSchema
+    tools: tuple[ToolDirective, ...]
+    executables: tuple[ExecutableFile, ...]
+
+
+def read_schema(files: EndpointFiles, problems: Problems) -> AuthorSchema | None:
+    """Read ``index.graphql`` and all that it includes; ``None`` after reporting why there is no schema."""
+    reader = _Reader(files, problems)
+    reader.include(ENTRY, chain=(), named_at=None)
+    schema = _build(reader.definitions, problems)
+    if schema is None:
+        return None
+    return AuthorSchema(schema=schema, tools=tuple(reader.tools), executables=tuple(reader.executables))
+
+
+class _Reader:
+    """Gathers what the files say, depth first in the order in which they are named."""
+
+    def __init__(self, files: EndpointFiles, problems: Problems) -> None:
+        self._files = files
+        self._problems = problems
+        self._seen: set[str] = set()
+        self.definitions: list[DefinitionNode] = []
+        self.tools: list[ToolDirective] = []
+        self.executables: list[ExecutableFile] = []
+
+    def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
+        """Read one file and those it includes. ``chain`` are the files that led here."""
+        if name in chain:
+            cycle = " -> ".join((*chain, name))
+            self._problems.add(named_at or Place(name), f"files include each other: {cycle}")
+            return
+        document = None if name in self._seen else self._parse(name, named_at)
+        self._seen.add(name)
+        if document is None:
+            return
+        directives = list(_schema_directives(document))
+        self.tools += read_tools(directives, self._problems)
+        self.definitions += [_without_ours(node) for node in document.definitions]
+        for sdl in read_includes(directives, self._problems):
+            self.executables += _executables(name, sdl)
+            for included in sdl.files:
+                self.include(join(name, included), chain=(*chain, name), named_at=place_of(sdl.node))
+
+    def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
+        source = self._files.source(name, named_at=named_at)
+        if source is None:
+            return None
+        try:
+            return parse(source)
+        except GraphQLError as exc:
+            self._problems.add(exc, exc.message)
+        except RecursionError:
+            self._problems.add(Place(name), "it is nested too deeply to be read")
+        return None
+
+
+def _schema_directives(document: DocumentNode) -> Iterator[ConstDirectiveNode]:
+    for node in document.definitions:
+        if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
+            yield from node.directives or ()
+
+
+def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
+    at = place_of(sdl.node)
+    return [
+        ExecutableFile(name=join(including, name), persisted=persisted, named_at=at)
+        for name, persisted in sdl.executables
+    ]
+
+
+def _without_ours(node: DefinitionNode) -> DefinitionNode:
+    if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
+        return node
+    kept = tuple(directive for directive in node.directives or () if directive.name.value not in ON_SCHEMA)
+    return replace(node, directives=kept)
+
+
+def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQLSchema | None:
+    for node in definitions:
+        if isinstance(node, ExecutableDefinitionNode):
+            problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
+    document = DocumentNode(definitions=tuple(node for node in definitions if not _says_nothing(node)))
+    errors = validate_sdl(document)
+    for error in errors:
+        problems.add(error, error.message)
+    if errors:
+        return None
+    try:
+        schema = build_ast_schema(document, assume_valid_sdl=True)
+        faults = validate_schema(schema)
+    except (GraphQLError, TypeError, RecursionError) as exc:
+        problems.add(Place(ENTRY), f"this is no schema: {exc}")
+        return None
+    for fault in faults:
+        # Published schemas of large APIs break the newest rules; their operations work all the same.
+        problems.warn(fault, fault.message)
+    if schema.query_type is None:
+        problems.add(Place(ENTRY), "the schema has no query type")
+        return None
+    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
+
+
+def _says_nothing(node: DefinitionNode) -> bool:
+    """Whether only our directives stood in it: ``extend schema @tool(…)``, which is no GraphQL once they are taken."""
+    match node:
+        case SchemaDefinitionNode() | SchemaExtensionNode():
+            return not (node.directives or node.operation_types)
+        case ExecutableDefinitionNode():
+            return True
+        case _:
+            return False

@@ -1,0 +1,178 @@
+"""Reading YAML with positions: every value is asked for by name and kind, and every refusal says where it stands.
+
+Scalars are read as the text that stands in the file and take their kind from what is asked for, so ``true`` and
+``"true"`` are the same, as in StepZen's files. Nodes are never turned into Python values as a whole, so an
+alias can be repeated as often as an author likes without growing anything.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+import yaml
+
+from handler.compiler.problems import Place, Problems
+
+BOOLEANS = {"true": True, "false": False}
+
+
+def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
+    """The top mapping of a file; ``None`` where there is none, reported unless the file is empty."""
+    stream = io.StringIO(text)
+    stream.name = file  # marks carry the name of the stream they were read from
+    try:
+        node = yaml.compose(stream, Loader=yaml.SafeLoader)
+    except (yaml.YAMLError, RecursionError) as exc:
+        mark = getattr(exc, "problem_mark", None)
+        at = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
+        problems.add(at, f"this is no YAML: {getattr(exc, 'problem', None) or 'it cannot be read'}")
+        return None
+    if node is not None and not isinstance(node, yaml.MappingNode):
+        problems.add(_place(node), "expected a mapping of keys to values")
+        return None
+    return node
+
+
+def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
+    """``base`` with the values of ``over`` laid on it, mapping by mapping."""
+    if base is None or over is None:
+        return over or base
+    values = {str(key.value): (key, value) for key, value in base.value}
+    for key, value in over.value:
+        mine = values.get(str(key.value), (key, None))[1]
+        both = isinstance(mine, yaml.MappingNode) and isinstance(value, yaml.MappingNode)
+        values[str(key.value)] = (key, overlay(mine, value) if both else value)
+    return yaml.MappingNode(base.tag, list(values.values()), base.start_mark, base.end_mark)
+
+
+class Section:
+    """One mapping of a YAML file."""
+
+    def __init__(self, node: yaml.MappingNode | None, *, file: str, problems: Problems, path: str = "") -> None:
+        self._file = file
+        self._problems = problems
+        self._path = path
+        self._node = node
+        self._values: dict[str, yaml.Node] = {}
+        for key, value in node.value if node else ():
+            name = str(key.value)
+            if name in self._values:
+                problems.add(_place(key), f'"{path}{name}" stands here twice')
+            self._values[name] = value
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def keys(self) -> list[str]:
+        """The keys that are there, in file order."""
+        return list(self._values)
+
+    def expect(self, *known: str) -> None:
+        """Report every key that is not among ``known``."""
+        for key, _ in self._node.value if self._node else ():
+            if key.value not in known:
+                near = get_close_matches(str(key.value), known, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                names = ", ".join(known)
+                self._problems.add(_place(key), f'unknown key "{self._path}{key.value}"{hint} Known here: {names}')
+
+    def place(self, key: str = "") -> Place:
+        """Where a value stands; without a key, where the section does."""
+        node = self._values.get(key, self._node)
+        return _place(node) if node else Place(self._file)
+
+    def refuse(self, key: str, expected: str) -> None:
+        """Report that the value of ``key`` does not fit."""
+        node = self._values.get(key)
+        got = f", got {node.value!r:.60}" if isinstance(node, yaml.ScalarNode) else ""
+        self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}')
+
+    def text(self, key: str, default: str = "") -> str:
+        node = self._values.get(key)
+        if node is None or isinstance(node, yaml.ScalarNode):
+            return default if node is None else str(node.value)
+        self.refuse(key, "a text")
+        return default
+
+    def boolean(self, key: str, *, default: bool) -> bool:
+        text = self.text(key, str(default).lower())
+        if text not in BOOLEANS:
+            self.refuse(key, "true or false")
+        return BOOLEANS.get(text, default)
+
+    def choice(self, key: str, known: Sequence[str], *, default: str) -> str:
+        text = self.text(key, default)
+        if text not in known:
+            self.refuse(key, " or ".join(known))
+            return default
+        return text
+
+    def number(self, key: str, default: float, *, least: float, most: float) -> float:
+        """A number between two bounds, both included."""
+        text = self.text(key, str(default))
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value <= most:
+            self.refuse(key, f"a number from {least:g} to {most:g}")
+            return default
+        return value
+
+    def integer(self, key: str, default: int, *, least: int, most: int) -> int:
+        value = self.number(key, default, least=least, most=most)
+        if value != int(value):
+            self.refuse(key, "a whole number")
+        return int(value)
+
+    def section(self, key: str) -> Section:
+        """The mapping below a key; an empty one where there is none."""
+        node = self._values.get(key)
+        if node is not None and not isinstance(node, yaml.MappingNode) and not _is_empty(node):
+            self.refuse(key, "a mapping of keys to values")
+        return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
+
+    def sections(self, key: str) -> list[Section]:
+        """The mappings in the list below a key."""
+        nodes = self._items(key)
+        found = []
+        for place, node in enumerate(nodes):
+            if isinstance(node, yaml.MappingNode):
+                found.append(self._below(node, f"{self._path}{key}[{place}]."))
+            else:
+                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a mapping')
+        return found
+
+    def texts(self, key: str) -> list[tuple[str, Place]]:
+        """The texts in the list below a key, each with its place. A single text is a list of one."""
+        found = []
+        for place, node in enumerate(self._items(key)):
+            if isinstance(node, yaml.ScalarNode):
+                found.append((str(node.value), _place(node)))
+            else:
+                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text')
+        return found
+
+    def mapping(self, key: str) -> dict[str, str]:
+        """A mapping of free names to texts."""
+        below = self.section(key)
+        return {name: below.text(name) for name in below.keys()}  # noqa: SIM118 - a Section is no dict
+
+    def _items(self, key: str) -> list[yaml.Node]:
+        node = self._values.get(key)
+        if node is None or _is_empty(node):
+            return []
+        return list(node.value) if isinstance(node, yaml.SequenceNode) else [node]
+
+    def _below(self, node: yaml.MappingNode | None, path: str) -> Section:
+        return Section(node, file=self._file, problems=self._problems, path=path)
+
+
+def _is_empty(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
+
+
+def _place(node: yaml.Node) -> Place:
+    return Place(node.start_mark.name, node.start_mark.line + 1, node.start_mark.column + 1)

@@ -1,0 +1,191 @@
+"""Every error Stile raises.
+
+    StileError
+      CompileError              an endpoint folder has problems; carries all of them
+      BundleError               bytes that are no bundle this release can serve
+      SettingsError             an environment variable that does not fit
+      StorageError              the place of the bundles did not answer as it should
+        ObjectNotFound          it answered, and there is no such object
+      AwsError                  no AWS credentials to sign a request with
+      HttpError                 an HTTP exchange that gave no response to read
+        HttpTimeout             the deadline passed
+        HttpUnreachable         no connection, or one that broke before the answer was whole
+        HttpTooLarge            more bytes than the caller allowed
+      AccessError               the caller may not do this
+        CredentialRequired      anonymous, where a credential is asked for
+        CredentialRefused       a credential that is unknown, expired or malformed
+      EndpointNotFound          no endpoint of that folder/name is published
+      ToolNotFound              no tool of that name for this caller
+      CallError                 a call that fails for a reason the model can act on
+        InvalidArguments        arguments that do not fit the tool's schema
+        DocumentRefused         a GraphQL document outside the view or its limits
+        UpstreamError           the GraphQL API gave no usable answer
+
+None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class StileError(Exception):
+    """Root of every error raised by Stile on purpose."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Problem:
+    """One mistake in an author's file. ``line`` and ``column`` count from 1; 0 means the whole file."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    sentence: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+        return f"{place}: {self.sentence}"
+
+
+class CompileError(StileError):
+    """An endpoint folder cannot become a bundle. ``problems`` holds all that was found, in file order."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(map(str, problems)))
+        self.problems = tuple(problems)
+
+
+class BundleError(StileError):
+    """Bytes that are not a bundle this release can serve."""
+
+    def __init__(self, reason: str, *, path: str = "") -> None:
+        super().__init__(f"{path}: {reason}" if path else reason)
+        self.reason = reason
+        self.path = path
+
+    def inside(self, part: str) -> BundleError:
+        """The same error, one step further out: ``tools[3]`` in front of its path."""
+        joint = "" if not self.path or self.path.startswith("[") else "."
+        return BundleError(self.reason, path=f"{part}{joint}{self.path}")
+
+
+class SettingsError(StileError):
+    """An environment variable that does not fit."""
+
+    def __init__(self, name: str, value: str, *, expected: str) -> None:
+        super().__init__(f"{name}={value!r}: expected {expected}")
+        self.name = name
+        self.value = value
+        self.expected = expected
+
+
+class StorageError(StileError):
+    """The folder or bucket that holds the bundles did not answer as it should."""
+
+    def __init__(self, location: str, reason: str) -> None:
+        super().__init__(f"{location}: {reason}")
+        self.location = location
+        self.reason = reason
+
+
+class ObjectNotFound(StorageError):
+    """The storage answered: there is no such object."""
+
+    def __init__(self, location: str) -> None:
+        super().__init__(location, "no such object")
+
+
+class AwsError(StileError):
+    """No AWS credentials to sign a request with; the message says what to set."""
+
+
+class HttpError(StileError):
+    """An HTTP exchange that gave no response to read. ``host`` is all it tells of the address."""
+
+    def __init__(self, host: str, reason: str) -> None:
+        super().__init__(f"{host}: {reason}")
+        self.host = host
+        self.reason = reason
+
+
+class HttpTimeout(HttpError):
+    """The deadline passed before the answer was whole."""
+
+    def __init__(self, host: str, *, timeout_s: float) -> None:
+        super().__init__(host, f"no complete answer within {timeout_s:g} s")
+        self.timeout_s = timeout_s
+
+
+class HttpUnreachable(HttpError):
+    """No connection could be made, or it broke before the answer was whole."""
+
+
+class HttpTooLarge(HttpError):
+    """The answer, decoded, is larger than the caller allowed."""
+
+    def __init__(self, host: str, *, max_bytes: int) -> None:
+        super().__init__(host, f"the answer is larger than {max_bytes} bytes")
+        self.max_bytes = max_bytes
+
+
+class AccessError(StileError):
+    """The caller may not do this."""
+
+
+class CredentialRequired(AccessError):
+    """An anonymous caller, where a credential is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__("a credential is required")
+
+
+class CredentialRefused(AccessError):
+    """A credential that is unknown, expired or malformed. Never says which."""
+
+    def __init__(self) -> None:
+        super().__init__("the credential was refused")
+
+
+class EndpointNotFound(StileError):
+    """No endpoint of that ``folder/name`` is published."""
+
+    def __init__(self, endpoint: str) -> None:
+        super().__init__(f"no endpoint {endpoint}")
+        self.endpoint = endpoint
+
+
+class ToolNotFound(StileError):
+    """No tool of that name exists for this caller."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown tool: {name}")
+        self.name = name
+
+
+class CallError(StileError):
+    """A call that fails for a reason the model can act on; the message is meant for it."""
+
+
+class InvalidArguments(CallError):
+    """Arguments that do not fit the tool's schema. ``violations`` are sentences with JSON pointers."""
+
+    MAX_CHARS = 8_000
+
+    def __init__(self, tool: str, violations: Sequence[str]) -> None:
+        text = f"Invalid arguments for tool {tool}: " + "; ".join(violations)
+        super().__init__(text if len(text) <= self.MAX_CHARS else text[: self.MAX_CHARS - 1] + "…")
+        self.tool = tool
+        self.violations = tuple(violations)
+
+
+class DocumentRefused(CallError):
+    """A GraphQL document that is malformed, passes a limit, or leaves the caller's view."""
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__("The GraphQL request was refused: " + "; ".join(messages))
+        self.messages = tuple(messages)
+
+
+class UpstreamError(CallError):
+    """The GraphQL API behind the endpoint gave no usable answer."""

@@ -1,0 +1,144 @@
+"""The schema index: a schema as pure data, so that views of it need no graphql-core.
+
+The compiler makes it once; it is stored under its own digest. Types stand in the order in which a reader would want
+them (root types first, then as the author wrote them), and every text in it is already in its printed form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from handler.errors import BundleError
+
+ROOT_KINDS = ("query", "mutation")
+
+
+@dataclass(frozen=True, slots=True)
+class InputValue:
+    """An argument or a field of an input object. ``default`` is a GraphQL literal, or empty."""
+
+    type: str  # printed: "[ID!]!"
+    default: str
+    description: str  # printed as a block string, or empty
+    directives: str  # printed with a leading space, or empty
+
+    @property
+    def required(self) -> bool:
+        """Whether a request has to give it."""
+        return self.type.endswith("!") and not self.default
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field of an object type or interface."""
+
+    type: str
+    arguments: Mapping[str, InputValue]
+    description: str
+    directives: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSlice:
+    """One type. Which of the members it has depends on its ``kind``."""
+
+    kind: str  # object | interface | union | enum | input | scalar
+    description: str
+    directives: str
+    interfaces: tuple[str, ...]
+    fields: Mapping[str, Field]  # object, interface
+    inputs: Mapping[str, InputValue]  # input
+    values: Mapping[str, tuple[str, str]]  # enum: name -> (description, directives)
+    members: tuple[str, ...]  # union
+
+
+def named(type_text: str) -> str:
+    """The named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
+    return type_text.strip("[]!")
+
+
+class SchemaIndex:
+    """The types of one schema, each parsed when it is first asked for."""
+
+    def __init__(self, content: Mapping[str, Any]) -> None:
+        self.description: str = content["description"]
+        self.roots: Mapping[str, str] = content["roots"]  # "query" -> name of the type
+        self._raw: Mapping[str, Any] = content["types"]
+        self._types: dict[str, TypeSlice] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._raw
+
+    def __getitem__(self, name: str) -> TypeSlice:
+        found = self._types.get(name)
+        if found is None:
+            found = self._types[name] = _type(self._raw[name])
+        return found
+
+    @cached_property
+    def implementers(self) -> Mapping[str, tuple[str, ...]]:
+        """Interface -> the types and interfaces that name it, in the index's order."""
+        found: dict[str, list[str]] = {}
+        for name in self:
+            for interface in self[name].interfaces:
+                found.setdefault(interface, []).append(name)
+        return {interface: tuple(names) for interface, names in found.items()}
+
+
+def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
+    """The digest under which an index is stored, and its bytes."""
+    raw = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    return hashlib.sha256(raw).hexdigest(), raw
+
+
+def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
+    """Read a stored index.
+
+    Raises:
+        BundleError: bytes that differ from their digest, or no index.
+    """
+    if hashlib.sha256(raw).hexdigest() != sha256:
+        raise BundleError("the schema index does not match its digest: publish again")
+    try:
+        return SchemaIndex(json.loads(raw))
+    except (ValueError, KeyError, TypeError) as exc:
+        raise BundleError("this is no schema index: publish again") from exc
+
+
+def _type(raw: Mapping[str, Any]) -> TypeSlice:
+    return TypeSlice(
+        kind=raw["kind"],
+        description=raw.get("description", ""),
+        directives=raw.get("directives", ""),
+        interfaces=tuple(raw.get("interfaces", ())),
+        fields={name: _field(field) for name, field in raw.get("fields", {}).items()},
+        inputs={name: _input(value) for name, value in raw.get("inputs", {}).items()},
+        values={name: (text, directives) for name, (text, directives) in raw.get("values", {}).items()},
+        members=tuple(raw.get("members", ())),
+    )
+
+
+def _field(raw: Mapping[str, Any]) -> Field:
+    return Field(
+        type=raw["type"],
+        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
+        description=raw.get("description", ""),
+        directives=raw.get("directives", ""),
+    )
+
+
+def _input(raw: Mapping[str, Any]) -> InputValue:
+    return InputValue(
+        type=raw["type"],
+        default=raw.get("default", ""),
+        description=raw.get("description", ""),
+        directives=raw.get("directives", ""),
+    )

@@ -1,0 +1,65 @@
+"""The request-time door: ``handler``, built once per container.
+
+A request's life: API Gateway event -> Mangum -> server/app.py (route, principal) -> server/inbound.py (message) ->
+server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event response.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from mangum import Mangum
+
+from handler.errors import BundleError, StorageError
+from handler.http import HttpClient
+from handler.server.app import Services, create_app
+from handler.server.endpoints import Endpoints
+from handler.settings import Settings, read_settings
+from handler.storage import open_storage
+
+logger = Logger(service=os.environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
+
+
+def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
+    """The Lambda handler for these settings, with the preloaded endpoints in memory."""
+    http = HttpClient()
+    endpoints = Endpoints(
+        open_storage(settings.bundles, http=http, environ=environ),
+        refresh_s=settings.refresh_s,
+        on_trouble=_log_trouble,
+    )
+    for name in settings.preload:
+        _preload(endpoints, name)
+    services = Services(endpoints=endpoints, http=http, allowed_origins=settings.allowed_origins)
+    # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    app = create_app(services, write_line=_write_line)
+    return Mangum(app, lifespan="off")
+
+
+def _preload(endpoints: Endpoints, name: str) -> None:
+    """A container that cannot load one endpoint still serves the others; the next request for it tries again."""
+    try:
+        held = endpoints.load(name)
+    except (StorageError, BundleError):
+        return  # on_trouble has logged it
+    if held.endpoint is None:
+        logger.warning("preload: no such endpoint", endpoint=name)
+
+
+def _log_trouble(name: str, trouble: Exception) -> None:
+    logger.error("endpoint not loaded", endpoint=name, reason=str(trouble))
+
+
+def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+    if failure is not None:
+        logger.error("request", **facts, exc_info=failure)
+    else:
+        logger.info("request", **facts)
+
+
+handler = build_handler(read_settings(os.environ), os.environ)

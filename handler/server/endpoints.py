@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from handler.bundle import Bundle, GraphQLTool, Tool, bundle_key, index_key, read_bundle
+from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.graph.index import SchemaIndex, read_index
+from handler.graph.view import build_view, print_view
+from handler.policy import Mask, hidden_from
+from handler.storage import Storage
+
+if TYPE_CHECKING:
+    from graphql import GraphQLSchema  # noqa: TID251 - a name for the type checker
+
+    from handler.server.arguments import ArgumentsValidator
+
+MAX_HELD = 256
+"""Endpoints held in memory; the one unused for longest goes first."""
+
+MISS_S = 30.0
+"""How long an endpoint that is not there is not asked for again."""
+
+OnTrouble = Callable[[str, Exception], None]
+
+
+class Endpoint:
+    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
+
+    def __init__(self, bundle: Bundle, storage: Storage) -> None:
+        self.bundle = bundle
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in bundle.tools}
+        self._storage = storage
+        self._index: SchemaIndex | None = None
+        self._validators: dict[str, ArgumentsValidator] = {}
+        self._schemas: dict[tuple[str, Mask], GraphQLSchema] = {}
+
+    def validator(self, tool: Tool) -> ArgumentsValidator:
+        """The validator of a tool's arguments. jsonschema loads with the first one."""
+        if tool.name not in self._validators:
+            from handler.server.arguments import ArgumentsValidator
+
+            self._validators[tool.name] = ArgumentsValidator(tool.name, tool.arguments)
+        return self._validators[tool.name]
+
+    def view_schema(self, tool: GraphQLTool, outcome: Mask) -> GraphQLSchema:
+        """The executable schema of what callers of this outcome may use through a tool. Blocks while it is built."""
+        key = (tool.name, outcome)
+        if key not in self._schemas:
+            from handler.graph.document import build_view_schema
+
+            view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, tool.guards))
+            self._schemas[key] = build_view_schema(print_view(view))
+        return self._schemas[key]
+
+    def _require_index(self) -> SchemaIndex:
+        if self._index is None:
+            stored = self._storage.read(index_key(self.bundle.index))
+            self._index = read_index(stored.body if stored else b"", sha256=self.bundle.index)
+        return self._index
+
+
+@dataclass(slots=True)
+class _Held:
+    """An endpoint, or the knowledge that there is none, and when storage was last asked (monotonic seconds)."""
+
+    endpoint: Endpoint | None
+    etag: str
+    checked_at: float
+
+
+class Endpoints:
+    """The endpoints of one storage, each loaded at its first request and asked for again when it is old.
+
+    A good bundle is never replaced by a bad one: while storage fails or holds something unreadable, the last good
+    one serves, and ``on_trouble`` is told. Nothing runs between requests, because Lambda freezes the process.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        *,
+        refresh_s: float,
+        on_trouble: OnTrouble,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._storage = storage
+        self._refresh_s = refresh_s
+        self._on_trouble = on_trouble
+        self._clock = clock
+        self._held: OrderedDict[str, _Held] = OrderedDict()
+
+    async def find(self, name: str) -> Endpoint:
+        """The endpoint ``folder/name``.
+
+        Raises:
+            EndpointNotFound: it is not published, or not any more.
+            StorageError, BundleError: it is not held, and could not be loaded.
+        """
+        held = self._held.get(name)
+        if held is None or self._is_old(held):
+            held = await asyncio.to_thread(self.load, name)
+        if held.endpoint is None:
+            raise EndpointNotFound(name)
+        self._held.move_to_end(name)
+        return held.endpoint
+
+    def load(self, name: str) -> _Held:
+        """Ask storage for an endpoint, whatever is held. Blocks."""
+        known = self._held.get(name)
+        held = self._read(name, known)
+        self._held[name] = held
+        while len(self._held) > MAX_HELD:
+            self._held.popitem(last=False)
+        return held
+
+    @property
+    def count(self) -> int:
+        """How many endpoints are held."""
+        return sum(1 for held in self._held.values() if held.endpoint)
+
+    def _is_old(self, held: _Held) -> bool:
+        limit = self._refresh_s if held.endpoint else min(MISS_S, self._refresh_s)
+        return self._clock() - held.checked_at >= limit
+
+    def _read(self, name: str, known: _Held | None) -> _Held:
+        now = self._clock()
+        good = known if known and known.endpoint else None
+        try:
+            stored = self._storage.read(bundle_key(name), etag=good.etag if good else None)
+            if stored is None:
+                return _Held(good.endpoint if good else None, good.etag if good else "", now)
+            return _Held(Endpoint(read_bundle(stored.body, endpoint=name), self._storage), stored.etag, now)
+        except ObjectNotFound:
+            return _Held(None, "", now)
+        except (StorageError, BundleError) as exc:
+            self._on_trouble(name, exc)
+            if good is None:
+                raise
+            return _Held(good.endpoint, good.etag, now)

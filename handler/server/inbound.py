@@ -1,0 +1,174 @@
+"""From headers and body to one message or a rejection. Pure: no I/O, nothing of Stile's own.
+
+The rungs, first failure wins:
+
+1. the body is JSON and one object (a batch is refused)       JSON-RPC 2.0; MCP 2026-07-28, basic/transports
+2. a message without an id is a notification                  MCP, basic ("Notifications")
+3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
+4. the era: modern unless the header or its absence says so   MCP 2026-07-28, basic/versioning
+5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
+6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
+7. the version is one we serve                                basic/versioning
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from handler.server.revisions import ASSUMED, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+UNSUPPORTED_VERSION = -32022
+
+NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
+
+Id = str | int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request. ``revision`` is the one to answer in."""
+
+    id: Id
+    method: str
+    params: Mapping[str, Any]
+    revision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A message that wants no answer."""
+
+    method: str
+
+
+class Rejected(Exception):
+    """A message that goes no further: the JSON-RPC error and the HTTP status to answer with."""
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        id: Id | None = None,  # noqa: A002 - JSON-RPC's word
+        status: int = 400,
+        facts: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.id = id
+        self.status = status
+        self.facts = facts
+
+
+@dataclass(frozen=True, slots=True)
+class _Message:
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    id: Id
+    params: Mapping[str, Any]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def reject(self, code: int, message: str, facts: object = None) -> NoReturn:
+        raise Rejected(code, message, id=self.id, facts=facts)
+
+
+def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification:
+    """Read one message. ``headers`` have lower-case names.
+
+    Raises:
+        Rejected: at the first rung that fails.
+    """
+    raw = _parse(body)
+    if "id" not in raw:
+        return _notification(raw)
+    message = _message(raw, headers)
+    method = raw["method"]
+    version = headers.get("mcp-protocol-version")
+    if version in LEGACY or (version is None and PROTOCOL_VERSION not in message.meta):
+        return Request(id=message.id, method=method, params=message.params, revision=version or ASSUMED)
+    return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
+
+
+def _parse(body: bytes) -> Mapping[str, Any]:
+    try:
+        raw = json.loads(body, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as exc:
+        raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
+    if not isinstance(raw, dict):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message")
+    return raw
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _notification(raw: Mapping[str, Any]) -> Notification:
+    if not isinstance(raw.get("method"), str):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method")
+    return Notification(method=raw["method"])
+
+
+def _message(raw: Mapping[str, Any], headers: Mapping[str, str]) -> _Message:
+    identifier = raw["id"]
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
+        raise Rejected(INVALID_REQUEST, "Invalid request: the id must be a string or an integer")
+    params = raw.get("params", {})
+    meta = params.get("_meta", {}) if isinstance(params, dict) else {}
+    message = _Message(raw, headers, identifier, params, meta if isinstance(meta, dict) else {})
+    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+        message.reject(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+    if not isinstance(params, dict):
+        message.reject(INVALID_PARAMS, "Invalid params: expected an object")
+    return message
+
+
+def _modern_revision(message: _Message, method: str) -> str:
+    version = message.meta.get(PROTOCOL_VERSION)
+    if not isinstance(version, str) or not isinstance(message.meta.get(CLIENT_CAPABILITIES), dict):
+        message.reject(
+            INVALID_PARAMS,
+            f"Invalid params: _meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)",
+        )
+    _require_header(message, "mcp-protocol-version", version)
+    _require_header(message, "mcp-method", method)
+    if method in NAMED_METHODS:
+        _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
+    if version not in MODERN:
+        message.reject(
+            UNSUPPORTED_VERSION,
+            f"Unsupported protocol version {version}",
+            {"supported": list(MODERN), "requested": version},
+        )
+    return version
+
+
+def _require_header(message: _Message, name: str, expected: object) -> None:
+    given = message.headers.get(name)
+    if given is None:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
+    if _decoded(given.strip()) != expected:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")
+
+
+def _decoded(value: str) -> str | None:
+    """A header value; names outside ASCII travel as ``=?base64?…?=``."""
+    if not (value.startswith("=?base64?") and value.endswith("?=")):
+        return value
+    try:
+        return base64.b64decode(value.removeprefix("=?base64?").removesuffix("?="), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return None

@@ -1,0 +1,97 @@
+"""The MCP methods: one function each, the same parameters everywhere, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle import JSONObject
+from handler.errors import CredentialRequired, ToolNotFound
+from handler.policy import outcome_of
+from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
+from handler.server.principal import ANONYMOUS
+from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
+from handler.server.tools import Caller, call_tool, list_entries
+
+CAPABILITIES: JSONObject = {"tools": {}}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of one caller."""
+
+    request: Request
+    caller: Caller
+    anonymous: bool  # no credential came with it
+
+
+async def answer(call: Call) -> JSONObject:
+    """Answer a request with its result.
+
+    Raises:
+        Rejected: a method that this revision does not have, parameters that do not fit, an unknown tool.
+        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists.
+    """
+    request = call.request
+    methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
+    method = methods.get(request.method)
+    if method is None:
+        raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
+    return shape(await method(call), request.revision)
+
+
+async def _initialize(call: Call) -> JSONObject:
+    return {
+        "protocolVersion": negotiate(call.request.params.get("protocolVersion")),
+        "capabilities": CAPABILITIES,
+        "serverInfo": SERVER_INFO,
+    }
+
+
+async def _ping(_: Call) -> JSONObject:
+    return {}
+
+
+async def _discover(call: Call) -> JSONObject:
+    result = {"supportedVersions": list(MODERN), "capabilities": CAPABILITIES}
+    return cacheable(result, call.request.revision, public=_is_public(call))
+
+
+async def _list_tools(call: Call) -> JSONObject:
+    if call.request.params.get("cursor") is not None:
+        raise Rejected(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page", id=call.request.id)
+    entries = list_entries(call.caller.endpoint.bundle, call.caller.outcome)
+    return cacheable({"tools": entries}, call.request.revision, public=_is_public(call))
+
+
+async def _call_tool(call: Call) -> JSONObject:
+    name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise Rejected(
+            INVALID_PARAMS,
+            "Invalid params: expected a name (string) and arguments (object)",
+            id=call.request.id,
+        )
+    try:
+        return await call_tool(call.caller, name, arguments)
+    except ToolNotFound as exc:
+        if call.anonymous:
+            raise CredentialRequired from exc
+        raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
+
+
+def _is_public(call: Call) -> bool:
+    """Whether anybody gets the identical answer without a credential."""
+    bundle = call.caller.endpoint.bundle
+    if bundle.access.anonymous != "allow":
+        return False
+    everybody = outcome_of(bundle.conditions, unrestricted=ANONYMOUS.unrestricted)
+    return list_entries(bundle, everybody) == list_entries(bundle, call.caller.outcome)
+
+
+Method = Callable[[Call], Awaitable[dict[str, Any]]]
+
+_TOOLS: Mapping[str, Method] = {"tools/list": _list_tools, "tools/call": _call_tool}
+METHODS: Mapping[str, Method] = {"server/discover": _discover, **_TOOLS}
+LEGACY_METHODS: Mapping[str, Method] = {"initialize": _initialize, "ping": _ping, **_TOOLS}

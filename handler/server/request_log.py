@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+_FACTS = "stile.facts"
+
+
+class WriteLine(Protocol):
+    """Writes one structured line; ``failure`` is the exception behind an unforeseen error."""
+
+    def __call__(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None: ...
+
+
+def note(scope: Scope, **facts: Any) -> None:
+    """Add facts to the line of the request under way: never a token, an argument or a body."""
+    scope[_FACTS].update(facts)
+
+
+class RequestLog:
+    """Gives every request an id, every response ``Cache-Control: no-store``, and the log one line."""
+
+    def __init__(self, app: ASGIApp, *, write_line: WriteLine) -> None:
+        self._app = app
+        self._write_line = write_line
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        started = time.perf_counter()
+        facts: dict[str, Any] = {"request_id": _request_id(scope)}
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                facts["status"] = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["x-request-id"] = facts["request_id"]
+                headers["cache-control"] = "no-store"
+            await send(message)
+
+        try:
+            await self._app({**scope, _FACTS: facts}, receive, send_with_headers)
+        finally:
+            facts["duration_ms"] = round((time.perf_counter() - started) * 1e3, 2)
+            self._write_line(facts, failure=facts.pop("failure", None))
+
+
+def _request_id(scope: Scope) -> str:
+    """Lambda's id of the invocation, so that this line, the platform's and the caller's header say the same."""
+    context = scope.get("aws.context")
+    return str(getattr(context, "aws_request_id", "") or uuid.uuid4())

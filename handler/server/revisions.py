@@ -1,0 +1,47 @@
+"""What differs between the revisions of MCP. Nothing outside this module compares revisions.
+
+Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revisions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from handler import __version__
+
+MODERN = ("2026-07-28",)
+LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+ASSUMED = "2025-03-26"
+"""What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
+
+SERVER_INFO = {"name": "stile", "version": __version__}
+LIST_TTL_MS = 60_000
+
+_META_PREFIX = "io.modelcontextprotocol/"
+PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
+CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+
+
+def is_modern(revision: str) -> bool:
+    """Whether requests carry their own metadata and there is no handshake."""
+    return revision in MODERN
+
+
+def negotiate(asked: object) -> str:
+    """The revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
+    return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
+
+
+def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A result as a revision has it: since 2026-07-28 it says that it is complete, and who answers."""
+    if not is_modern(revision):
+        return result
+    meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
+    return {"resultType": "complete", **result, "_meta": meta}
+
+
+def cacheable(result: dict[str, Any], revision: str, *, public: bool) -> dict[str, Any]:
+    """How long and for whom a list may be kept. Source: MCP 2026-07-28, server/utilities/caching."""
+    if not is_modern(revision):
+        return result
+    return {**result, "ttlMs": LIST_TTL_MS, "cacheScope": "public" if public else "private"}

@@ -1,0 +1,122 @@
+"""Sending one operation to the GraphQL API behind an endpoint, and reading what it answers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle import JSONObject, Upstream, to_json_bytes
+from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
+from handler.http import HttpClient, HttpRequest, HttpResponse
+
+ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+
+UNNAMED = "The API reported an error."
+VALIDATION_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "validation-failed")
+DRIFT = (
+    "The API refused a request that its published schema allows: its schema has changed since. "
+    "Whoever maintains this tool has to publish it again."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQLRequest:
+    """One operation to send, and whether it is a query: only queries may be sent a second time."""
+
+    text: str
+    operation_name: str | None
+    variables: Mapping[str, Any]
+    is_query: bool
+
+
+async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLRequest) -> JSONObject:
+    """Send one operation and return the GraphQL response: ``data`` always, ``errors`` when there are any.
+
+    A query is sent once more when a kept connection turns out to be closed; a mutation never.
+
+    Raises:
+        UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
+
+    Source: GraphQL over HTTP, "Request" and "Response".
+    """
+    if not upstream.url:
+        raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
+    body: JSONObject = {"query": operation.text}
+    if operation.operation_name:
+        body["operationName"] = operation.operation_name
+    if operation.variables:
+        body["variables"] = dict(operation.variables)
+    request = HttpRequest(
+        method="POST",
+        url=upstream.url,
+        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT},
+        body=to_json_bytes(body),
+        timeout_s=upstream.timeout_s,
+        max_bytes=upstream.max_bytes,
+        repeatable=operation.is_query,
+    )
+    return _response(await _send(http, request))
+
+
+async def _send(http: HttpClient, request: HttpRequest) -> HttpResponse:
+    try:
+        return await http.send_async(request)
+    except HttpTimeout as exc:
+        raise UpstreamError(f"The API did not answer within {exc.timeout_s:g} s. Ask for less, or try later.") from exc
+    except HttpTooLarge as exc:
+        raise UpstreamError(
+            f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."
+        ) from exc
+    except HttpUnreachable as exc:
+        raise UpstreamError("The API cannot be reached at the moment. Try later.") from exc
+
+
+def _response(answer: HttpResponse) -> JSONObject:
+    if 300 <= answer.status < 400:
+        raise UpstreamError("The API answered with a redirect, which is not followed.")
+    body = _parse(answer.body)
+    if not isinstance(body, dict) or not ("data" in body or isinstance(body.get("errors"), list)):
+        raise UpstreamError(f"The API answered with status {answer.status} and no GraphQL response.")
+    data = body.get("data")
+    if data is not None and not isinstance(data, dict):
+        raise UpstreamError("The API answered with data that is no object.")
+    response: JSONObject = {"data": data}
+    if body.get("errors"):
+        response["errors"] = [_error(error, executed=data is not None) for error in body["errors"]]
+    return response
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _error(error: Any, *, executed: bool) -> JSONObject:
+    """What a model may know of an upstream error: message, path and code. Locations mean nothing to it."""
+    if not isinstance(error, dict):
+        return {"message": UNNAMED}
+    extensions = error.get("extensions")
+    code = extensions.get("code") if isinstance(extensions, dict) else None
+    kept: JSONObject = {"message": UNNAMED}
+    if _is_validation(error, code, executed=executed):
+        kept["message"] = DRIFT
+    elif isinstance(error.get("message"), str):
+        kept["message"] = error["message"]
+    if isinstance(error.get("path"), list):
+        kept["path"] = error["path"]
+    if isinstance(code, str):
+        kept["extensions"] = {"code": code}
+    return kept
+
+
+def _is_validation(error: Mapping[str, Any], code: object, *, executed: bool) -> bool:
+    """Whether the API refused the document itself. Its words may suggest names that this caller must not learn.
+
+    Servers that give no code are known by the form: there is no data, and the error points into the document but
+    at no field of an answer.
+    """
+    return code in VALIDATION_CODES or (not executed and "locations" in error and "path" not in error)

@@ -1,0 +1,59 @@
+"""The function's settings: environment variables, read once from a passed mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handler.bundle import ENDPOINT_NAME
+from handler.errors import SettingsError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the server is told from outside."""
+
+    bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
+    preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
+    refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
+    allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call
+
+
+def read_settings(environ: Mapping[str, str]) -> Settings:
+    """Read the settings.
+
+    Raises:
+        SettingsError: a variable that is missing or does not fit, with its name and what was expected.
+    """
+    bundles = environ.get("STILE_BUNDLES", "").strip()
+    if not bundles:
+        raise SettingsError("STILE_BUNDLES", bundles, expected="a folder, or s3://bucket/prefix")
+    return Settings(
+        bundles=bundles,
+        preload=_endpoints(environ),
+        refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
+        allowed_origins=frozenset(_list(environ, "STILE_ALLOWED_ORIGINS")),
+    )
+
+
+def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
+    names = _list(environ, "STILE_PRELOAD")
+    for name in names:
+        if not ENDPOINT_NAME.fullmatch(name):
+            raise SettingsError("STILE_PRELOAD", name, expected="folder/name, several separated by commas")
+    return names
+
+
+def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in environ.get(name, "").split(",") if part.strip())
+
+
+def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:
+    text = environ.get(name, "")
+    try:
+        value = float(text) if text else default
+    except ValueError:
+        value = -1
+    if not 0 <= value <= 86_400:
+        raise SettingsError(name, text, expected="seconds, from 0 to 86400")
+    return value

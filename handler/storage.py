@@ -1,0 +1,314 @@
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote, urlsplit
+
+from handler.aws import CredentialSource, sign
+from handler.errors import AwsError, HttpError, ObjectNotFound, SettingsError, StorageError
+from handler.http import HttpClient, HttpRequest, HttpResponse
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """One object as read. ``etag`` goes back into the next ``read``; what it is made of is the storage's affair."""
+
+    body: bytes = field(repr=False)
+    etag: str
+
+
+class Storage(Protocol):
+    """Where bundles live. Keys look like ``api/customers/bundle.v1.json``."""
+
+    location: str
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        """The object, or ``None`` if it is still the one of ``etag``.
+
+        Raises:
+            ObjectNotFound: there is no such object.
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+    def write(self, key: str, body: bytes) -> None:
+        """Replace the object, or make it, in one step: no reader ever sees half of it.
+
+        Raises:
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+
+def open_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> Storage:
+    """The storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
+
+    Raises:
+        StorageError: the location is neither.
+        SettingsError: an AWS variable is missing or malformed.
+
+    """
+    if not location.startswith("s3://"):
+        if not location or "://" in location or "\0" in location:
+            raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+        return FolderStorage(location)
+    bucket, _, prefix = location.removeprefix("s3://").partition("/")
+    prefix = prefix.rstrip("/")
+    if not _BUCKET.fullmatch(bucket) or ".." in bucket:
+        raise StorageError(location, "expected s3://bucket/prefix with a bucket's name: a-z, 0-9, dots and dashes")
+    if prefix:
+        _require_key(prefix, location)
+    return S3Storage(bucket, prefix, http=http, environ=environ)
+
+
+class MemoryStorage:
+    """Objects in a dict, gone with the process."""
+
+    location = "memory"
+
+    def __init__(self) -> None:
+        self._bodies: dict[str, bytes] = {}
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        if key not in self._bodies:
+            raise ObjectNotFound(f"{self.location}/{key}")
+        return _unless_unchanged(self._bodies[key], etag)
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        self._bodies[key] = body
+
+    def remove(self, key: str) -> None:
+        """Forget an object; there need not be one."""
+        self._bodies.pop(key, None)
+
+
+class FolderStorage:
+    """Objects as files. For development and tests, or a disk that the machine shares."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.location = str(folder)
+        self._folder = Path(folder)
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        """See ``Storage``. The etag is the content's digest: a clock can stand still between two writes."""
+        _require_key(key, self.location)
+        try:
+            file = self._inside(self._folder / key)
+            if not file.is_file():
+                raise ObjectNotFound(f"{self.location}/{key}")
+            body = file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as exc:
+            if not self._folder.is_dir():
+                raise StorageError(self.location, "no such folder") from exc
+            raise ObjectNotFound(f"{self.location}/{key}") from exc
+        except OSError as exc:
+            raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be read") from exc
+        return _unless_unchanged(body, etag)
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        file = self._folder / key
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._inside(file.parent)
+            _replace(file, body)
+        except OSError as exc:
+            raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
+
+    def _inside(self, path: Path) -> Path:
+        """``path`` without its symbolic links, none of which may lead out of the folder."""
+        try:
+            real = path.resolve(strict=True)
+        except RuntimeError as exc:  # Python 3.11 and 3.12 say so of links in a circle
+            raise StorageError(str(path), "symbolic links in a circle") from exc
+        if not real.is_relative_to(self._folder.resolve()):
+            raise StorageError(str(path), "a symbolic link leads out of the folder")
+        return real
+
+
+class S3Storage:
+    """Objects in S3, or in what answers like it at ``AWS_ENDPOINT_URL_S3``.
+
+    Reading goes without boto3, whose import is longer than the rest of a cold start. Writing happens at
+    deploy time and leaves retries and checksums to it.
+    """
+
+    def __init__(self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str]) -> None:
+        self.location = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._http = http
+        self._credentials = CredentialSource(environ)
+        self._endpoint = _endpoint_of(environ)
+        self._region = _region_of(environ, required=self._endpoint is None)
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        """See ``Storage``. Waits five seconds at most."""
+        _require_key(key, self.location)
+        headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
+        request = HttpRequest(
+            method="GET",
+            url=self._url(key),
+            headers=headers,
+            timeout_s=_READ_TIMEOUT_S,
+            max_bytes=_MAX_BYTES,
+            repeatable=True,
+        )
+        try:
+            response = self._http.send(self._signed(request))
+        except (HttpError, AwsError) as exc:
+            raise StorageError(self.location, str(exc)) from exc
+        if response.status == 304:
+            return None
+        if response.status != 200:
+            raise self._refusal(response, key)
+        _require_checksum(response, f"{self.location}/{key}")
+        return StoredObject(response.body, response.headers.get("etag", ""))
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``. boto3 tries again by itself, for up to some minutes."""
+        _require_key(key, self.location)
+        try:
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ImportError as exc:
+            raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
+        try:
+            self._client().put_object(
+                Bucket=self._bucket,
+                Key=self._prefix + key,
+                Body=body,
+                ChecksumAlgorithm="SHA256",
+                ContentType="application/json",
+            )
+        except ClientError as exc:
+            code = str(exc.response.get("Error", {}).get("Code", ""))
+            raise StorageError(self.location, self._advice(code, "s3:PutObject")) from exc
+        except (BotoCoreError, AwsError) as exc:
+            raise StorageError(self.location, str(exc)) from exc
+
+    def _url(self, key: str) -> str:
+        path = quote(self._prefix + key, safe="/-_.~")
+        if self._endpoint:
+            return f"{self._endpoint}/{self._bucket}/{path}"
+        suffix = "amazonaws.com.cn" if self._region.startswith("cn-") else "amazonaws.com"
+        if "." in self._bucket:  # the certificate is for one label in front of s3
+            return f"https://s3.{self._region}.{suffix}/{self._bucket}/{path}"
+        return f"https://{self._bucket}.s3.{self._region}.{suffix}/{path}"
+
+    def _signed(self, request: HttpRequest) -> HttpRequest:
+        credentials, now = self._credentials.current(), datetime.now(UTC)
+        added = sign(request, service="s3", region=self._region, credentials=credentials, now=now)
+        return replace(request, headers={**request.headers, **added})
+
+    def _client(self) -> Any:
+        import boto3  # noqa: TID251 (only to write)
+        from botocore.config import Config
+
+        credentials = self._credentials.current()
+        return boto3.client(
+            "s3",
+            region_name=self._region,
+            endpoint_url=self._endpoint,
+            aws_access_key_id=credentials.access_key,
+            aws_secret_access_key=credentials.secret_key,
+            aws_session_token=credentials.session_token,
+            config=Config(s3={"addressing_style": "path"} if self._endpoint else None),
+        )
+
+    def _refusal(self, response: HttpResponse, key: str) -> StorageError:
+        found = _CODE.search(response.body)
+        code = found[1].decode() if found else f"HTTP status {response.status}"
+        if response.status == 404 and code != "NoSuchBucket":
+            return ObjectNotFound(f"{self.location}/{key}")
+        if response.status == 403 and not found:
+            code = "AccessDenied"
+        return StorageError(self.location, self._advice(code, "s3:GetObject"))
+
+    def _advice(self, code: str, action: str) -> str:
+        """What S3's error code means, and what to do about it."""
+        match code:
+            case "NoSuchBucket":
+                return f"there is no bucket {self._bucket}: check the location, or deploy the bucket first"
+            case "AccessDenied" | "AllAccessDisabled":
+                needs = f"{action} on arn:aws:s3:::{self._bucket}/{self._prefix}*"
+                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+            case "ExpiredToken" | "InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch":
+                return f"the AWS credentials were refused ({code}): renew or correct them"
+            case "RequestTimeTooSkewed":
+                return "the clock of this machine is wrong by more than 15 minutes"
+            case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
+                return f"the bucket is not in {self._region} ({code}): set AWS_REGION to its region"
+            case _:
+                return f"S3 answered {code}; try again later"
+
+
+def _require_key(key: str, location: str) -> None:
+    segments = key.split("/")
+    if not {"", ".", ".."}.isdisjoint(segments) or _NEVER_IN_A_KEY.search(key):
+        raise StorageError(location, f"{key!r} is no key: expected names joined by single slashes")
+
+
+def _unless_unchanged(body: bytes, etag: str | None) -> StoredObject | None:
+    digest = hashlib.sha256(body).hexdigest()
+    return None if digest == etag else StoredObject(body, digest)
+
+
+def _replace(file: Path, body: bytes) -> None:
+    # Opened by its name and not as a private temporary file, so that the umask decides who may read it.
+    temporary = file.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(body)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _endpoint_of(environ: Mapping[str, str]) -> str | None:
+    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
+        if value := environ.get(name):
+            parts = urlsplit(value)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+                raise SettingsError(name, value, expected="an http or https address")
+            return value.rstrip("/")
+    return None
+
+
+def _region_of(environ: Mapping[str, str], *, required: bool) -> str:
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
+    if region or not required:
+        return region or "us-east-1"
+    raise SettingsError("AWS_REGION", region, expected="the region of the bucket")
+
+
+def _require_checksum(response: HttpResponse, location: str) -> None:
+    """Compare the body with the checksum it was stored with, where there is one.
+
+    A checksum with a dash is one of the checksums of an upload's parts; our own uploads have no parts.
+    """
+    stored = response.headers.get("x-amz-checksum-sha256", "")
+    digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
+    if stored and "-" not in stored and stored != digest:
+        raise StorageError(location, "the content does not match the checksum it was stored with")
+
+
+_READ_TIMEOUT_S = 5.0
+_MAX_BYTES = 64 * 1024 * 1024
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")
+_CODE = re.compile(rb"<Code>(\w+)</Code>")

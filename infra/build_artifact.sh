@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Fill a folder with what the Lambda function needs: infra/build_artifact.sh FOLDER arm64|x86_64
+#
+# `sam build` calls it by way of `make build-StileFunction`. From the environment:
+#   STILE_LOCAL_BUNDLES  a folder of bundles to put beside the code, for `sam local` (events/local-env.json)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+artifact=$1
+runtime=3.13 # the Runtime in template.yaml
+
+case $2 in
+arm64) machine=aarch64 ;;
+x86_64) machine=x86_64 ;;
+*) echo "ARCH is arm64 or x86_64, not \"$2\"." >&2 && exit 1 ;;
+esac
+
+python=$(infra/find_python.sh "$runtime")
+pip=("$python" -m pip)
+if ! "${pip[@]}" --version >/dev/null 2>&1; then # Debian's own Python comes without
+    tools=$(mktemp -d)
+    trap 'rm -rf "$tools"' EXIT
+    "$python" -m venv "$tools"
+    pip=("$tools/bin/python" -m pip)
+fi
+
+mkdir -p "$artifact"
+if [ -n "$(ls -A "$artifact")" ]; then
+    echo "$artifact is not empty: what lies there would be deployed too." >&2
+    exit 1
+fi
+artifact=$(cd "$artifact" && pwd)
+
+echo "Installing requirements/run.txt for Python $runtime on $machine"
+# The lock names everything, so nothing is resolved; boto3 comes with the Lambda runtime.
+"${pip[@]}" install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
+    --require-hashes --requirement requirements/run.txt --only-binary=:all: \
+    --platform "manylinux2014_$machine" --implementation cp --python-version "$runtime" --target "$artifact"
+
+# Commands, test suites and what only an installer reads. METADATA stays, because packages look up their own
+# version there, and so do the licences.
+rm -rf "$artifact/bin"
+find "$artifact" -type d \( -name tests -o -name benchmarks \) -prune -exec rm -rf {} +
+find "$artifact" -path '*.dist-info/*' -type f \
+    \( -name INSTALLER -o -name RECORD -o -name REQUESTED -o -name WHEEL -o -name entry_points.txt \) -delete
+
+# The request's half of the package: the compiler and the commands work at deploy time only.
+cp -R handler "$artifact/"
+rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
+find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
+
+# Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
+# compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
+echo "Compiling"
+"$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$artifact"
+
+if [ -n "${STILE_LOCAL_BUNDLES:-}" ]; then
+    echo "Adding the bundles in $STILE_LOCAL_BUNDLES"
+    cp -R "$STILE_LOCAL_BUNDLES" "$artifact/bundles"
+fi

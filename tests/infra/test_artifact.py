@@ -1,0 +1,55 @@
+import struct
+from pathlib import Path
+
+# e_machine of the ELF header, by the template's name for the architecture.
+ELF_MACHINES = {"x86_64": 62, "arm64": 183}
+CHECK_NOTHING = 0b01  # the flags of a .pyc, PEP 552: hash-based, and the source not looked at
+PYTHON_3_13 = 3571  # its magic number
+
+
+def names(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
+    handler = names(artifact / "handler")
+
+    assert {"__init__.py", "lambda_function.py", "server", "bundle.py"} <= handler
+    assert not {"compiler", "commands", "__main__.py"} & handler
+
+
+def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
+    assert not {"boto3", "botocore", "s3transfer"} & names(artifact)
+
+
+def test_nothing_of_development_came_along(artifact: Path) -> None:
+    folders = {path.name for path in artifact.rglob("*") if path.is_dir()}
+
+    assert not {"tests", "benchmarks", "examples", ".venv", "node_modules", ".git", "bin"} & folders
+    assert not list(artifact.glob("*.dist-info/RECORD"))
+
+
+def test_every_distribution_kept_its_licence(artifact: Path) -> None:
+    for distribution in artifact.glob("*.dist-info"):
+        files = {path.name.upper() for path in distribution.rglob("*")}
+        assert any(name.startswith(("LICEN", "COPYING")) for name in files), distribution.name
+
+
+def test_every_module_is_compiled_for_3_13_and_never_checked_again(artifact: Path) -> None:
+    sources = list(artifact.rglob("*.py"))
+
+    assert sources
+    for source in sources:
+        compiled = source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
+        magic, flags = struct.unpack("<H2xI", compiled.read_bytes()[:8])
+        assert (magic, flags) == (PYTHON_3_13, CHECK_NOTHING), compiled
+
+
+def test_compiled_wheels_are_for_the_named_architecture(artifact: Path, arch: str) -> None:
+    libraries = list(artifact.rglob("*.so"))
+
+    assert "rpds" in {library.parent.name for library in libraries}
+    for library in libraries:
+        header = library.read_bytes()[:20]
+        assert header[:4] == b"\x7fELF"
+        assert struct.unpack_from("<H", header, 18) == (ELF_MACHINES[arch],), library

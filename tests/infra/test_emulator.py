@@ -1,0 +1,113 @@
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.infra.cloudformation import ROOT
+from tests.infra.emulator import Emulator, find_emulator, running_emulator
+from tests.infra.test_events import Event, all_events, read_event
+from tests.support.require import requires
+from tests.support.upstream import Upstream, running_upstream
+
+TOOLS_LISTS = ["tools-list", "tools-list-legacy", "rest-v1-tools-list", "function-url-tools-list", "alb-tools-list"]
+
+
+@pytest.fixture(scope="module")
+def binary(artifact: Path, arch: str) -> Path:
+    """The emulator, where everything it needs is there."""
+    binary = find_emulator(arch)
+    requires("sam", binary, "`make sam-setup` installs the Lambda emulator with the SAM CLI")
+    requires("python3.13", sys.version_info[:2] == (3, 13), "`make smoke` runs this with it, as Lambda does")
+    assert binary is not None
+    return binary
+
+
+@pytest.fixture(scope="module")
+def upstream(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
+    with running_upstream(tmp_path_factory.mktemp("upstream")) as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def bundles(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example endpoints, compiled for the upstream that runs."""
+    endpoints = tmp_path_factory.mktemp("endpoints")
+    shutil.copytree(ROOT / "examples/endpoints", endpoints, dirs_exist_ok=True)
+    config = endpoints / "api/customers/config.yaml"
+    config.write_text(config.read_text("utf-8").replace("http://127.0.0.1:8001/graphql", upstream.url), "utf-8")
+    folder = tmp_path_factory.mktemp("bundles")
+    command = [sys.executable, "-m", "handler", "build", str(endpoints), "--out", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def emulator(
+    binary: Path, artifact: Path, bundles: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Emulator]:
+    environment = {"STILE_BUNDLES": str(bundles), "POWERTOOLS_SERVICE_NAME": "stile"}
+    with running_emulator(binary, artifact, tmp_path_factory.mktemp("emulator"), environment) as emulator:
+        yield emulator
+
+
+def named(event: str) -> Event:
+    return read_event(ROOT / f"events/{event}.json")
+
+
+def message_of(response: dict[str, Any]) -> dict[str, Any]:
+    message: dict[str, Any] = json.loads(response["body"])
+    return message
+
+
+@pytest.mark.parametrize("event", all_events())
+def test_every_event_gets_an_answer(emulator: Emulator, event: Event) -> None:
+    response = emulator.invoke(event)
+
+    assert "errorMessage" not in response, emulator.log.read_text()
+    assert 200 <= response["statusCode"] < 500, emulator.log.read_text()
+
+
+@pytest.mark.parametrize("event", TOOLS_LISTS)
+def test_each_front_door_leads_to_the_tools(emulator: Emulator, event: str) -> None:
+    response = emulator.invoke(named(event))
+
+    assert response["statusCode"] == 200
+    assert "customer-by-email" in {tool["name"] for tool in message_of(response)["result"]["tools"]}
+
+
+def test_the_function_introduces_itself_to_both_generations_of_client(emulator: Emulator) -> None:
+    legacy = message_of(emulator.invoke(named("initialize")))
+    modern = message_of(emulator.invoke(named("discover")))
+
+    assert legacy["result"]["protocolVersion"] == "2025-06-18"
+    assert "2026-07-28" in modern["result"]["supportedVersions"]
+
+
+def test_an_unknown_endpoint_is_not_found(emulator: Emulator) -> None:
+    assert emulator.invoke(named("unknown-path"))["statusCode"] == 404
+
+
+@pytest.mark.parametrize("event", ["tools-call-prescribed", "tools-call-graphql", "tools-call-flat"])
+def test_a_call_brings_what_the_upstream_answers(emulator: Emulator, upstream: Upstream, event: str) -> None:
+    upstream.clear()
+
+    result = message_of(emulator.invoke(named(event)))["result"]
+
+    assert not result.get("isError"), result
+    assert "data" in json.loads(result["content"][0]["text"])
+    assert len(upstream.requests()) == 1
+
+
+def test_a_pruned_field_is_refused_before_the_upstream_hears_of_it(emulator: Emulator, upstream: Upstream) -> None:
+    upstream.clear()
+
+    result = message_of(emulator.invoke(named("tools-call-pruned-field")))["result"]
+
+    assert result["isError"] is True
+    assert upstream.requests() == []

@@ -1,0 +1,158 @@
+import re
+from typing import Any
+
+import pytest
+
+from tests.infra.cloudformation import read_template
+
+BUCKET_ARN = {"Fn::GetAtt": "Storage.Outputs.BucketArn"}
+BUNDLE_LOCATION = {"Fn::Sub": "s3://${Storage.Outputs.BucketName}/${BundlePrefix}"}
+
+
+@pytest.fixture(scope="module")
+def template() -> dict[str, Any]:
+    return read_template("template.yaml")
+
+
+def function_properties(template: dict[str, Any]) -> dict[str, Any]:
+    properties: dict[str, Any] = template["Resources"]["StileFunction"]["Properties"]
+    return properties
+
+
+def statements(template: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The statements of the function's role, by their ``Sid``."""
+    policies = template["Resources"]["StileRole"]["Properties"]["Policies"]
+    return {statement["Sid"]: statement for policy in policies for statement in policy["PolicyDocument"]["Statement"]}
+
+
+def accepts(template: dict[str, Any], parameter: str, value: str) -> bool:
+    pattern: str = template["Parameters"][parameter]["AllowedPattern"]
+    return re.fullmatch(pattern, value) is not None
+
+
+def test_the_function_runs_the_request_door_on_python_3_13_and_arm64(template: dict[str, Any]) -> None:
+    properties = function_properties(template)
+
+    assert properties["Runtime"] == "python3.13"
+    assert properties["Architectures"] == ["arm64"]
+    assert properties["Handler"] == "handler.lambda_function.handler"
+    assert properties["CodeUri"] == "."
+    assert template["Resources"]["StileFunction"]["Metadata"] == {"BuildMethod": "makefile"}
+
+
+def test_the_function_gives_up_before_api_gateway_does(template: dict[str, Any]) -> None:
+    assert function_properties(template)["Timeout"] == 29
+
+
+def test_the_environment_names_the_settings_the_function_reads(template: dict[str, Any]) -> None:
+    assert function_properties(template)["Environment"]["Variables"] == {
+        "STILE_BUNDLES": BUNDLE_LOCATION,
+        "STILE_PRELOAD": {"Ref": "Preload"},
+        "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
+        "POWERTOOLS_LOG_LEVEL": {"Ref": "LogLevel"},
+        "POWERTOOLS_SERVICE_NAME": "stile",
+    }
+
+
+def test_every_method_and_path_reaches_the_function(template: dict[str, Any]) -> None:
+    events = function_properties(template)["Events"]
+
+    assert [event["Type"] for event in events.values()] == ["HttpApi"]
+    assert events["AnyRequest"]["Properties"] == {"ApiId": {"Ref": "HttpApi"}, "PayloadFormatVersion": "2.0"}
+
+
+def test_the_api_is_throttled_and_its_access_log_holds_neither_headers_nor_query(
+    template: dict[str, Any],
+) -> None:
+    api = template["Resources"]["HttpApi"]["Properties"]
+
+    assert api["StageName"] == "$default"
+    assert api["DefaultRouteSettings"]["ThrottlingRateLimit"] > 0
+    assert api["DefaultRouteSettings"]["ThrottlingBurstLimit"] > 0
+    assert set(re.findall(r"\$context\.([\w.]+)", api["AccessLogSettings"]["Format"])) == {
+        "requestTimeEpoch",
+        "requestId",
+        "identity.sourceIp",
+        "httpMethod",
+        "path",
+        "status",
+        "responseLength",
+        "responseLatency",
+        "integrationLatency",
+        "integrationErrorMessage",
+    }
+
+
+def test_the_function_may_read_bundles_and_write_its_log_and_nothing_else(template: dict[str, Any]) -> None:
+    assert function_properties(template)["Role"] == {"Fn::GetAtt": "StileRole.Arn"}
+    assert "ManagedPolicyArns" not in template["Resources"]["StileRole"]["Properties"]
+    assert statements(template) == {
+        "ReadBundles": {
+            "Sid": "ReadBundles",
+            "Effect": "Allow",
+            "Action": "s3:GetObject",
+            "Resource": {"Fn::Sub": "${Storage.Outputs.BucketArn}/${BundlePrefix}/*"},
+        },
+        "TellMissingFromForbidden": {
+            "Sid": "TellMissingFromForbidden",
+            "Effect": "Allow",
+            "Action": "s3:ListBucket",
+            "Resource": BUCKET_ARN,
+        },
+        "WriteLog": {
+            "Sid": "WriteLog",
+            "Effect": "Allow",
+            "Action": ["logs:CreateLogStream", "logs:PutLogEvents"],
+            "Resource": {"Fn::GetAtt": "FunctionLog.Arn"},
+        },
+    }
+
+
+def test_no_action_has_a_wildcard(template: dict[str, Any]) -> None:
+    actions = [statement["Action"] for statement in statements(template).values()]
+
+    assert "*" not in str(actions)
+
+
+@pytest.mark.parametrize("log", ["FunctionLog", "AccessLog"])
+def test_logs_are_kept_for_a_limited_time(template: dict[str, Any], log: str) -> None:
+    assert template["Resources"][log]["Properties"]["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+
+
+def test_the_function_writes_to_the_log_whose_retention_is_set(template: dict[str, Any]) -> None:
+    assert function_properties(template)["LoggingConfig"] == {"LogGroup": {"Ref": "FunctionLog"}}
+
+
+@pytest.mark.parametrize("prefix", ["endpoints", "prod/endpoints", "v1.2/a_b-c"])
+def test_a_bundle_prefix_is_a_path_of_plain_names(template: dict[str, Any], prefix: str) -> None:
+    assert accepts(template, "BundlePrefix", prefix)
+
+
+@pytest.mark.parametrize("prefix", ["", "/endpoints", "endpoints/", "a//b", "*", "a/*", "a?", "${x}", "../a"])
+def test_a_bundle_prefix_that_would_widen_the_role_is_refused(template: dict[str, Any], prefix: str) -> None:
+    assert not accepts(template, "BundlePrefix", prefix)
+
+
+@pytest.mark.parametrize("endpoints", ["", "api/customers", "api/customers,api/orders"])
+def test_preload_is_a_list_of_endpoints(template: dict[str, Any], endpoints: str) -> None:
+    assert accepts(template, "Preload", endpoints)
+
+
+@pytest.mark.parametrize("endpoints", ["customers", "api/customers,", "api/customers, api/orders", "a/b/c"])
+def test_preload_of_something_else_is_refused(template: dict[str, Any], endpoints: str) -> None:
+    assert not accepts(template, "Preload", endpoints)
+
+
+def test_every_parameter_and_output_says_what_it_is(template: dict[str, Any]) -> None:
+    for entry in [*template["Parameters"].values(), *template["Outputs"].values()]:
+        assert entry["Description"].endswith(".")
+
+
+def test_outputs_name_what_clients_and_publishers_need(template: dict[str, Any]) -> None:
+    outputs = template["Outputs"]
+
+    assert set(outputs) == {"ApiUrl", "McpUrlPattern", "BundleLocation", "FunctionName"}
+    assert (
+        outputs["McpUrlPattern"]["Value"]["Fn::Sub"] == outputs["ApiUrl"]["Value"]["Fn::Sub"] + "/{folder}/{name}/mcp"
+    )
+    assert outputs["BundleLocation"]["Value"] == BUNDLE_LOCATION

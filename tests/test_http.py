@@ -1,0 +1,719 @@
+from __future__ import annotations
+
+import asyncio
+import gzip
+import logging
+import socket
+import ssl
+import subprocess
+import sys
+import threading
+import time
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.http import HttpClient, HttpRequest, HttpResponse
+from tests.support.raw_http import Peer, answer, answering, running_server
+
+CLOSED_EARLY = "connection closed before the answer was complete"
+
+
+@pytest.fixture
+def client() -> Iterator[HttpClient]:
+    client = HttpClient()
+    yield client
+    client.close()
+
+
+def get(
+    url: str, *, timeout_s: float = 5, max_bytes: int = 100_000, repeatable: bool = False, **headers: str
+) -> HttpRequest:
+    return HttpRequest(
+        method="GET",
+        url=url,
+        headers=headers,
+        timeout_s=timeout_s,
+        max_bytes=max_bytes,
+        repeatable=repeatable,
+    )
+
+
+def post(url: str, body: bytes, *, repeatable: bool = False) -> HttpRequest:
+    return HttpRequest(method="POST", url=url, body=body, timeout_s=5, max_bytes=100_000, repeatable=repeatable)
+
+
+def fails_in_time(client: HttpClient, request: HttpRequest) -> HttpTimeout:
+    """Both ways of sending raise ``HttpTimeout`` well before a server that drips would be done."""
+    errors = []
+    for send in (lambda: client.send(request), lambda: asyncio.run(client.send_async(request))):
+        started = time.monotonic()
+        with pytest.raises(HttpTimeout) as caught:
+            send()
+        assert time.monotonic() - started < 3
+        errors.append(caught.value)
+    return errors[-1]
+
+
+class TestAnswers:
+    def test_status_headers_and_body_come_back(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b'{"a":1}', status="201 Created", X_Thing="yes"))) as server:
+            response = client.send(get(server.url))
+
+        assert response == HttpResponse(status=201, headers={"content-length": "7", "x-thing": "yes"}, body=b'{"a":1}')
+
+    def test_repeated_headers_are_joined(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\nA: 1\r\na: 2\r\ncontent-length: 0\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            assert client.send(get(server.url)).headers["a"] == "1, 2"
+
+    def test_a_post_sends_its_body_and_headers(self, client: HttpClient) -> None:
+        with running_server(answering(answer())) as server:
+            client.send(post(server.url + "graphql?x=%C3%BC/../y", b"{}"))
+
+        head, _, body = server.requests[0].partition(b"\r\n\r\n")
+        assert head.startswith(b"POST /graphql?x=%C3%BC/../y HTTP/1.1\r\n")
+        assert b"\r\ncontent-length: 2" in head.lower()
+        assert b"\r\naccept-encoding: gzip" in head.lower()
+        assert b"\r\nuser-agent: stile" in head.lower()
+        assert body == b"{}"
+
+    def test_the_path_goes_out_as_it_stands(self, client: HttpClient) -> None:
+        with running_server(answering(answer())) as server:
+            client.send(get(server.url + "a//b/./c/../d%2fe"))
+
+        assert server.requests[0].startswith(b"GET /a//b/./c/../d%2fe HTTP/1.1\r\n")
+
+    def test_the_callers_headers_replace_ours(self, client: HttpClient) -> None:
+        request = HttpRequest(method="GET", url="", headers={"Accept-Encoding": "identity"}, timeout_s=5, max_bytes=9)
+        with running_server(answering(answer())) as server:
+            client.send(get(server.url, **request.headers))
+
+        assert server.requests[0].lower().count(b"accept-encoding: identity") == 1
+        assert b"gzip" not in server.requests[0]
+
+    @pytest.mark.parametrize("status", ["301 Moved", "302 Found", "307 Temporary", "308 Permanent"])
+    def test_a_redirect_is_returned_and_not_followed(self, client: HttpClient, status: str) -> None:
+        with running_server(answering(answer(b"there", status=status, Location="/elsewhere"))) as server:
+            response = client.send(get(server.url))
+
+        assert response.status == int(status[:3])
+        assert response.headers["location"] == "/elsewhere"
+        assert response.body == b"there"
+        assert len(server.requests) == 1
+
+    @pytest.mark.parametrize("status", ["429 Too Many", "503 Unavailable"])
+    def test_an_answer_that_asks_to_come_back_is_returned(self, client: HttpClient, status: str) -> None:
+        with running_server(answering(answer(status=status, Retry_After="0"))) as server:
+            assert client.send(get(server.url, repeatable=True)).status == int(status[:3])
+
+        assert len(server.requests) == 1
+
+    def test_the_proxies_of_the_environment_are_ignored(
+        self, client: HttpClient, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, "http://127.0.0.1:1/")
+        with running_server(answering(answer(b"direct"))) as server:
+            assert client.send(get(server.url)).body == b"direct"
+
+    @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
+    def test_an_answer_without_a_body_keeps_the_connection(self, client: HttpClient, status: str) -> None:
+        raw = f"HTTP/1.1 {status}\r\ncontent-encoding: gzip\r\n\r\n".encode()
+        with running_server(answering(raw)) as server:
+            assert client.send(get(server.url)).body == b""
+            assert client.send(get(server.url)).body == b""
+
+            assert server.accepted == 1
+
+    def test_a_head_answer_has_no_body_however_long_it_says(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\ncontent-length: 999999999\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            request = HttpRequest(method="HEAD", url=server.url, timeout_s=5, max_bytes=10)
+
+            assert client.send(request).body == b""
+
+    def test_a_chunked_body_is_put_together(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n4;x=1\r\ndefg\r\n0\r\nt: 1\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            assert client.send(get(server.url)).body == b"abcdefg"
+            assert client.send(get(server.url)).body == b"abcdefg"
+
+            assert server.accepted == 1
+
+    def test_a_body_that_ends_with_its_connection_is_whole(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(b"HTTP/1.1 200 OK\r\n\r\nall of it")
+
+        with running_server(script) as server:
+            assert client.send(get(server.url)).body == b"all of it"
+
+    @pytest.mark.parametrize("members", [1, 3])
+    def test_gzip_is_decoded(self, client: HttpClient, members: int) -> None:
+        body = b"".join(gzip.compress(b"x" * 200_000) for _ in range(members))
+        with running_server(answering(answer(body, Content_Encoding="gzip"))) as server:
+            response = client.send(get(server.url, max_bytes=1_000_000))
+
+        assert response.body == b"x" * 200_000 * members
+
+
+class TestConnections:
+    def test_a_connection_is_kept(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"1"))) as server:
+            for _ in range(5):
+                client.send(get(server.url))
+                asyncio.run(client.send_async(get(server.url)))
+
+            assert server.accepted == 1
+            assert len(server.requests) == 10
+
+    def test_close_drops_kept_connections_and_leaves_the_client_usable(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"1"))) as server:
+            client.send(get(server.url))
+            client.close()
+            client.send(get(server.url))
+
+            assert server.accepted == 2
+
+    def test_a_connection_idle_for_too_long_is_not_used_again(self) -> None:
+        client = HttpClient(max_idle_s=0)
+        with running_server(answering(answer(b"1"))) as server:
+            client.send(get(server.url))
+            client.send(post(server.url, b"{}"))
+
+            assert server.accepted == 2
+        client.close()
+
+    def test_eight_requests_run_side_by_side(self, client: HttpClient) -> None:
+        together = threading.Barrier(4)  # the default executor of a machine with one core has five threads
+
+        def script(peer: Peer) -> None:
+            while request := peer.read_request():
+                together.wait(timeout=5)
+                peer.send(answer(request.split()[1]))
+
+        async def send_all(url: str) -> list[HttpResponse]:
+            return await asyncio.gather(*(client.send_async(get(f"{url}{n}")) for n in range(8)))
+
+        with running_server(script) as server:
+            responses = asyncio.run(send_all(server.url))
+
+        assert [response.body for response in responses] == [f"/{n}".encode() for n in range(8)]
+
+    def test_a_repeatable_request_goes_out_again_when_a_kept_connection_closed(self, client: HttpClient) -> None:
+        with running_server(closing_on_the_second_request()) as server:
+            client.send(get(server.url))
+
+            assert client.send(get(server.url + "second", repeatable=True)).body == b"1"
+            assert [request.split()[1] for request in server.requests] == [b"/", b"/second", b"/second"]
+            assert server.accepted == 2
+
+    def test_a_repeatable_request_goes_out_again_when_a_kept_connection_was_reset(self, client: HttpClient) -> None:
+        with running_server(closing_on_the_second_request(Peer.reset)) as server:
+            client.send(get(server.url))
+
+            assert client.send(get(server.url, repeatable=True)).body == b"1"
+            assert len(server.requests) == 3
+
+    def test_any_other_request_goes_out_once(self, client: HttpClient) -> None:
+        with running_server(closing_on_the_second_request()) as server:
+            client.send(post(server.url, b"1"))
+            with pytest.raises(HttpUnreachable) as caught:
+                client.send(post(server.url, b"2"))
+
+            assert caught.value.reason == CLOSED_EARLY
+            assert len(server.requests) == 2
+
+    def test_a_repeatable_request_goes_out_twice_at_most(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            if len(server.requests) == 1:
+                peer.send(answer(b"1"))
+                peer.read_request()
+
+        with running_server(script) as server:
+            client.send(get(server.url))
+            with pytest.raises(HttpUnreachable, match=CLOSED_EARLY):
+                client.send(get(server.url, repeatable=True))
+
+            assert len(server.requests) == 3
+
+    def test_the_second_try_takes_no_other_kept_connection(self, client: HttpClient) -> None:
+        both_open = threading.Barrier(2)
+
+        def script(peer: Peer) -> None:
+            if server.accepted <= 2:
+                peer.read_request()
+                both_open.wait(timeout=5)
+                peer.send(answer(b"1"))
+                peer.read_request()  # and close: both kept connections are stale
+            else:
+                answering(answer(b"new"))(peer)
+
+        async def open_two(url: str) -> None:
+            await asyncio.gather(client.send_async(get(url)), client.send_async(get(url)))
+
+        with running_server(script) as server:
+            asyncio.run(open_two(server.url))
+
+            assert client.send(get(server.url, repeatable=True)).body == b"new"
+
+    def test_a_new_connection_that_closes_is_not_tried_again(self, client: HttpClient) -> None:
+        with running_server(lambda peer: peer.read_request() and None) as server:
+            with pytest.raises(HttpUnreachable, match=CLOSED_EARLY):
+                client.send(get(server.url, repeatable=True))
+
+            assert len(server.requests) == 1
+
+    def test_an_answer_that_breaks_off_is_not_asked_for_again(self, client: HttpClient) -> None:
+        short = answer(b"1", content_length="5")
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(answer(b"1"))
+            peer.read_request()
+            peer.send(short)
+
+        with running_server(script) as server:
+            client.send(get(server.url))
+            with pytest.raises(HttpUnreachable, match=CLOSED_EARLY):
+                client.send(get(server.url, repeatable=True))
+
+            assert len(server.requests) == 2
+
+
+def closing_on_the_second_request(close: Callable[[Peer], None] = Peer.close) -> Callable[[Peer], None]:
+    """Each connection answers one request, and closes when the next one has come."""
+
+    def script(peer: Peer) -> None:
+        peer.read_request()
+        peer.send(answer(b"1"))
+        if peer.read_request():
+            close(peer)
+
+    return script
+
+
+class TestDeadline:
+    def test_a_server_that_never_answers(self, client: HttpClient) -> None:
+        with running_server(Peer.wait) as server:
+            error = fails_in_time(client, get(server.url + "secret?token=1", timeout_s=0.4))
+
+        assert (error.host, error.timeout_s) == ("127.0.0.1", 0.4)
+        assert str(error) == "127.0.0.1: no complete answer within 0.4 s"
+
+    def test_a_server_that_never_accepts(self, client: HttpClient) -> None:
+        with socket.create_server(("127.0.0.1", 0), backlog=1) as listener:
+            port = listener.getsockname()[1]
+            fillers = [connecting(port) for _ in range(4)]  # a full queue: further connections wait for good
+
+            fails_in_time(client, get(f"http://127.0.0.1:{port}/", timeout_s=0.4))
+            for filler in fillers:
+                filler.close()
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"HTTP/1.1 200 OK\r\n" + b"a: 1\r\n" * 100,
+            answer(b"x" * 100),
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 100,
+            b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 100,
+            b"HTTP/1.1 100 Continue\r\n\r\n" * 100,
+        ],
+        ids=["headers", "body", "chunks", "body without a length", "interim answers"],
+    )
+    def test_a_server_that_drips(self, client: HttpClient, raw: bytes) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            started, _, rest = raw.partition(b"\r\n\r\n")
+            if b"200" in started and rest:
+                peer.send(started + b"\r\n\r\n")
+                peer.drip(rest, every_s=0.05)
+            else:
+                peer.drip(raw, every_s=0.05)
+
+        with running_server(script) as server:
+            fails_in_time(client, get(server.url, timeout_s=0.4))
+
+            assert server.accepted == 2  # what was given up is not kept
+
+    def test_a_server_that_does_not_read(self, client: HttpClient) -> None:
+        with running_server(lambda peer: time.sleep(1.5)) as server:
+            body = b"x" * 30_000_000
+            request = HttpRequest(method="POST", url=server.url, body=body, timeout_s=0.4, max_bytes=10)
+
+            fails_in_time(client, request)
+
+    def test_a_tls_handshake_that_hangs(self, client: HttpClient) -> None:
+        with running_server(Peer.wait) as server:
+            fails_in_time(client, get(server.url.replace("http:", "https:"), timeout_s=0.4))
+
+    def test_a_tls_handshake_that_drips(self, client: HttpClient) -> None:
+        record = b"\x16\x03\x03\x40\x00"  # a handshake record of 16 KiB
+
+        with running_server(lambda peer: peer.drip(record + b"x" * 100, every_s=0.05)) as server:
+            fails_in_time(client, get(server.url.replace("http:", "https:"), timeout_s=0.4))
+
+    def test_no_time_at_all(self, client: HttpClient) -> None:
+        with running_server(answering(answer())) as server:
+            fails_in_time(client, get(server.url, timeout_s=0.000_001))
+
+    def test_a_deadline_that_passes_later_leaves_the_kept_connection_alone(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"1"))) as server:
+
+            async def twice() -> None:
+                await client.send_async(get(server.url, timeout_s=0.2))
+                await asyncio.sleep(0.3)
+                await client.send_async(get(server.url, timeout_s=0.2))
+
+            asyncio.run(twice())
+
+            assert server.accepted == 1
+
+    def test_a_cancelled_task_gives_its_exchange_up(self, client: HttpClient) -> None:
+        gone = threading.Event()
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.wait()
+            gone.set()
+
+        async def cancel(url: str) -> None:
+            task = asyncio.create_task(client.send_async(get(url, timeout_s=60)))
+            while not server.requests:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        with running_server(script) as server:
+            started = time.monotonic()
+            asyncio.run(cancel(server.url))
+
+            assert gone.wait(timeout=5)
+            assert time.monotonic() - started < 5
+
+
+def connecting(port: int) -> socket.socket:
+    sock = socket.socket()
+    sock.setblocking(False)
+    sock.connect_ex(("127.0.0.1", port))
+    return sock
+
+
+class TestSize:
+    def test_a_body_of_just_the_cap_is_returned(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"x" * 1000))) as server:
+            assert len(client.send(get(server.url, max_bytes=1000)).body) == 1000
+
+    def test_a_length_above_the_cap_is_refused_before_reading(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(answer(content_length="1001"))
+            peer.wait()
+
+        with running_server(script) as server, pytest.raises(HttpTooLarge) as caught:
+            client.send(get(server.url + "secret", max_bytes=1000))
+
+        assert (caught.value.host, caught.value.max_bytes) == ("127.0.0.1", 1000)
+        assert str(caught.value) == "127.0.0.1: the answer is larger than 1000 bytes"
+
+    @pytest.mark.parametrize("head", ["", "transfer-encoding: chunked\r\n"])
+    def test_a_body_without_a_length_stops_at_the_cap(self, client: HttpClient, head: str) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(f"HTTP/1.1 200 OK\r\n{head}\r\n".encode())
+            while True:  # until the client hangs up
+                peer.send(b"10000\r\n" + b"x" * 0x10000 + b"\r\n")
+
+        with running_server(script) as server, pytest.raises(HttpTooLarge):
+            client.send(get(server.url))
+
+    def test_a_chunk_of_negative_size_does_not_lift_the_cap(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n")
+            while True:
+                peer.send(b"x" * 65_536)
+
+        with running_server(script) as server, pytest.raises(HttpTooLarge):
+            client.send(get(server.url))
+
+    def test_a_large_body_comes_whole(self, client: HttpClient) -> None:
+        body = b"0123456789abcdef" * (50 * 1024 * 1024 // 16)
+        with running_server(answering(answer(body))) as server:
+            assert client.send(get(server.url, max_bytes=len(body))).body == body
+
+    @pytest.mark.parametrize("layers", [1, 2])
+    def test_a_gzip_bomb_does_not_inflate(self, client: HttpClient, layers: int) -> None:
+        bomb = gzip_of_zeros(1024 * 1024 * 1024)
+        coding = ", ".join(["gzip"] * layers)
+        refusal = HttpTooLarge if layers == 1 else HttpUnreachable
+        with running_server(answering(answer(bomb, Content_Encoding=coding))) as server:
+            tracemalloc.start()
+            with pytest.raises(refusal):
+                client.send(get(server.url, max_bytes=1_000_000))
+            _, peak = tracemalloc.get_traced_memory()
+            tracemalloc.stop()
+
+        assert peak < 8_000_000
+
+    def test_a_refused_connection_is_not_kept(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"x" * 2000), answer(b"1"))) as server:
+            with pytest.raises(HttpTooLarge):
+                client.send(get(server.url, max_bytes=1000))
+            with pytest.raises(HttpTooLarge):
+                client.send(get(server.url, max_bytes=1000))
+
+            assert server.accepted == 2
+
+
+def gzip_of_zeros(size: int) -> bytes:
+    packer = zlib.compressobj(9, zlib.DEFLATED, 31)
+    block = bytes(1024 * 1024)
+    return b"".join(packer.compress(block) for _ in range(size // len(block))) + packer.flush()
+
+
+class TestRefusals:
+    def test_a_port_nobody_listens_on(self, client: HttpClient) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+
+        error = unreachable(client, get(f"http://127.0.0.1:{port}/secret?token=1"))
+
+        assert str(error) == "127.0.0.1: connection refused"
+        assert isinstance(error.__cause__, Exception)
+
+    def test_a_name_that_does_not_resolve(self, client: HttpClient) -> None:
+        error = unreachable(client, get("http://nobody.invalid/secret?token=1"))
+
+        assert str(error) == "nobody.invalid: name not resolved"
+
+    @pytest.mark.parametrize(
+        ("url", "host"),
+        [
+            ("", "(no host)"),
+            ("nonsense", "(no host)"),
+            ("/path/secret", "(no host)"),
+            ("http://", "(no host)"),
+            ("http:///secret", "(no host)"),
+            ("http://[::1/secret", "(no host)"),
+            ("http://h.invalid:99999/secret", "(no host)"),
+            ("http://h.invalid:port/secret", "(no host)"),
+            ("ftp://h.invalid/secret", "h.invalid"),
+            ("file:///etc/passwd", "(no host)"),
+            ("http://h.invalid/secret space", "h.invalid"),
+            ("http://h.invalid/secret\r\nx: 1", "h.invalid"),
+            ("http://user:secret@h.invalid\\@other/", "other"),
+            (f"http://{'a' * 70}.invalid/secret", f"{'a' * 70}.invalid"),
+            ("http://a..invalid/secret", "a..invalid"),
+        ],
+    )
+    def test_a_malformed_url(self, client: HttpClient, url: str, host: str) -> None:
+        error = unreachable(client, get(url))
+
+        assert error.host == host
+        assert error.reason in ("malformed URL", "name not resolved")
+        assert "secret" not in str(error)
+
+    def test_credentials_of_a_url_stay_out_of_the_message(self, client: HttpClient) -> None:
+        error = unreachable(client, get("http://user:secret@nobody.invalid/"))
+
+        assert str(error) == "nobody.invalid: name not resolved"
+
+    @pytest.mark.parametrize("value", ["secret\r\nx: 1", "secret\n", "secret\N{SNOWMAN}"])
+    def test_a_header_that_cannot_be_sent_is_not_shown(self, client: HttpClient, value: str) -> None:
+        with running_server(answering(answer())) as server:
+            error = unreachable(client, get(server.url, Authorization=value))
+
+        assert str(error) == "127.0.0.1: the request cannot be sent"
+        assert error.__cause__ is None
+        assert error.__suppress_context__
+        assert not server.requests
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"",
+            b"HTT",
+            b"HTTP/1.1 200 OK\r\ncontent-le",
+            answer(b"half", content_length="8"),
+            answer(b"", content_length="8"),
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n8\r\nhalf",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\nzz\r\n",
+        ],
+        ids=["nothing", "status", "headers", "body", "no body", "chunk", "no last chunk", "no chunk"],
+    )
+    def test_an_answer_cut_short(self, client: HttpClient, raw: bytes) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(raw)
+
+        with running_server(script) as server:
+            error = unreachable(client, get(server.url))
+
+        assert error.reason in (CLOSED_EARLY, "the answer is not HTTP")
+
+    @pytest.mark.parametrize(
+        "raw",
+        [
+            b"SSH-2.0-OpenSSH_9.2\r\n",
+            b"HTTP/1.1 abc OK\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\n" + b"a: 1\r\n" * 200 + b"\r\n",
+            b"HTTP/1.1 200 OK\r\na: " + b"x" * 100_000 + b"\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+        ],
+        ids=["another protocol", "status", "too many headers", "a header too long", "two lengths"],
+    )
+    def test_an_answer_that_is_not_http(self, client: HttpClient, raw: bytes) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(raw)
+
+        with running_server(script) as server:
+            error = unreachable(client, get(server.url))
+
+        assert error.reason == "the answer is not HTTP"
+
+    @pytest.mark.parametrize("body", [b"no gzip at all", gzip.compress(b"x" * 5000)[:-9], b"\x1f\x8b"])
+    def test_a_body_that_is_not_its_gzip(self, client: HttpClient, body: bytes) -> None:
+        with running_server(answering(answer(body, Content_Encoding="gzip"))) as server:
+            error = unreachable(client, get(server.url))
+
+        assert error.reason == "the body is not the gzip it claims to be"
+
+    @pytest.mark.parametrize("coding", ["br", "deflate", "zstd", "gzip, br", "nonsense"])
+    def test_an_encoding_not_asked_for(self, client: HttpClient, coding: str) -> None:
+        with running_server(answering(answer(b"x", Content_Encoding=coding))) as server:
+            error = unreachable(client, get(server.url))
+
+        assert error.reason == "the body has an encoding that was not asked for"
+
+    def test_urllib3_logs_no_address(self, client: HttpClient, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.DEBUG)
+        raw = b"HTTP/1.1 200 OK\r\n: no name\r\nbroken line\r\ncontent-length: 0\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            client.send(get(server.url + "secret?token=1"))
+
+        assert "secret" not in caplog.text
+
+
+def unreachable(client: HttpClient, request: HttpRequest) -> HttpError:
+    with pytest.raises(HttpUnreachable) as caught:
+        client.send(request)
+    return caught.value
+
+
+class TestTls:
+    def test_a_trusted_server_answers_and_its_connection_is_kept(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        with running_server(answering(answer(b"1")), tls=authority.server_context) as server:
+            assert client.send(get(server.url)).body == b"1"
+            assert asyncio.run(client.send_async(get(server.url))).body == b"1"
+
+            assert server.accepted == 1
+
+    def test_a_server_that_drips_over_tls(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.drip(answer(b"x" * 100), every_s=0.05)
+
+        with running_server(script, tls=authority.server_context) as server:
+            fails_in_time(client, get(server.url, timeout_s=0.4))
+
+    def test_a_repeatable_request_goes_out_again_over_tls(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        with running_server(closing_on_the_second_request(), tls=authority.server_context) as server:
+            client.send(get(server.url))
+
+            assert client.send(get(server.url, repeatable=True)).body == b"1"
+            assert server.accepted == 2
+
+    def test_a_server_nobody_vouches_for(self, client: HttpClient, authority: Authority) -> None:
+        with running_server(answering(answer()), tls=authority.server_context) as server:
+            error = unreachable(client, get(server.url))
+
+        assert str(error) == "127.0.0.1: TLS verification failed"
+
+    def test_a_server_of_another_name(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        with running_server(answering(answer()), tls=authority.server_context) as server:
+            error = unreachable(client, get(server.url.replace("127.0.0.1", "localhost")))
+
+        assert str(error) == "localhost: TLS verification failed"
+
+    def test_a_server_that_speaks_no_tls(self, client: HttpClient) -> None:
+        with running_server(lambda peer: peer.send(answer())) as server:
+            error = unreachable(client, get(server.url.replace("http:", "https:")))
+
+        assert error.reason in ("TLS failed", CLOSED_EARLY)
+
+    def test_the_authorities_are_read_at_the_first_https_address(self) -> None:
+        code = (
+            "import ssl; from handler.http import HttpClient, HttpRequest\n"
+            "ssl.create_default_context = lambda: print('read') or exit()\n"
+            "client = HttpClient(); print('made')\n"
+            "client.send(HttpRequest(method='GET', url='https://h.invalid/', timeout_s=1, max_bytes=1))"
+        )
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+        assert ran.stdout.split() == ["made", "read"]
+
+
+class Authority:
+    """A certificate for 127.0.0.1 that vouches for itself."""
+
+    def __init__(self, folder: Path) -> None:
+        self.certificate = folder / "certificate.pem"
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])
+        now = datetime.now(UTC)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(now - timedelta(days=1))
+            .not_valid_after(now + timedelta(days=1))
+            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
+            .sign(key, hashes.SHA256())
+        )
+        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+        private = folder / "key.pem"
+        private.write_bytes(
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.NoEncryption(),
+            )
+        )
+        self.server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.server_context.load_cert_chain(self.certificate, private)
+
+
+@pytest.fixture(scope="module")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("tls"))
