@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import socket
 import ssl
 import threading
 import time
 from contextvars import ContextVar
-from typing import Any
+from typing import IO, Any
 
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
@@ -62,9 +63,39 @@ class Exchange:
         return self.only_new_connection or time.time() - idle_since > self._max_idle_s
 
 
+class Response(http.client.HTTPResponse):
+    """An answer whose headers have an end: http.client takes a closed connection for one."""
+
+    def begin(self) -> None:
+        """Read the status and the headers."""
+        stream, self.fp = self.fp, _Head(self.fp)  # type: ignore[assignment]
+        try:
+            super().begin()
+        finally:
+            if self.fp is not None:
+                self.fp = stream
+
+
+class _Head:
+    """As much of a stream as ``Response.begin`` uses."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self._stream = stream
+        self._begun = False
+        self.close = stream.close
+
+    def readline(self, limit: int) -> bytes:
+        line = self._stream.readline(limit)
+        if self._begun and not line:
+            raise http.client.IncompleteRead(b"")
+        self._begun = True
+        return line
+
+
 class Connection(HTTPConnection):
     """A connection that tells the exchange under way which socket it blocks on."""
 
+    response_class = Response
     idle_since = 0.0
 
     def request(self, *args: Any, **kwargs: Any) -> None:

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
+from tests.support.function import Function, running_function
 from tests.support.upstream import Upstream, running_upstream
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -23,3 +25,26 @@ def upstream(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Upstream]:
 def demo() -> Compiled:
     """The demo endpoint as its folder says, with the upstream at its documented place."""
     return compile_endpoint(DEMO)
+
+
+@pytest.fixture(scope="session")
+def served_demo(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
+    """The demo endpoint, asking the running upstream."""
+    folder = tmp_path_factory.mktemp("demo") / "api" / "customers"
+    shutil.copytree(DEMO, folder)
+    (folder / "config.test.yaml").write_text(f"upstream: {{url: '{upstream.url}', timeout_s: 5}}\n", encoding="utf-8")
+    return compile_endpoint(folder, stage="test")
+
+
+@pytest.fixture
+def function(served_demo: Compiled) -> Iterator[Function]:
+    """The function serving the demo endpoint to anonymous callers and holders of keys."""
+    with running_function(served_demo) as running:
+        yield running
+
+
+@pytest.fixture
+def dev_function(served_demo: Compiled) -> Iterator[Function]:
+    """The same as `stile dev` serves it: without a credential everything may be used."""
+    with running_function(served_demo, development=True) as running:
+        yield running

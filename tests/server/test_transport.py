@@ -1,0 +1,120 @@
+"""The HTTP side of the MCP endpoint. Source: MCP 2026-07-28, basic/transports/streamable-http."""
+
+from __future__ import annotations
+
+import pytest
+
+from handler.compiler.compile import Compiled
+from handler.server.app import MAX_BODY_BYTES
+from tests.support.function import Context, Function, running_function
+
+LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+
+
+@pytest.mark.parametrize("path", ["/api/orders/mcp", "/other/customers/mcp", "/api/customers", "/", "/api/../x/mcp"])
+def test_unknown_path_is_404_json(function: Function, path: str) -> None:
+    answer = function.post(LIST, path=path)
+
+    assert answer.status == 404
+    assert answer.headers["content-type"] == "application/json"
+    assert "error" in answer.json
+
+
+@pytest.mark.parametrize("name", ["0x", "a.b", "%2e%2e", "a%2Fb", "a b"])
+def test_unusable_endpoint_name_is_404_and_never_reaches_storage(function: Function, name: str) -> None:
+    assert function.post(LIST, path=f"/api/{name}/mcp").status == 404
+    assert not [line for line in function.lines if "trouble" in line]
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
+def test_other_methods_than_post_are_405(function: Function, method: str) -> None:
+    answer = function.send(method)
+
+    assert answer.status == 405
+    assert answer.headers["allow"] == "POST"
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff\xfe", b"nope", b'{"a": NaN}', b"[" * 100_000, b'{"id":1}{"id":2}'])
+def test_body_that_is_not_json_is_400_parse_error(function: Function, body: bytes) -> None:
+    answer = function.post(body)
+
+    assert answer.status == 400
+    assert answer.json["error"]["code"] == -32700
+    assert "id" not in answer.json
+
+
+def test_body_over_a_mebibyte_is_413(function: Function) -> None:
+    padding = {**LIST, "params": {"x": "y" * MAX_BODY_BYTES}}
+
+    assert function.post(padding).status == 413
+    assert function.post({**LIST, "params": {"x": "y" * (MAX_BODY_BYTES - 200)}}).status == 200
+
+
+@pytest.mark.parametrize("kind", ["application/json", "application/json; charset=utf-8", "Application/JSON"])
+def test_json_content_types_are_taken(function: Function, kind: str) -> None:
+    assert function.post(LIST, headers={"content-type": kind}).status == 200
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "", "application/jsonx", "multipart/form-data"])
+def test_other_content_types_are_415(function: Function, kind: str) -> None:
+    assert function.post(LIST, headers={"content-type": kind}).status == 415
+
+
+@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "*/*", "application/*", "application/json"])
+def test_accept_that_takes_json_is_enough(function: Function, accept: str) -> None:
+    assert function.post(LIST, headers={"accept": accept}).status == 200
+
+
+def test_accept_that_excludes_json_is_406(function: Function) -> None:
+    assert function.post(LIST, headers={"accept": "text/event-stream"}).status == 406
+
+
+def test_foreign_origin_is_403_and_an_allowed_one_passes(served_demo: Compiled) -> None:
+    with running_function(served_demo, allowed_origins=frozenset({"https://app.example"})) as function:
+        assert function.post(LIST, headers={"origin": "https://evil.example"}).status == 403
+        assert function.post(LIST, headers={"origin": "https://app.example"}).status == 200
+
+
+def test_every_answer_has_the_request_id_and_is_not_stored(function: Function) -> None:
+    for answer in (
+        function.post(LIST),
+        function.post(LIST, path="/x/y/mcp"),
+        function.send("GET"),
+        function.post(b"{"),
+    ):
+        assert answer.headers["x-request-id"] == Context.aws_request_id
+        assert answer.headers["cache-control"] == "no-store"
+        assert "mcp-session-id" not in answer.headers
+
+
+def test_notifications_are_202_without_a_body(function: Function) -> None:
+    for method in ("notifications/initialized", "notifications/cancelled", "notifications/unheard-of"):
+        answer = function.post({"jsonrpc": "2.0", "method": method})
+
+        assert (answer.status, answer.body) == (202, b"")
+
+
+def test_health_counts_endpoints_and_names_none(function: Function) -> None:
+    function.post(LIST)
+
+    answer = function.send("GET", "/health")
+
+    assert answer.json == {"status": "ok", "endpoints": 1}
+
+
+def test_one_line_a_request_says_what_was_done_and_no_argument(function: Function) -> None:
+    function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}})
+
+    (line,) = function.lines
+    duration = line.pop("duration_ms")
+    assert duration > 0
+    assert line == {
+        "request_id": Context.aws_request_id,
+        "endpoint": "api/customers",
+        "principal": "anonymous",
+        "method": "tools/call",
+        "tool": "customer-by-email",
+        "outcome": "ok",
+        "status": 200,
+        "failure": None,
+    }

@@ -1,0 +1,178 @@
+"""The Lambda function in this process: events in, responses out."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mangum import Mangum
+
+from handler.bundle import bundle_key, index_key, write_bundle
+from handler.compiler.compile import Compiled
+from handler.http import HttpClient
+from handler.server.app import Services, create_app
+from handler.server.endpoints import Endpoints
+from handler.storage import MemoryStorage, Storage
+
+MODERN = "2026-07-28"
+META = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {},
+    "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
+}
+
+
+class Context:
+    """What Lambda hands over beside the event."""
+
+    aws_request_id = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
+    function_name = "stile"
+    memory_limit_in_mb = 1024
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One HTTP response of the function."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+    @property
+    def result(self) -> Any:
+        """The result of a JSON-RPC answer, which must be one."""
+        assert "result" in self.json, self.body
+        return self.json["result"]
+
+    @property
+    def text(self) -> str:
+        """The one text block of a tool's result."""
+        (block,) = self.result["content"]
+        return str(block["text"])
+
+
+@dataclass(frozen=True)
+class Function:
+    """Sends HTTP requests to the function as API Gateway does (payload format 2.0)."""
+
+    handler: Callable[[Any, Any], Any]
+    lines: list[dict[str, Any]] = field(default_factory=list)  # what was logged, where the test collects it
+    path: str = "/api/customers/mcp"
+
+    def send(
+        self, method: str, path: str | None = None, *, body: bytes | str = b"", headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        event = event_for(method, path or self.path, body=body, headers=headers or {})
+        return answer_of(self.handler(event, Context()))
+
+    def post(self, message: Any, *, path: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
+        """POST a JSON-RPC message (or the bytes of a bad one)."""
+        body = message if isinstance(message, bytes | str) else json.dumps(message)
+        return self.send("POST", path, body=body, headers={"content-type": "application/json", **(headers or {})})
+
+    def request(
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        modern: bool = False,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """A JSON-RPC request of either era."""
+        sent = dict(params or {})
+        routing: dict[str, str] = {}
+        if modern:
+            sent["_meta"] = META
+            routing = {"mcp-protocol-version": MODERN, "mcp-method": method}
+            routing |= {"mcp-name": sent["name"]} if "name" in sent else {}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
+        return self.post(message, headers={**routing, **(headers or {})})
+
+    def call(self, tool: str, arguments: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Answer:
+        return self.request("tools/call", {"name": tool, "arguments": arguments}, headers=headers)
+
+    def query(self, tool: str, query: str, **more: Any) -> Answer:
+        """Call a GraphQL tool."""
+        return self.call(tool, {"query": query, **more})
+
+
+def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """An API Gateway HTTP API event, payload format 2.0."""
+    text, is_binary = body, False
+    if isinstance(body, bytes):
+        try:
+            text = body.decode()
+        except UnicodeDecodeError:
+            text, is_binary = base64.b64encode(body).decode(), True
+    return {
+        "version": "2.0",
+        "routeKey": "$default",
+        "rawPath": path,
+        "rawQueryString": "",
+        "headers": {"host": "abc123.execute-api.us-east-1.amazonaws.com", **headers},
+        "requestContext": {
+            "domainName": "abc123.execute-api.us-east-1.amazonaws.com",
+            "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7"},
+            "stage": "$default",
+        },
+        "body": text,
+        "isBase64Encoded": is_binary,
+    }
+
+
+def answer_of(response: Mapping[str, Any]) -> Answer:
+    """A Lambda proxy response, read as HTTP."""
+    body = response.get("body") or ""
+    raw = base64.b64decode(body) if response.get("isBase64Encoded") else body.encode()
+    return Answer(status=response["statusCode"], headers=response.get("headers", {}), body=raw)
+
+
+@contextmanager
+def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """The loop that Mangum runs invocations on, closed afterwards with its threads."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield loop
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+def store(storage: Storage, *compiled: Compiled) -> None:
+    """Publish compiled endpoints to a storage."""
+    for one in compiled:
+        storage.write(index_key(one.bundle.index), one.index)
+        storage.write(bundle_key(one.bundle.endpoint), write_bundle(one.bundle))
+
+
+@contextmanager
+def running_function(
+    *compiled: Compiled, storage: Storage | None = None, refresh_s: float = 60, **services: Any
+) -> Iterator[Function]:
+    """A function that serves these endpoints from memory, or all that is in ``storage``."""
+    kept = storage or MemoryStorage()
+    store(kept, *compiled)
+    lines: list[dict[str, Any]] = []
+    http = HttpClient()
+    endpoints = Endpoints(
+        kept, refresh_s=refresh_s, on_trouble=lambda name, exc: lines.append({"trouble": name, "reason": str(exc)})
+    )
+    app = create_app(
+        Services(endpoints=endpoints, http=http, **services),
+        write_line=lambda facts, failure: lines.append({**facts, "failure": failure}),
+    )
+    with event_loop():
+        name = compiled[0].bundle.endpoint if compiled else "api/customers"
+        yield Function(Mangum(app, lifespan="off"), lines, f"/{name}/mcp")
+    http.close()
