@@ -11,6 +11,7 @@ from typing import IO, Any
 
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.exceptions import NewConnectionError
 
 
 class Exchange:
@@ -108,6 +109,13 @@ class Connection(HTTPConnection):
                 exchange.take(self.sock)
                 exchange.on_kept_connection = True
         super().request(*args, **kwargs)
+
+    def connect(self) -> None:
+        """Connect, TLS included. The failure gets a name: in ``request`` urllib3 passes over broken pipes."""
+        try:
+            super().connect()
+        except OSError as exc:
+            raise NewConnectionError(self, "no connection") from exc
 
     def _new_conn(self) -> socket.socket:
         """Connect to the first address that answers; all of them share the one deadline.

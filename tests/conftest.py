@@ -7,7 +7,11 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
+from handler.http import HttpClient
+from handler.storage import FolderStorage, Storage, open_storage
+from tests.support.bucket import BundleBucket, ReadOnly, published_bucket
 from tests.support.function import Function, running_function
+from tests.support.moto import Moto, running_moto
 from tests.support.upstream import Upstream, running_upstream
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,3 +52,31 @@ def dev_function(served_demo: Compiled) -> Iterator[Function]:
     """The same as `stile dev` serves it: without a credential everything may be used."""
     with running_function(served_demo, development=True) as running:
         yield running
+
+
+@pytest.fixture
+def folder_storage(tmp_path: Path) -> FolderStorage:
+    """An empty folder of bundles."""
+    (tmp_path / "bundles").mkdir()
+    return FolderStorage(tmp_path / "bundles")
+
+
+@pytest.fixture(scope="session")
+def moto() -> Iterator[Moto]:
+    """AWS on loopback, which checks signatures and policies."""
+    with running_moto(iam=True) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def bucket(moto: Moto, served_demo: Compiled) -> BundleBucket:
+    """A bucket with the demo endpoint under the template's prefix, and the function's role for it."""
+    return published_bucket(moto, served_demo)
+
+
+@pytest.fixture
+def s3_storage(bucket: BundleBucket) -> Iterator[Storage]:
+    """The bucket as the function sees it: with the template's role and nothing more."""
+    http = HttpClient()
+    yield ReadOnly(open_storage(bucket.location, http=http, environ=bucket.role))
+    http.close()

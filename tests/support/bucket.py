@@ -1,0 +1,71 @@
+"""The bundle bucket in moto, with the policy that template.yaml gives the function's role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handler.compiler.compile import Compiled
+from handler.http import HttpClient
+from handler.storage import Storage, StoredObject, open_storage
+from tests.infra.cloudformation import read_template
+from tests.support.function import store
+from tests.support.moto import Moto
+
+NAME = "stile-bundles"
+PREFIX = "endpoints"
+
+RESOLVED = {
+    "Fn::Sub": {"${Storage.Outputs.BucketArn}/${BundlePrefix}/*": f"arn:aws:s3:::{NAME}/{PREFIX}/*"},
+    "Fn::GetAtt": {"Storage.Outputs.BucketArn": f"arn:aws:s3:::{NAME}"},
+}
+
+
+@dataclass(frozen=True)
+class BundleBucket:
+    """Where the bundles are, and the environments of who may write and who may read."""
+
+    location: str
+    writer: Mapping[str, str]
+    role: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class ReadOnly:
+    """A storage whose bundles were written by somebody else: writing again is left out."""
+
+    inner: Storage
+
+    @property
+    def location(self) -> str:
+        return self.inner.location
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        return self.inner.read(key, etag=etag)
+
+    def write(self, key: str, body: bytes) -> None:
+        """The writer did."""
+
+
+def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
+    moto.add_bucket(NAME)
+    publisher = {"Action": ["s3:PutObject", "s3:GetObject"], "Resource": f"arn:aws:s3:::{NAME}/{PREFIX}/*"}
+    writer = moto.add_user("publisher", publisher)
+    role = moto.add_user("function", *_role_statements())
+    location = f"s3://{NAME}/{PREFIX}"
+    http = HttpClient()
+    store(open_storage(location, http=http, environ=writer), compiled)
+    http.close()
+    return BundleBucket(location, writer, role)
+
+
+def _role_statements() -> list[dict[str, object]]:
+    """The statements of the template's policy on bundles, with its references resolved."""
+    policies = read_template("template.yaml")["Resources"]["StileRole"]["Properties"]["Policies"]
+    (bundles,) = [policy["PolicyDocument"] for policy in policies if policy["PolicyName"] == "bundles"]
+    return [{**statement, "Resource": _resolved(statement["Resource"])} for statement in bundles["Statement"]]
+
+
+def _resolved(resource: Mapping[str, str]) -> str:
+    ((function, text),) = resource.items()
+    return RESOLVED[function][text]
