@@ -137,12 +137,19 @@ def answer_of(response: Mapping[str, Any]) -> Answer:
 
 
 @contextmanager
-def event_loop() -> Iterator[asyncio.AbstractEventLoop]:
-    """The loop that Mangum runs invocations on, closed afterwards with its threads."""
+def event_loop() -> Iterator[None]:
+    """The loop that Mangum runs invocations on."""
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
+    with closing(loop):
+        yield
+
+
+@contextmanager
+def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Close a loop in the end, with its threads."""
     try:
-        yield loop
+        yield
     finally:
         loop.run_until_complete(loop.shutdown_default_executor())
         asyncio.set_event_loop(None)

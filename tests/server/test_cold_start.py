@@ -1,0 +1,163 @@
+"""What a container loads, and when. In fresh processes, through ``handler.lambda_function``."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from handler.compiler.compile import Compiled
+from handler.storage import FolderStorage
+from tests.conftest import ROOT
+from tests.support.bucket import BundleBucket
+from tests.support.function import store
+from tests.support.raw_http import Peer, RawServer, running_server
+
+# Powertools imports botocore's empty top module to name itself in the user agent; botocore.session is the weight.
+HEAVY = {"graphql", "boto3", "botocore.session", "pydantic", "mcp", "httpx", "httpx2", "yaml", "rich", "re2"}
+
+PROGRAM = """
+import json, sys
+from handler.lambda_function import handler
+steps = [sorted(sys.modules)]
+class Context:
+    aws_request_id = "one"
+for path in sys.argv[1:]:
+    with open(path) as file:
+        response = handler(json.load(file), Context())
+    print(json.dumps({"status": response["statusCode"], "body": response["body"]}), file=sys.stderr)
+    steps.append(sorted(sys.modules))
+print(json.dumps(steps), file=sys.stderr)
+"""
+
+
+@pytest.fixture
+def bundles(served_demo: Compiled, folder_storage: FolderStorage) -> str:
+    store(folder_storage, served_demo)
+    return folder_storage.location
+
+
+@pytest.fixture
+def counted_s3(bucket: BundleBucket) -> Iterator[tuple[RawServer, dict[str, str]]]:
+    """The bucket behind a relay that keeps every request, and the role's environment that goes through it."""
+    target = bucket.role["AWS_ENDPOINT_URL"].removeprefix("http://").split(":")
+
+    def relay(peer: Peer) -> None:
+        request = peer.read_request()
+        with socket.create_connection((target[0], int(target[1]))) as moto:
+            moto.sendall(request)
+            moto.shutdown(socket.SHUT_WR)
+            while chunk := moto.recv(65_536):
+                peer.send(chunk)
+
+    with running_server(relay) as server:
+        environ = {**bucket.role, "AWS_ENDPOINT_URL": server.url.rstrip("/"), "STILE_BUNDLES": bucket.location}
+        yield server, environ
+
+
+def test_init_and_list_load_neither_graphql_nor_jsonschema(bundles: str) -> None:
+    after_init, after_list = _modules({"STILE_BUNDLES": bundles, "STILE_PRELOAD": "api/customers"}, "tools-list")
+
+    assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_init
+    assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_list
+
+
+def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
+    counted_s3: tuple[RawServer, dict[str, str]], bundles: str
+) -> None:
+    for environ in (counted_s3[1], {"STILE_BUNDLES": bundles}):
+        *_, after_call = _modules(environ, "tools-call-prescribed")
+
+        assert not (HEAVY | {"handler.compiler"}) & after_call
+        assert "jsonschema" in after_call  # the arguments were judged
+
+
+def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> None:
+    *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
+
+    assert "graphql" in after_call
+    assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
+
+
+def test_init_alone_asks_s3_once_and_the_first_requests_do_not(
+    counted_s3: tuple[RawServer, dict[str, str]],
+) -> None:
+    server, environ = counted_s3
+    environ["STILE_PRELOAD"] = "api/customers"
+
+    _modules(environ)
+    after_init = [_first_line(request) for request in server.requests]
+    server.requests.clear()
+    _modules(environ, "tools-list", "tools-call-prescribed", "ping")
+
+    assert after_init == ["GET /stile-bundles/endpoints/api/customers/bundle.v1.json HTTP/1.1"]
+    assert [_first_line(request) for request in server.requests] == after_init
+
+
+def test_without_preload_the_first_request_asks_s3_once(counted_s3: tuple[RawServer, dict[str, str]]) -> None:
+    server, environ = counted_s3
+
+    _modules(environ)
+    assert server.requests == []
+    _modules(environ, "tools-list", "ping", "tools-list-legacy")
+    assert len(server.requests) == 1
+
+
+def test_preload_of_an_endpoint_that_is_not_there_does_not_stop_the_others(bundles: str) -> None:
+    _modules({"STILE_BUNDLES": bundles, "STILE_PRELOAD": "api/missing,api/customers"}, "tools-list")
+
+
+def test_missing_setting_stops_the_init_with_a_sentence() -> None:
+    done = _run({}, "tools-list")
+
+    assert done.returncode != 0
+    assert "STILE_BUNDLES='': expected a folder, or s3://bucket/prefix" in done.stderr
+
+
+def test_no_module_of_the_server_names_the_compiler() -> None:
+    for half, other in (("server", "compiler"), ("compiler", "server"), ("graph", "server"), ("graph", "compiler")):
+        for file in (ROOT / "handler" / half).glob("*.py"):
+            assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
+
+
+def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
+    done = _run(environ, *events)
+    assert done.returncode == 0, done.stderr
+    *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
+    for answer in answers:
+        assert answer["status"] == 200
+        assert "result" in json.loads(answer["body"]), answer
+    return [set(step) for step in steps]
+
+
+def _run(environ: dict[str, str], *events: str) -> subprocess.CompletedProcess[str]:
+    paths = [str(ROOT / "events" / f"{name}.json") for name in events]
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    return subprocess.run(
+        [sys.executable, "-c", PROGRAM, *paths],
+        cwd=ROOT,
+        env={**kept, **environ},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def _first_line(request: bytes) -> str:
+    return request.split(b"\r\n", 1)[0].decode()
+
+
+def _imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
