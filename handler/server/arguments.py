@@ -56,15 +56,13 @@ def _sentences(error: Any) -> list[str]:
 def _required(pointer: str, error: Any) -> list[str]:
     missing = [name for name in error.validator_value if name not in error.instance]
     # jsonschema reports each missing name as an error of its own; each names one.
-    return [f"{pointer.rstrip('/')}/{name}: required, but missing" for name in missing if f"'{name}'" in error.message]
+    return [f"{_below(pointer, name)}: required, but missing" for name in missing if f"'{name}'" in error.message]
 
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known = list(error.schema.get("properties", {}))
     return [
-        f"{pointer.rstrip('/')}/{name}: unknown name{_hint(name, known)}"
-        for name in error.instance
-        if name not in known
+        f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in error.instance if name not in known
     ]
 
 
@@ -94,8 +92,12 @@ SENTENCES: Mapping[str, Callable[[str, Any], list[str]]] = {
 
 
 def _pointer(path: Any) -> str:
-    """RFC 6901."""
-    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path) or "/"
+    """RFC 6901; the whole is shown as ``/``, which reads better than nothing."""
+    return "".join(_below("", str(part)) for part in path) or "/"
+
+
+def _below(pointer: str, name: str) -> str:
+    return f"{pointer.rstrip('/')}/{name.replace('~', '~0').replace('/', '~1')}"
 
 
 def _hint(name: str, known: list[str]) -> str:
