@@ -182,11 +182,12 @@ class S3Storage:
         """See ``Storage``. boto3 tries again by itself, for up to some minutes."""
         _require_key(key, self.location)
         try:
+            import boto3  # noqa: TID251 (only to write)
             from botocore.exceptions import BotoCoreError, ClientError
         except ImportError as exc:
             raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
         try:
-            self._client().put_object(
+            self._client_of(boto3.Session()).put_object(
                 Bucket=self._bucket,
                 Key=self._prefix + key,
                 Body=body,
@@ -213,12 +214,11 @@ class S3Storage:
         added = sign(request, service="s3", region=self._region, credentials=credentials, now=now)
         return replace(request, headers={**request.headers, **added})
 
-    def _client(self) -> Any:
-        import boto3  # noqa: TID251 (only to write)
+    def _client_of(self, session: Any) -> Any:
         from botocore.config import Config
 
         credentials = self._credentials.current()
-        return boto3.client(
+        return session.client(
             "s3",
             region_name=self._region,
             endpoint_url=self._endpoint,

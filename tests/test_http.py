@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import gzip
 import logging
 import socket
@@ -485,6 +486,7 @@ class TestSize:
             assert server.accepted == 2
 
 
+@functools.cache
 def gzip_of_zeros(size: int) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     block = bytes(1024 * 1024)

@@ -419,6 +419,8 @@ class TestS3:
 
         with pytest.raises(StorageError, match="connection refused"):
             at_server(url, http).read("k")
+        with pytest.raises(StorageError, match="Could not connect to the endpoint"):
+            at_server(url, http).write("k", b"{}")
 
     def test_a_missing_bucket_is_named(self, moto: Moto, http: HttpClient) -> None:
         storage = open_storage("s3://nobodys-bucket", http=http, environ=moto.environ())
@@ -427,6 +429,32 @@ class TestS3:
             with pytest.raises(StorageError, match="there is no bucket nobodys-bucket") as caught:
                 use()
             assert not isinstance(caught.value, ObjectNotFound)
+
+    def test_no_credentials_are_a_storage_error_that_says_what_to_set(
+        self, http: HttpClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            monkeypatch.delenv(name)
+        monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        storage = open_storage("s3://bundles", http=http, environ={"AWS_REGION": "eu-central-1"})
+
+        for use in both_uses(storage, KEY):
+            with pytest.raises(StorageError, match="no AWS credentials: set AWS_ACCESS_KEY_ID"):
+                use()
+
+    def test_writing_without_boto3_says_what_to_install(self) -> None:
+        code = (
+            "import sys; sys.modules['boto3'] = None\n"
+            "from handler.http import HttpClient\n"
+            "from handler.storage import open_storage\n"
+            f"open_storage('s3://bundles', http=HttpClient(), environ={ON_LOOPBACK!r}).write('k', b'')"
+        )
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+        assert ran.returncode == 1
+        assert "StorageError: s3://bundles: boto3 is missing: install stile[cli]" in ran.stderr
 
     def test_reading_imports_neither_boto3_nor_botocore(self, moto: Moto) -> None:
         moto.client("s3").put_object(Bucket="stile-bundles", Key="cold/k", Body=b"{}")

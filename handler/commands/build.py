@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.compiling import add_folder_arguments, compile_or_complain
-from handler.commands.publish import store_all
+from handler.commands.compiling import compile_or_complain
+from handler.commands.console import complain
+from handler.commands.folders import add_folder_arguments
+from handler.commands.storing import store_all
 
 HELP = "Compile endpoint folders to bundles in a local folder."
 
@@ -17,4 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     compiled = compile_or_complain(options.folder, stage=options.stage)
-    return store_all(compiled, options.out, force=True) if compiled else 1
+    if not compiled:
+        complain("Nothing was built.")
+        return 1
+    return store_all(compiled, options.out, force=True)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-from dataclasses import dataclass
+import traceback
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from handler.commands.console import complain, show_problems, working
+from handler.commands.console import ERR, complain, located, track
+from handler.commands.folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.compiler.files import find_endpoints
+from handler.compiler.files import ENTRY
 from handler.errors import CompileError, Problem
 
 
@@ -21,19 +23,10 @@ class Outcome:
     problems: tuple[Problem, ...]
 
 
-def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command that compiles."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="an endpoint folder, or one that holds several")
-    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
-
-
 def compile_all(folder: Path, *, stage: str | None) -> list[Outcome]:
     """Compile the endpoints at or below ``folder``, which may be none."""
-    outcomes = []
-    for endpoint in find_endpoints(folder):
-        with working(f"Compiling {endpoint}"):
-            outcomes.append(compile_one(endpoint, stage=stage))
-    return _refuse_same_names(outcomes)
+    folders = list(find_endpoints(folder))
+    return refuse_same_names(compile_one(each, stage=stage) for each in track(folders, "Compiling", ERR))
 
 
 def compile_one(folder: Path, *, stage: str | None) -> Outcome:
@@ -42,36 +35,35 @@ def compile_one(folder: Path, *, stage: str | None) -> Outcome:
         return Outcome(folder=folder, compiled=compile_endpoint(folder, stage=stage), problems=())
     except CompileError as exc:
         return Outcome(folder=folder, compiled=None, problems=exc.problems)
+    except Exception as exc:  # noqa: BLE001 - a fault of ours in one endpoint says nothing about the others
+        complain(traceback.format_exc())
+        problem = Problem(file=ENTRY, sentence=f"Stile failed on this endpoint, which is a bug: {exc!r}")
+        return Outcome(folder=folder, compiled=None, problems=(problem,))
 
 
 def compile_or_complain(folder: Path, *, stage: str | None) -> list[Compiled]:
     """Compile everything or nothing: the list is empty after every problem has been printed."""
     outcomes = compile_all(folder, stage=stage)
-    if not outcomes:
-        complain(no_endpoint(folder))
     for outcome in outcomes:
-        show_problems(outcome.problems, outcome.folder)
+        for problem in outcome.problems:
+            complain(located(problem, outcome.folder))
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     return compiled if len(compiled) == len(outcomes) else []
 
 
-def no_endpoint(folder: Path) -> str:
-    """The sentence for a folder that holds no endpoint."""
-    if not folder.exists():
-        return f"{folder}: there is no such folder"
-    return f"{folder}: no endpoint here: expected an index.graphql in it or below it"
-
-
-def _refuse_same_names(outcomes: list[Outcome]) -> list[Outcome]:
-    """Two folders for one ``folder/name`` would overwrite each other."""
+def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Two folders for one ``folder/name`` would overwrite each other: the second one is a mistake."""
     first: dict[str, Path] = {}
     checked = []
     for outcome in outcomes:
-        name = outcome.compiled.bundle.endpoint if outcome.compiled else str(outcome.folder)
-        if name in first:
-            problem = Problem(file="index.graphql", sentence=f'the endpoint "{name}" is also made by {first[name]}')
-            checked.append(Outcome(folder=outcome.folder, compiled=None, problems=(problem,)))
-        else:
-            first[name] = outcome.folder
+        if outcome.compiled is None:
             checked.append(outcome)
+            continue
+        name = outcome.compiled.bundle.endpoint
+        other = first.setdefault(name, outcome.folder)
+        if other == outcome.folder:
+            checked.append(outcome)
+        else:
+            problem = Problem(file=ENTRY, sentence=f'the endpoint "{name}" is also made by {other.as_posix()}')
+            checked.append(replace(outcome, compiled=None, problems=(problem,)))
     return checked

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
 from handler.errors import Problem
+
+T = TypeVar("T")
 
 PLAIN_WIDTH = 1_000
 """Wide enough that nothing wraps when the output goes to a file or another program."""
@@ -33,38 +35,53 @@ def complain(text: str) -> None:
     ERR.print(Text(text, style="red"))
 
 
-def show_problems(problems: Iterable[Problem], folder: Path, *, style: str = "red", prefix: str = "") -> None:
-    """Print each as ``file:line:column: sentence``, with paths that can be opened from here."""
-    for problem in problems:
-        ERR.print(Text(f"{prefix}{located(problem, folder)}", style=style))
+def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
+    """A problem as ``file:line:column: sentence`` on one line, its file named so that it can be opened from here."""
+    file, line, column = place_of(problem, folder)
+    return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence}".split())
 
 
-def located(problem: Problem, folder: Path) -> str:
-    """A problem with its endpoint's folder in front of the file."""
-    return f"{folder.as_posix()}/{problem}"
+def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
+    """The path of a problem's file from here, with line and column. A whole file's problem is at its beginning."""
+    return (folder / problem.file).as_posix(), problem.line or 1, problem.column or 1
 
 
-def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; without a terminal, aligned columns and no lines."""
-    plain = not OUT.is_terminal
-    table = Table(title=title or None, title_justify="left", box=None if plain else SIMPLE_HEAD, pad_edge=False)
-    for heading in headings:
-        table.add_column(heading, no_wrap=plain, overflow="fold")
+def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
+    """Print a table, its numbers to the right; without a terminal, aligned columns and no lines."""
+    if not OUT.is_terminal:
+        _show_columns(title, [headings, *rows])
+        return
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    for place, heading in enumerate(headings):
+        numbers = any(isinstance(row[place], int) for row in rows)
+        table.add_column(heading, justify="right" if numbers else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(str(cell)) for cell in row))
     OUT.print(table)
 
 
 def show_json(value: Any) -> None:
-    """Print JSON for another program."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    """Print JSON for another program, in escapes where the output's encoding has not every character."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(value, indent=2)
+    sys.stdout.write(text + "\n")
 
 
-@contextmanager
-def working(what: str) -> Iterator[None]:
-    """Show on a terminal that something is under way."""
-    if ERR.is_terminal:
-        with ERR.status(what):
-            yield
-    else:
-        yield
+def track(items: Sequence[T], what: str, console: Console) -> Iterator[T]:
+    """The items one by one, with a bar on a terminal that shows how far it is."""
+    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
+        yield from progress.track(items, description=what)
+
+
+def _show_columns(title: str, rows: Sequence[Sequence[str | int]]) -> None:
+    say(title)
+    widths = [max(len(str(row[place])) for row in rows) for place in range(len(rows[0]))]
+    for row in rows:
+        cells = (
+            str(cell).rjust(width) if isinstance(cell, int) else str(cell).ljust(width)
+            for cell, width in zip(row, widths, strict=True)
+        )
+        say("  ".join(cells).rstrip())

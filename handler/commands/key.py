@@ -3,6 +3,9 @@ from __future__ import annotations
 import argparse
 import hashlib
 import secrets
+import sys
+
+import yaml
 
 from handler.commands.console import say
 from handler.server.principal import KEY_PREFIX
@@ -22,5 +25,12 @@ def run(options: argparse.Namespace) -> int:
     say("The key, shown this once; give it to its holder:\n", "bold")
     say(f"  {key}\n")
     say("For config.yaml, which keeps only the digest:\n", "bold")
-    say(f'  identity:\n    api_keys:\n      - name: "{options.name}"\n        sha256: {digest}')
+    # Not through the console, which would expand a tab in the name.
+    sys.stdout.write(lines_for_config(options.name, digest))
     return 0
+
+
+def lines_for_config(name: str, digest: str) -> str:
+    """The YAML that lets a key in, whatever characters its name has."""
+    section = {"identity": {"api_keys": [{"name": name, "sha256": digest}]}}
+    return str(yaml.safe_dump(section, sort_keys=False, width=sys.maxsize))

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
+from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -61,9 +62,8 @@ def _required(pointer: str, error: Any) -> list[str]:
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known = list(error.schema.get("properties", {}))
-    return [
-        f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in error.instance if name not in known
-    ]
+    unknown = islice((name for name in error.instance if name not in known), MAX_VIOLATIONS)
+    return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in unknown]
 
 
 def _type(pointer: str, error: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
@@ -30,18 +30,12 @@ class BundleBucket:
     role: Mapping[str, str]
 
 
-@dataclass(frozen=True)
 class ReadOnly:
     """A storage whose bundles were written by somebody else: writing again is left out."""
 
-    inner: Storage
-
-    @property
-    def location(self) -> str:
-        return self.inner.location
-
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
-        return self.inner.read(key, etag=etag)
+    def __init__(self, inner: Storage) -> None:
+        self.location = inner.location
+        self.read: Callable[..., StoredObject | None] = inner.read
 
     def write(self, key: str, body: bytes) -> None:
         """The writer did."""

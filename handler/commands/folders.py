@@ -1,0 +1,53 @@
+"""Where endpoint folders are: at a path or below it, never in what tools and version control keep there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from handler.compiler.files import ENTRY
+
+NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
+"""Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
+
+
+def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command that compiles."""
+    parser.add_argument(
+        "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
+    )
+    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+
+
+def find_endpoints(folder: Path) -> Iterator[Path]:
+    """The endpoint folders at or below ``folder``: those with an index.graphql, in order of their paths.
+
+    An endpoint's own folders are its author's affair: an index.graphql there is no further endpoint.
+    """
+    for inner, below in walk(folder):
+        if (inner / ENTRY).is_file():
+            below.clear()
+            yield inner
+
+
+def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """``folder`` and all folders below it, in order of their paths, each with the names of those in it.
+
+    What is taken out of such a list is not entered.
+    """
+    for path, below, _ in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in NEVER_ENTERED)
+        yield Path(path), below
+
+
+def _folder_of_endpoints(text: str) -> Path:
+    folder = Path(text)
+    if not folder.exists():
+        raise argparse.ArgumentTypeError(f"{text}: there is no such folder")
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
+    if not any(find_endpoints(folder)):
+        raise argparse.ArgumentTypeError(f"{text}: no endpoint here; expected an {ENTRY} in it or below it")
+    return folder

@@ -1,0 +1,127 @@
+"""What README.md tells its readers to do, done."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from handler.commands import COMMANDS
+from handler.settings import read_settings
+from tests.conftest import ROOT
+from tests.support.endpoints import compiled
+from tests.support.function import Function
+from tests.support.upstream import Upstream
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+FILES = re.findall(r"^`(endpoints/\S+)`\n\n```\w+\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SESSIONS = re.findall(r"^```console\n\$ (.*?)\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+SHELL = re.findall(r"^```sh\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, upstream: Upstream) -> Path:
+    """A folder like the reader's: the demo with its API running, and the endpoint that the README writes."""
+    shutil.copytree(ROOT / "examples" / "endpoints", tmp_path / "examples" / "endpoints")
+    config = tmp_path / "examples" / "endpoints" / "api" / "customers" / "config.yaml"
+    text = config.read_text(encoding="utf-8")
+    assert "http://127.0.0.1:8001/graphql" in text
+    config.write_text(text.replace("http://127.0.0.1:8001/graphql", upstream.url), encoding="utf-8")
+    for name, content in FILES:
+        file = tmp_path / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+def test_readme_has_the_parts_that_these_tests_run() -> None:
+    assert len(FILES) == 4
+    assert len(SESSIONS) == 3
+    assert len(SHELL) == 6
+
+
+@pytest.mark.parametrize(("command", "expected"), SESSIONS)
+def test_session_prints_what_the_readme_shows(workplace: Path, command: str, expected: str) -> None:
+    program, *arguments = shlex.split(command)
+    assert Path(program).name == "stile"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "handler", *arguments],
+        cwd=workplace,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    printed = [line.rstrip() for line in (done.stdout + done.stderr).splitlines()]
+    assert printed == expected.splitlines()
+
+
+def test_curl_gets_the_customer(function: Function) -> None:
+    (request,) = [block for block in SHELL if block.startswith("curl")]
+    words = shlex.split(request)
+
+    assert words[2] == f"http://127.0.0.1:8000{function.path}"
+    assert json.loads(function.post(words[-1]).text)["data"]["customer"]["id"] == "cust_0001"
+
+
+def test_every_shell_line_names_what_is_there() -> None:
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    for line in "".join(block for block in SHELL if not block.startswith("curl")).splitlines():
+        words = [word for word in shlex.split(line) if "=" not in word]
+        match Path(words[0]).name, words[1:]:
+            case "make", [target]:
+                assert target in targets
+            case "stile", [command, *_]:
+                assert command in COMMANDS
+            case "sam", [command, *_]:
+                assert command in ("build", "deploy", "local")
+            case "python", ["-m", module, *_]:
+                assert (ROOT / module.replace(".", "/")).exists()
+            case unknown:
+                raise AssertionError(unknown)
+        for word in words:
+            if word.startswith(("events/", "examples/")):
+                assert (ROOT / word).exists(), word
+
+
+def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
+    config = """
+        upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s}}
+        limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20}
+        access: {anonymous: allow}
+        identity: {}
+        default_tool: true
+    """
+    table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
+    named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
+
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config}).bundle
+
+    assert {name.split(".")[-1] for name in named} == set(re.findall(r"(\w+):", config)) - {
+        "upstream", "limits", "https", "client", "anonymous"
+    }  # fmt: skip
+    assert made.upstream.timeout_s == 10
+    assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)
+
+
+def test_every_environment_variable_of_the_readme_is_read() -> None:
+    named = re.findall(r"^\| `(STILE_\w+)`", README, re.MULTILINE)
+
+    class Asked(dict[str, str]):
+        def get(self, key: str, default: str = "") -> str:  # type: ignore[override] # all values are texts
+            self[key] = default
+            return "folder" if key == "STILE_BUNDLES" else default
+
+    asked = Asked()
+    read_settings(asked)
+
+    assert sorted(named) == sorted(asked)
