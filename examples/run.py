@@ -1,9 +1,11 @@
-"""The demo, for ``make run``: the upstream on port 8001 and `stile dev` on port 8000, until Ctrl-C.
+"""The demo, for ``make run``: its GraphQL API and `stile dev` on port 8000, until Ctrl-C.
 
-``python examples/run.py FOLDER`` serves FOLDER instead, which names its own upstream.
+``python examples/run.py FOLDER`` serves FOLDER instead, which names its own API.
 """
 
+import argparse
 import contextlib
+import errno
 import os
 import signal
 import socket
@@ -12,67 +14,109 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
+
+import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "examples" / "endpoints"
-UPSTREAM_PORT = 8001
+DEMO_CONFIG = DEMO / "api" / "customers" / "config.yaml"
 START_S = 20.0
+STOP_S = 10.0
+
+Process = subprocess.Popen[bytes]
+
+
+class Refusal(Exception):
+    """Why the demo cannot run, as a sentence."""
 
 
 def main() -> int:
-    signal.signal(signal.SIGTERM, _interrupt)
-    folder = sys.argv[1] if len(sys.argv) > 1 else None
-    with contextlib.ExitStack() as running:
-        try:
-            if folder is None:
-                running.enter_context(demo_upstream())
-            return running.enter_context(started("-m", "handler", "dev", folder or str(DEMO))).wait()
-        except KeyboardInterrupt:
-            return 0
-        except RuntimeError as exc:
-            print(exc, file=sys.stderr)
-            return 1
+    options = parse_options()
+    for stop in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(stop, interrupt)
+    try:
+        with contextlib.ExitStack() as running:
+            require_free(options.port, f"name another one: {Path(sys.argv[0]).name} --port N")
+            processes = [] if options.folder else [running.enter_context(demo_upstream())]
+            folder = options.folder or DEMO
+            dev = running.enter_context(started("-m", "handler", "dev", str(folder), "--port", str(options.port)))
+            return until_one_ends(dev, *processes)
+    except KeyboardInterrupt:
+        return 0
+    except Refusal as exc:
+        print(exc, file=sys.stderr)
+        return 1
+
+
+def parse_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", metavar="FOLDER", help="endpoint folders (default: the demo's)")
+    parser.add_argument("--port", type=int, default=8000, help="port to serve MCP on (default: %(default)s)")
+    options = parser.parse_args()
+    if not 0 <= options.port <= 65_535:
+        parser.error(f"--port {options.port}: expected a number from 0 to 65535")
+    return options
 
 
 @contextlib.contextmanager
-def demo_upstream() -> Iterator[None]:
-    """The demo's GraphQL API, ready to answer."""
-    if _answers(UPSTREAM_PORT):
-        raise RuntimeError(f"port {UPSTREAM_PORT} is taken: the demo's GraphQL API needs it")
+def demo_upstream() -> Iterator[Process]:
+    """The demo's GraphQL API where the demo's endpoint expects it, ready to answer."""
+    url = yaml.safe_load(DEMO_CONFIG.read_text("utf-8"))["upstream"]["url"]
+    port = urlsplit(url).port or 80
+    require_free(port, f"give the demo's GraphQL API another one in {os.path.relpath(DEMO_CONFIG)}")
     database = ROOT / ".stile" / "demo.sqlite"
-    arguments = ["-m", "examples.upstream", "--port", str(UPSTREAM_PORT), "--database", str(database)]
-    with started(*arguments) as process:
-        deadline = time.monotonic() + START_S
-        while not _answers(UPSTREAM_PORT):
-            if process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the demo's GraphQL API did not start")
-            time.sleep(0.05)
-        print(f"The demo's GraphQL API: http://127.0.0.1:{UPSTREAM_PORT}/graphql", flush=True)
-        yield
+    with started("-m", "examples.upstream", "--port", str(port), "--database", str(database)) as process:
+        wait_until_open(port, process)
+        print(f"The demo's GraphQL API: {url}", flush=True)
+        yield process
+
+
+def require_free(port: int, advice: str) -> None:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as exc:
+        why = "is taken" if exc.errno == errno.EADDRINUSE else f"cannot be used ({exc.strerror})"
+        raise Refusal(f"Port {port} on 127.0.0.1 {why}: end what uses it, or {advice}.") from exc
 
 
 @contextlib.contextmanager
-def started(*arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+def started(*arguments: str) -> Iterator[Process]:
     """A Python process that ends with this block."""
-    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path})
     try:
         yield process
     finally:
+        for again in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(again, signal.SIG_IGN)  # an impatient second Ctrl-C must not leave a process behind
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(STOP_S)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
 
-def _answers(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(0.2)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
+def wait_until_open(port: int, process: Process) -> None:
+    deadline = time.monotonic() + START_S
+    while process.poll() is None and time.monotonic() < deadline:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+            return
+        time.sleep(0.05)
+    raise Refusal("The demo's GraphQL API did not start.")
 
 
-def _interrupt(*_: object) -> None:
+def until_one_ends(dev: Process, *others: Process) -> int:
+    """Wait; the exit code is that of `stile dev`, or 1 when another one ended although nobody asked it to."""
+    while all(process.poll() is None for process in (dev, *others)):
+        time.sleep(0.1)
+    if dev.poll() is not None:
+        return dev.returncode
+    raise Refusal("The demo's GraphQL API ended by itself, so its endpoint ends too.")
+
+
+def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 

@@ -10,23 +10,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from handler.errors import BundleError
+from handler.json_shape import each, inside, mapping, parse_stored, require, require_object, wrong_type
 from handler.policy import Mask, Predicate
 
 JSONObject = dict[str, Any]
-T = TypeVar("T")
 
 FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
 """This release's format and the one before it. There is only one so far."""
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
-
-KIND_NAMES: Mapping[type, str] = {dict: "an object", list: "a list", str: "a string"}
 
 _HEADER_END = b',"content":'
 
@@ -149,28 +147,38 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
         BundleError: no bundle, a format this release cannot read, bytes that differ from their digest, or the
             bundle of another endpoint than ``endpoint``.
     """
-    head, found, rest = raw.partition(_HEADER_END)
-    header = _parse(head + b"}") if found else None
-    if not isinstance(header, dict) or not rest.endswith(b"}"):
-        raise BundleError("this is no bundle")
+    header, content = _split(raw)
     version = header.get("format_version")
     if version not in READABLE_VERSIONS:
         readable = ", ".join(map(str, READABLE_VERSIONS))
         raise BundleError(
             f"format_version {version!r} is unknown; this release reads {readable}: publish again, or update Stile"
         )
-    content = rest[:-1]
     if hashlib.sha256(content).hexdigest() != header.get("sha256"):
         raise BundleError("the content does not match its digest: the object is damaged, publish again")
-    bundle = _bundle(_parse(content))
+    bundle = _bundle(parse_stored(content))
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     return bundle
 
 
+def _split(raw: bytes) -> tuple[JSONObject, bytes]:
+    head, _, rest = raw.partition(_HEADER_END)
+    try:
+        header = require_object(parse_stored(head + b"}"))
+    except BundleError as exc:
+        raise BundleError("this is no bundle") from exc
+    if not rest.endswith(b"}"):
+        raise BundleError("this is no whole bundle")
+    return header, rest[:-1]
+
+
 def to_json_bytes(value: Any) -> bytes:
-    """Compact UTF-8 JSON in the order of ``value``."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    """Compact UTF-8 JSON in the order of ``value``. Half of a surrogate pair, which UTF-8 has not, stays escaped."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _plain(value: Any) -> Any:
@@ -188,32 +196,25 @@ def _plain(value: Any) -> Any:
             return value
 
 
-def _parse(raw: bytes) -> Any:
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError) as exc:
-        raise BundleError("this is no bundle") from exc
-
-
 # Readers: one line a field, and an error that says where.
 
 
 def _bundle(raw: Any) -> Bundle:
     return Bundle(
-        endpoint=_get(raw, "endpoint", str),
-        sources=_get(raw, "sources", str),
-        index=_get(raw, "index", str),
-        conditions=tuple(_each(raw, "conditions", _object)),
-        guards=_masks(raw),
-        tools=tuple(_each(raw, "tools", _tool)),
-        upstream=_inside("upstream", _upstream, _get(raw, "upstream", dict)),
-        limits=_inside("limits", _limits, _get(raw, "limits", dict)),
-        access=_inside("access", _access, _get(raw, "access", dict)),
+        endpoint=require(raw, "endpoint", str),
+        sources=require(raw, "sources", str),
+        index=require(raw, "index", str),
+        conditions=each(raw, "conditions", require_object),
+        guards=mapping(raw, "guards", _mask),
+        tools=each(raw, "tools", _tool),
+        upstream=inside("upstream", _upstream, require(raw, "upstream", dict)),
+        limits=inside("limits", _limits, require(raw, "limits", dict)),
+        access=inside("access", _access, require(raw, "access", dict)),
     )
 
 
 def _tool(raw: Any) -> Tool:
-    kind = _get(raw, "kind", str)
+    kind = require(raw, "kind", str)
     if kind not in TOOL_READERS:
         raise BundleError(f"expected one of {', '.join(TOOL_READERS)}, got {kind!r}", path="kind")
     return TOOL_READERS[kind](raw)
@@ -221,25 +222,25 @@ def _tool(raw: Any) -> Tool:
 
 def _prescribed(raw: JSONObject) -> PrescribedTool:
     return PrescribedTool(
-        name=_get(raw, "name", str),
-        entry=_get(raw, "entry", dict),
-        arguments=_get(raw, "arguments", dict),
-        flat=_get(raw, "flat", bool),
-        mask=_mask(_get(raw, "mask", list)),
-        operation=_inside("operation", _operation, _get(raw, "operation", dict)),
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        arguments=require(raw, "arguments", dict),
+        flat=require(raw, "flat", bool),
+        mask=inside("mask", _mask, raw.get("mask")),
+        operation=inside("operation", _operation, require(raw, "operation", dict)),
     )
 
 
 def _operation(raw: JSONObject) -> Operation:
-    return Operation(name=_get(raw, "name", str), kind=_get(raw, "kind", str), text=_get(raw, "text", str))
+    return Operation(name=require(raw, "name", str), kind=require(raw, "kind", str), text=require(raw, "text", str))
 
 
 def _graphql(raw: JSONObject) -> GraphQLTool:
     return GraphQLTool(
-        name=_get(raw, "name", str),
-        arguments=_get(raw, "arguments", dict),
-        guards=_masks(raw),
-        listings=tuple(_each(raw, "listings", _listing)),
+        name=require(raw, "name", str),
+        arguments=require(raw, "arguments", dict),
+        guards=mapping(raw, "guards", _mask),
+        listings=each(raw, "listings", _listing),
     )
 
 
@@ -248,63 +249,40 @@ KINDS: Mapping[type, str] = {PrescribedTool: "prescribed", GraphQLTool: "graphql
 
 
 def _listing(raw: Any) -> Listing:
-    entry = raw.get("entry") if isinstance(raw, dict) else None
-    return Listing(outcome=_mask(_get(raw, "outcome", list)), entry=None if entry is None else _get(raw, "entry", dict))
+    outcome = inside("outcome", _mask, require_object(raw).get("outcome"))
+    return Listing(outcome=outcome, entry=None if raw.get("entry") is None else require(raw, "entry", dict))
 
 
 def _upstream(raw: JSONObject) -> Upstream:
     return Upstream(
-        url=_get(raw, "url", str),
-        timeout_s=_get(raw, "timeout_s", float),
-        max_bytes=_get(raw, "max_bytes", int),
-        headers=_get(raw, "headers", dict),
+        url=require(raw, "url", str),
+        timeout_s=require(raw, "timeout_s", float),
+        max_bytes=require(raw, "max_bytes", int),
+        headers=mapping(raw, "headers", _text),
     )
 
 
 def _limits(raw: JSONObject) -> Limits:
-    return Limits(**{field.name: _get(raw, field.name, int) for field in fields(Limits)})
+    return Limits(**{field.name: require(raw, field.name, int) for field in fields(Limits)})
 
 
 def _access(raw: JSONObject) -> Access:
-    return Access(anonymous=_get(raw, "anonymous", str), api_keys=tuple(_each(raw, "api_keys", _api_key)))
+    return Access(anonymous=require(raw, "anonymous", str), api_keys=each(raw, "api_keys", _api_key))
 
 
 def _api_key(raw: Any) -> ApiKey:
-    return ApiKey(name=_get(raw, "name", str), sha256=_get(raw, "sha256", str), expires=_get(raw, "expires", int))
-
-
-def _masks(raw: Any) -> dict[str, Mask]:
-    return {coordinate: _mask(numbers) for coordinate, numbers in _get(raw, "guards", dict).items()}
+    return ApiKey(
+        name=require(raw, "name", str), sha256=require(raw, "sha256", str), expires=require(raw, "expires", int)
+    )
 
 
 def _mask(raw: Any) -> Mask:
-    if not isinstance(raw, list) or not all(isinstance(number, int) for number in raw):
-        raise BundleError(f"expected a list of condition numbers, got {raw!r:.60}")
+    if not isinstance(raw, list) or not all(type(number) is int for number in raw):
+        raise wrong_type(raw, "a list of condition numbers")
     return frozenset(raw)
 
 
-def _object(raw: Any) -> JSONObject:
-    if not isinstance(raw, dict):
-        raise BundleError(f"expected an object, got {type(raw).__name__}")
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise wrong_type(raw, "a string")
     return raw
-
-
-def _get(raw: Any, key: str, kind: type[T]) -> T:
-    value = _object(raw).get(key)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
-        expected = KIND_NAMES.get(kind, f"of type {kind.__name__}")
-        raise BundleError(f"expected {expected}, got {type(value).__name__}", path=key)
-    return value
-
-
-def _each(raw: Any, key: str, reader: Callable[[Any], T]) -> Sequence[T]:
-    return [_inside(f"{key}[{place}]", reader, item) for place, item in enumerate(_get(raw, key, list))]
-
-
-def _inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
-    try:
-        return reader(raw)
-    except BundleError as exc:
-        raise exc.inside(part) from exc

@@ -26,7 +26,7 @@ NEVER: Predicate = {"never": True}
 def holds(predicate: Predicate) -> bool:
     """Tell whether a predicate holds. A predicate of a kind that is not known here does not."""
     match predicate:
-        case {"literal": bool(value)}:
+        case {"literal": bool(value), **others} if not others:
             return value
         case _:
             return False

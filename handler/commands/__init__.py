@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import io
+import os
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from handler import __version__
 from handler.commands import build, call, check, dev, key, publish
 
 
@@ -27,3 +31,36 @@ COMMANDS: Mapping[str, Command] = {
     "publish": publish,
     "key": key,
 }
+
+INTERRUPTED = 130
+"""What shells expect of a command that Ctrl-C ended."""
+
+
+def run_command(arguments: Sequence[str] | None) -> int:
+    """Run the command that the arguments name; without any, say which there are."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
+    try:
+        code = COMMANDS[options.command].run(options)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="stile", description="MCP tools for any GraphQL API.")
+    parser.add_argument("--version", action="version", version=f"stile {__version__}")
+    subparsers = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        subparser = subparsers.add_parser(name, help=command.HELP, description=command.HELP)
+        command.add_arguments(subparser)
+    return parser

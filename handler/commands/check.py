@@ -49,8 +49,6 @@ class _Row:
 
 
 def _show(outcome: Outcome) -> None:
-    for problem in outcome.problems:
-        say(located(problem, outcome.folder), "red")
     if outcome.compiled is None:
         return
     for warning in outcome.compiled.warnings:
@@ -66,6 +64,9 @@ def _show(outcome: Outcome) -> None:
 
 def _sum_up(outcomes: Sequence[Outcome]) -> None:
     wrong = [outcome for outcome in outcomes if outcome.problems]
+    for outcome in wrong:
+        for problem in outcome.problems:
+            say(located(problem, outcome.folder), "red")
     if wrong:
         problems = _counted(sum(len(outcome.problems) for outcome in wrong), "problem")
         say(f"{problems} in {len(wrong)} of {_counted(len(outcomes), 'endpoint')}", "red")
@@ -100,9 +101,7 @@ def _rows(bundle: Bundle) -> list[_Row]:
         kind, runs = _what_runs(tool)
         size = sizes.get(tool.name, 0)  # 0: patterns hide all of it from everybody
         tokens = size // BYTES_PER_TOKEN
-        rows.append(
-            _Row(name=tool.name, kind=kind, runs=runs, bytes=size, tokens=tokens, anonymous=tool.name in seen)
-        )
+        rows.append(_Row(name=tool.name, kind=kind, runs=runs, bytes=size, tokens=tokens, anonymous=tool.name in seen))
     return rows
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,20 +34,21 @@ def compile_one(folder: Path, *, stage: str | None) -> Outcome:
         return Outcome(folder=folder, compiled=compile_endpoint(folder, stage=stage), problems=())
     except CompileError as exc:
         return Outcome(folder=folder, compiled=None, problems=exc.problems)
-    except Exception as exc:  # noqa: BLE001 - a fault of ours in one endpoint says nothing about the others
-        complain(traceback.format_exc())
-        problem = Problem(file=ENTRY, sentence=f"Stile failed on this endpoint, which is a bug: {exc!r}")
-        return Outcome(folder=folder, compiled=None, problems=(problem,))
 
 
 def compile_or_complain(folder: Path, *, stage: str | None) -> list[Compiled]:
     """Compile everything or nothing: the list is empty after every problem has been printed."""
     outcomes = compile_all(folder, stage=stage)
+    complain_about(outcomes)
+    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
+    return compiled if len(compiled) == len(outcomes) else []
+
+
+def complain_about(outcomes: Iterable[Outcome]) -> None:
+    """Print every problem."""
     for outcome in outcomes:
         for problem in outcome.problems:
             complain(located(problem, outcome.folder))
-    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    return compiled if len(compiled) == len(outcomes) else []
 
 
 def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:

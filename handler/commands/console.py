@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -53,8 +53,10 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
         return
     table = Table(title=Text(title, style="bold"), title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
     for place, heading in enumerate(headings):
-        numbers = any(isinstance(row[place], int) for row in rows)
-        table.add_column(heading, justify="right" if numbers else "left", overflow="fold")
+        cells = [row[place] for row in rows]
+        justify: JustifyMethod = "right" if any(isinstance(cell, int) for cell in cells) else "left"
+        words = any(" " in str(cell) for cell in cells)  # only these may be broken where the terminal is narrow
+        table.add_column(heading, justify=justify, no_wrap=not words, overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
     OUT.print(table)

@@ -1,120 +1,128 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import socket
 import threading
 import traceback
-from collections.abc import Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any
 
 import uvicorn
-from watchfiles import watch
 
-from handler.bundle import bundle_key, index_key, write_bundle
-from handler.commands.compiling import Outcome, add_folder_arguments, compile_all, no_endpoint
-from handler.commands.console import complain, say, show_problems
+from handler.commands.console import complain, say
+from handler.commands.folders import add_folder_arguments
+from handler.commands.watching import FolderWatch
+from handler.commands.workbench import Workbench, keep_fresh
 from handler.http import HttpClient
 from handler.server.app import Services, create_app
 from handler.server.endpoints import Endpoints
-from handler.storage import MemoryStorage
+from handler.storage import Storage
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
+GRACE_S = 1
+"""How long calls under way may take once Ctrl-C was pressed."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
-    parser.add_argument("--port", type=int, default=DEFAULT_PORT, help="port on 127.0.0.1 (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=_port, default=DEFAULT_PORT, help=f"port on {HOST}, 0 for a free one (default: %(default)s)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
-    if not options.folder.is_dir():
-        complain(no_endpoint(options.folder))
-        return 2
-    workbench = Workbench(options.folder, stage=options.stage)
-    if not workbench.compile():
-        complain(no_endpoint(options.folder))
-        return 2
-    for name in workbench.served:
-        _introduce(f"http://{HOST}:{options.port}/{name}/mcp", name)
-    stop = threading.Event()
-    watcher = threading.Thread(target=_watch, args=(workbench, options.folder, stop), daemon=True)
-    watcher.start()
     try:
-        _serve(workbench.storage, options.port)
-    finally:
-        stop.set()
-        watcher.join()
+        listener = socket.create_server((HOST, options.port))
+    except OSError as exc:
+        complain(_why_not(exc, options.port))
+        return 1
+    with closing(listener):
+        address = f"http://{HOST}:{listener.getsockname()[1]}"
+        watch = FolderWatch(options.folder)
+        workbench = Workbench(options.folder, stage=options.stage, address=address)
+        try:
+            workbench.refresh()
+            _introduce(workbench.served)
+            _serve(workbench, watch, listener)
+        except KeyboardInterrupt:
+            say("Stopped.", "dim")
     return 0
 
 
-class Workbench:
-    """The bundles of a folder in memory; one that no longer compiles stays as it last was."""
+def _port(text: str) -> int:
+    if not text.isdecimal() or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 65535")
+    return int(text)
 
-    def __init__(self, folder: Path, *, stage: str | None) -> None:
-        self._folder = folder
-        self._stage = stage
-        self._names: dict[Path, str] = {}
-        self.storage = MemoryStorage()
 
-    @property
-    def served(self) -> list[str]:
-        """The endpoints that answer, by name."""
-        return sorted(self._names.values())
+def _why_not(failure: OSError, port: int) -> str:
+    match failure.errno:
+        case errno.EADDRINUSE:
+            return f"Port {port} on {HOST} is taken: end what uses it, or name another one with --port."
+        case errno.EACCES:
+            return f"Port {port} on {HOST} is not for ordinary users: name one above 1023 with --port."
+        case _:
+            return f"Port {port} on {HOST} cannot be used: {failure.strerror}"
 
-    def compile(self) -> bool:
-        """Compile everything and take over what works; ``False`` when there is no endpoint at all."""
-        outcomes = compile_all(self._folder, stage=self._stage)
-        for gone in self._names.keys() - {outcome.folder for outcome in outcomes}:
-            self.storage.remove(bundle_key(self._names.pop(gone)))
-        for outcome in outcomes:
-            self._take(outcome)
-        return bool(outcomes)
 
-    def _take(self, outcome: Outcome) -> None:
-        show_problems(outcome.problems, outcome.folder)
-        if outcome.compiled is None:
-            if outcome.folder in self._names:
-                complain(f"{self._names[outcome.folder]}: still serving the last good version")
-            return
-        show_problems(outcome.compiled.warnings, outcome.folder, style="yellow", prefix="warning: ")
-        bundle = outcome.compiled.bundle
-        if outcome.folder in self._names and self._names[outcome.folder] != bundle.endpoint:
-            self.storage.remove(bundle_key(self._names[outcome.folder]))
-        self.storage.write(index_key(bundle.index), outcome.compiled.index)
-        self.storage.write(bundle_key(bundle.endpoint), write_bundle(bundle))
-        self._names[outcome.folder] = bundle.endpoint
-        say(
-            f"{bundle.endpoint}: {len(bundle.tools)} tools: {', '.join(tool.name for tool in bundle.tools)}",
-            "green",
+def _introduce(served: Mapping[str, str]) -> None:
+    if served:
+        servers = {name.replace("/", "-"): {"type": "http", "url": url} for name, url in served.items()}
+        say("\nWithout a credential you are the development principal, who may use everything.")
+        say("To paste into a client's configuration:\n")
+        say(json.dumps({"mcpServers": servers}, indent=2))
+    say("\nServing; saving a file takes it over, Ctrl-C ends it.", "dim")
+
+
+def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    with closing(HttpClient()) as http:
+        services = Services(
+            endpoints=_endpoints(workbench.storage),
+            http=http,
+            allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
+            development=True,
         )
+        config = uvicorn.Config(
+            create_app(services, write_line=_write_line),
+            log_level="critical",  # what happens is told by us
+            lifespan="off",
+            ws="none",
+            timeout_graceful_shutdown=GRACE_S,
+        )
+        server = uvicorn.Server(config)
+        with _reloading(workbench, watch, server):
+            server.run(sockets=[listener])
 
 
-def _watch(workbench: Workbench, folder: Path, stop: threading.Event) -> None:
-    for _ in watch(folder, stop_event=stop, raise_interrupt=False):
-        workbench.compile()
+def _endpoints(storage: Storage) -> Endpoints:
+    return Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}"))
 
 
-def _introduce(url: str, name: str) -> None:
-    say(f"\n{url}", "bold")
-    say("Without a credential you are the development principal, who may use everything. To paste into a client:\n")
-    say(json.dumps({"mcpServers": {name.replace("/", "-"): {"type": "http", "url": url}}}, indent=2))
+@contextmanager
+def _reloading(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server) -> Iterator[None]:
+    stop = threading.Event()
+    thread = threading.Thread(target=_reload, args=(workbench, watch, server, stop), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
 
 
-def _serve(storage: MemoryStorage, port: int) -> None:
-    origins = frozenset(f"http://{host}:{port}" for host in (HOST, "localhost"))
-    services = Services(
-        endpoints=Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}")),
-        http=HttpClient(),
-        allowed_origins=origins,
-        development=True,
-    )
-    app = create_app(services, write_line=_write_line)
-    say("\nServing; Ctrl-C ends it.", "dim")
-    uvicorn.run(app, host=HOST, port=port, log_level="warning", access_log=False, lifespan="off", ws="none")
+def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, stop: threading.Event) -> None:
+    try:
+        keep_fresh(workbench, watch, stop)
+    finally:
+        server.should_exit = True  # never serve on when saving a file has silently stopped to matter
 
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:

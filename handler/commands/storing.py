@@ -8,13 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from handler.bundle import Bundle, bundle_key, index_key, read_bundle, to_json_bytes, write_bundle
+from handler.bundle import Bundle, Tool, bundle_key, index_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
-from handler.errors import BundleError, ObjectNotFound, StileError
+from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
 from handler.http import HttpClient
-from handler.policy import outcome_of
-from handler.server.tools import list_entries
 from handler.storage import Storage, open_storage
 
 
@@ -28,8 +26,9 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
         with closing(HttpClient()) as http:
             storage = _open(destination, http)
             for one in track(compiled, "Storing", OUT):
-                say(_store(one, storage, force=force).line())
+                change = _store(one, storage, force=force)
                 stored.append(one.bundle.endpoint)
+                say(change.line())
     except StileError as exc:
         complain(str(exc))
     except KeyboardInterrupt:
@@ -60,7 +59,7 @@ def _open(destination: str, http: HttpClient) -> Storage:
         try:
             Path(destination).mkdir(parents=True, exist_ok=True)
         except OSError as exc:
-            raise StileError(f"{destination}: cannot be made a folder: {exc.strerror or exc}") from exc
+            raise StorageError(destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
     return open_storage(destination, http=http, environ=os.environ)
 
 
@@ -86,20 +85,15 @@ def _stored(storage: Storage, key: str) -> bytes | None:
 
 
 def _changed_tools(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
-    was, now = _tools_in(before, bundle.endpoint), _tools(bundle)
+    was, now = _tools_in(before, bundle.endpoint), {tool.name: tool for tool in bundle.tools}
     added = [f"+{name}" for name in now if name not in was]
     removed = [f"-{name}" for name in was if name not in now]
     changed = [f"~{name}" for name in now if name in was and was[name] != now[name]]
     return (*added, *removed, *changed)
 
 
-def _tools_in(raw: bytes | None, endpoint: str) -> Mapping[str, bytes]:
+def _tools_in(raw: bytes | None, endpoint: str) -> Mapping[str, Tool]:
     try:
-        return _tools(read_bundle(raw, endpoint=endpoint)) if raw else {}
+        return {tool.name: tool for tool in read_bundle(raw, endpoint=endpoint).tools} if raw else {}
     except BundleError:
         return {}
-
-
-def _tools(bundle: Bundle) -> dict[str, bytes]:
-    everything = outcome_of(bundle.conditions, unrestricted=True)
-    return {entry["name"]: to_json_bytes(entry) for entry in list_entries(bundle, everything)}

@@ -12,9 +12,8 @@ from datetime import UTC, datetime
 from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
 
 from handler.bundle import Access, ApiKey
-from handler.compiler.directives import suggestion
-from handler.compiler.problems import Problems
-from handler.compiler.visibility import spread_over_interfaces
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.visibility import spread_over_interfaces, types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
 from handler.policy import NEVER, OPEN, Mask, Predicate
 
@@ -81,8 +80,10 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
         policy.expect("type", "rules", "policyDefault")
         name = policy.text("type")
         type_ = _policy_type(schema, name)
-        if type_ is None:
-            names = [type_.name for type_ in schema.type_map.values() if hasattr(type_, "fields")]
+        if not name:
+            policy.refuse("type", "the name of a type")
+        elif type_ is None:
+            names = [type_.name for type_ in types_with_fields(schema)]
             problems.add(policy.place("type"), f'the schema has no type "{name}" with fields{suggestion(name, names)}')
         elif type_.name in named:
             problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
@@ -116,7 +117,7 @@ def _policy_masks(
             if name in META_FIELDS:
                 continue
             if name not in type_.fields:
-                hint = suggestion(name, list(type_.fields))
+                hint = suggestion(name, type_.fields)
                 problems.add(place, f'type "{type_.name}" has no field "{name}"{hint}')
             elif f"{type_.name}.{name}" in found:
                 problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
@@ -157,4 +158,5 @@ def _expires(entry: Section) -> int:
     except ValueError:
         entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
         return 0
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+    # 0 is for never: the first second of 1970 is as long past as the next one.
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from handler.bundle import Limits, Upstream
 from handler.compiler.files import CONFIG, EndpointFiles
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import Problems
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
 KEYS = ("upstream", "limits", "access", "identity", "default_tool")
@@ -22,7 +22,6 @@ FORBIDDEN_HEADERS = frozenset(
         "forwarded",
         "host",
         "keep-alive",
-        "proxy-authorization",
         "te",
         "trailer",
         "transfer-encoding",
@@ -30,6 +29,10 @@ FORBIDDEN_HEADERS = frozenset(
     }
 )
 """Credentials have their own setting, the rest belongs to the connection."""
+
+FORBIDDEN_PREFIXES = ("x-forwarded-", "x-amz-", "proxy-")
+REFERENCES = ("claim:", "secret:", "env:")
+HEADER_NAME = re.compile(r"[a-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +66,7 @@ def read_config(files: EndpointFiles, problems: Problems, *, stage: str | None) 
 
 def _upstream(section: Section, problems: Problems) -> Upstream:
     section.expect("url", "timeout_s", "max_bytes", "headers")
-    headers = {name.lower(): value for name, value in section.mapping("headers").items()}
-    _refuse_headers(headers, section, problems)
+    headers = _headers(section.section("headers"), problems)
     url = section.text("url")
     if url and not _is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
@@ -76,18 +78,32 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
     )
 
 
-def _refuse_headers(headers: Mapping[str, str], section: Section, problems: Problems) -> None:
-    at: Place = section.place("headers")
-    for name, value in headers.items():
-        if name in FORBIDDEN_HEADERS or name.startswith(("x-forwarded-", "x-amz-")):
-            problems.add(at, f'upstream.headers cannot set "{name}"')
-        elif not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-            problems.add(at, f'"{name}" is no header name')
-        if not value.isprintable() or not value.isascii():
-            problems.add(at, f'upstream.headers "{name}": expected printable ASCII')
+def _headers(section: Section, problems: Problems) -> dict[str, str]:
+    headers: dict[str, str] = {}
+    for key in section.keys():  # noqa: SIM118 - a Section is no dict
+        name, value = key.lower(), section.text(key)
+        fault = _header_fault(name, value) or ("it stands here twice" if name in headers else "")
+        if fault:
+            problems.add(section.place(key), f'upstream.headers "{key}": {fault}')
+        headers[name] = value
+    return headers
+
+
+def _header_fault(name: str, value: str) -> str:
+    if name in FORBIDDEN_HEADERS or name.startswith(FORBIDDEN_PREFIXES):
+        return "this header cannot be set"
+    if not HEADER_NAME.fullmatch(name):
+        return "this is no header name: expected letters, digits, - and _"
+    if not value.isprintable() or not value.isascii():
+        return "expected printable ASCII"
+    if value.startswith(REFERENCES):
+        return f"{value!r:.60} cannot be looked up yet: expected the value itself"
+    return ""
 
 
 def _is_http_url(url: str) -> bool:
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return False
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0

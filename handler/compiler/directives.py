@@ -5,15 +5,23 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
-from graphql import ConstDirectiveNode, DirectiveNode, GraphQLError, build_schema
+from graphql import (
+    ArgumentNode,
+    ConstDirectiveNode,
+    DirectiveNode,
+    GraphQLError,
+    ListValueNode,
+    ObjectFieldNode,
+    ObjectValueNode,
+    build_schema,
+)
 from graphql.execution.values import get_argument_values
 
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Problems, suggestion
 
 DEFINITIONS = build_schema('''
     """A name and the text that goes with it."""
@@ -119,16 +127,25 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     unknown = [argument for argument in node.arguments or () if argument.name.value not in definition.args]
     for argument in unknown:
         name = argument.name.value
-        problems.add(argument, f'@{node.name.value} has no argument "{name}"{suggestion(name, list(definition.args))}')
+        problems.add(argument, f'@{node.name.value} has no argument "{name}"{suggestion(name, definition.args)}')
+    repeated = _repeated(node.arguments or ())
+    for extra in repeated:
+        problems.add(extra, f'"{extra.name.value}" stands here twice')
     try:
         values = get_argument_values(definition, node)
     except GraphQLError as exc:
         problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}")
         return None
-    return None if unknown else values
+    return None if unknown or repeated else values
 
 
-def suggestion(name: str, known: Sequence[str]) -> str:
-    """A question for the end of a sentence, or nothing where no name is near."""
-    near = get_close_matches(name, known, n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:
+    """The arguments and input fields that are given a second time, in order."""
+    names: set[str] = set()
+    found: list[ArgumentNode | ObjectFieldNode] = []
+    for node in nodes:
+        found += [node] if node.name.value in names else []
+        names.add(node.name.value)
+        for below in node.value.values if isinstance(node.value, ListValueNode) else [node.value]:
+            found += _repeated(below.fields) if isinstance(below, ObjectValueNode) else []
+    return found

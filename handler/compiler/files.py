@@ -2,7 +2,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from pathlib import Path, PurePosixPath
+import os.path
+import posixpath
+import stat
+from pathlib import Path
 
 from graphql import Source
 
@@ -12,6 +15,9 @@ from handler.compiler.problems import Place, Problems
 ENTRY = "index.graphql"
 CONFIG = "config.yaml"
 STEPZEN_CONFIG = "stepzen.config.json"
+
+REFUSED_NAME = "folder/name"
+"""Stands in for a name that has been reported, so that what is made of it brings no further reports."""
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
@@ -26,8 +32,8 @@ class EndpointFiles:
         self._texts: dict[str, str | None] = {}
 
     def exists(self, name: str) -> bool:
-        """Whether the folder has this file."""
-        return (self.folder / name).exists()
+        """Whether the folder has something of this name; it may turn out to be unreadable."""
+        return os.path.lexists(self.folder / name)
 
     def names(self, pattern: str) -> list[str]:
         """The files that match, by name."""
@@ -58,7 +64,8 @@ class EndpointFiles:
         try:
             return _read_text(self.folder, name)
         except _Unreadable as exc:
-            self._problems.add(at, f'"{name}" {exc}')
+            subject = "it" if at.file == name else f'"{name}"'
+            self._problems.add(at, f"{subject} {exc}")
             return None
 
 
@@ -69,30 +76,27 @@ class _Unreadable(Exception):
 def _read_text(folder: Path, name: str) -> str:
     path = folder / name
     try:
-        if not path.resolve().is_relative_to(folder.resolve()):
+        # Path.resolve() refuses links in a circle with an error of its own; stat() below says it better.
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise _Unreadable("lies outside the endpoint folder")
-        size = path.stat().st_size
-        if size > MAX_FILE_BYTES:
-            raise _Unreadable(f"has {size} bytes; a file may have {MAX_FILE_BYTES}")
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise _Unreadable("is no file")
+        if facts.st_size > MAX_FILE_BYTES:
+            raise _Unreadable(f"has {facts.st_size} bytes; a file may have {MAX_FILE_BYTES}")
         return path.read_bytes().decode("utf-8-sig")
     except FileNotFoundError as exc:
         raise _Unreadable("does not exist") from exc
     except UnicodeDecodeError as exc:
-        raise _Unreadable(f"is not UTF-8: byte {exc.start} cannot be read") from exc
+        line = exc.object.count(b"\n", 0, exc.start) + 1
+        raise _Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
     except (OSError, ValueError) as exc:
         raise _Unreadable(f"cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
 
 
 def join(including: str, name: str) -> str:
-    """The path of a file that is named in another one, relative to the endpoint folder."""
-    return PurePosixPath(including).parent.joinpath(name).as_posix()
-
-
-def find_endpoints(folder: Path) -> list[Path]:
-    """The endpoint folders at or below ``folder``: those with an index.graphql, in order of their paths."""
-    if (folder / ENTRY).is_file():
-        return [folder]
-    return sorted(path.parent for path in folder.rglob(ENTRY) if not any(part.startswith(".") for part in path.parts))
+    """The path of a file that is named in another one, relative to the endpoint folder: one for each file."""
+    return posixpath.normpath(posixpath.join(posixpath.dirname(including), name))
 
 
 def endpoint_name(files: EndpointFiles, problems: Problems) -> str:
@@ -101,21 +105,29 @@ def endpoint_name(files: EndpointFiles, problems: Problems) -> str:
         name, at = _configured_name(files, problems), Place(STEPZEN_CONFIG)
     else:
         name, at = "/".join(files.folder.resolve().parts[-2:]), Place(ENTRY)
-    if name is not None and not ENDPOINT_NAME.fullmatch(name):
+    if name is not None and ENDPOINT_NAME.fullmatch(name):
+        return name
+    if name is not None:
         problems.add(
             at,
             f'"{name}" is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -',
         )
-    return name or ""
+    return REFUSED_NAME
 
 
 def _configured_name(files: EndpointFiles, problems: Problems) -> str | None:
     text = files.read(STEPZEN_CONFIG)
-    try:
-        name = json.loads(text or "")["endpoint"]
-    except (ValueError, KeyError, TypeError):
-        name = None
-    if text is not None and not isinstance(name, str):
-        problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
+    if text is None:
         return None
-    return name if isinstance(name, str) else None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as exc:
+        problems.add(Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}")
+        return None
+    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+        content = None
+    name = content.get("endpoint") if isinstance(content, dict) else None
+    if isinstance(name, str):
+        return name
+    problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
+    return None

@@ -8,7 +8,7 @@ Source: JSON Schema 2020-12; GraphQL specification, section 6.1.2 (Coercing Vari
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -24,10 +24,10 @@ from graphql import (
     VariableDefinitionNode,
     get_named_type,
     type_from_ast,
-    value_from_ast_untyped,
 )
 
 from handler.bundle import JSONObject
+from handler.compiler.default_values import default_of
 from handler.compiler.operations import AuthorOperation
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
@@ -46,6 +46,10 @@ ENFORCED_SCALARS: Mapping[str, JSONObject] = {
 }
 
 
+MAX_INLINE_DEPTH = 8
+"""Input objects nested deeper than this are easier to read, and to write without end, by reference."""
+
+
 def advertised_schema(
     operation: AuthorOperation, schema: GraphQLSchema, *, descriptions: Mapping[str, str], flat: bool
 ) -> JSONObject:
@@ -56,10 +60,10 @@ def advertised_schema(
     writer = _Writer(schema, operation, enforced=False)
     variables = writer.variables(descriptions)
     if flat:
-        return _with_definitions({"type": "object", **variables}, writer)
+        return {"type": "object", **variables, **writer.definitions()}
     nested = {"type": "object", **_described(variables, descriptions.get("variables"))}
     required = {"required": ["variables"]} if "required" in variables else {}
-    return _with_definitions({"type": "object", "properties": {"variables": nested}, **required}, writer)
+    return {"type": "object", "properties": {"variables": nested}, **required, **writer.definitions()}
 
 
 def enforced_schema(operation: AuthorOperation, schema: GraphQLSchema, *, flat: bool) -> JSONObject:
@@ -67,14 +71,14 @@ def enforced_schema(operation: AuthorOperation, schema: GraphQLSchema, *, flat: 
     writer = _Writer(schema, operation, enforced=True)
     closed = {"type": "object", **writer.variables({}), "additionalProperties": False}
     if flat:
-        return _with_definitions(closed, writer)
+        return {**closed, **writer.definitions()}
     required = {"required": ["variables"]} if "required" in closed else {}
     outer = {"type": "object", "properties": {"variables": closed}, **required, "additionalProperties": False}
-    return _with_definitions(outer, writer)
+    return {**outer, **writer.definitions()}
 
 
 class _Writer:
-    """Schemas for one operation's variables. Input objects that are shared or recursive stand in ``$defs``."""
+    """Schemas for one operation's variables. Input objects that are shared, recursive or deep stand in ``$defs``."""
 
     def __init__(self, schema: GraphQLSchema, operation: AuthorOperation, *, enforced: bool) -> None:
         self._enforced = enforced
@@ -83,18 +87,25 @@ class _Writer:
             node.variable.name.value: (node, _type_of(schema, node))
             for node in operation.node.variable_definitions or ()
         }
-        self._defined = _shared_or_recursive([type_ for _, type_ in self._variables.values()])
-        self.definitions: dict[str, JSONObject] = {}
+        self._defined = _not_inlined([type_ for _, type_ in self._variables.values()])
+        self._referred: dict[str, GraphQLInputObjectType] = {}
 
     def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
         properties: dict[str, JSONObject] = {}
         required: list[str] = []
         for name, (node, type_) in self._variables.items():
-            default = {"default": value_from_ast_untyped(node.default_value)} if node.default_value else {}
+            default = default_of(node.default_value, type_)
             properties[name] = _described({**self._of(type_), **default}, descriptions.get(name))
             if isinstance(type_, GraphQLNonNull) and not node.default_value:
                 required.append(name)
         return {"properties": properties, **({"required": required} if required else {})}
+
+    def definitions(self) -> JSONObject:
+        """What is referred to, and what that refers to in turn."""
+        written: dict[str, JSONObject] = {}
+        while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
+            written |= {type_.name: self._object(type_) for type_ in missing}
+        return {"$defs": dict(sorted(written.items()))} if written else {}
 
     def _of(self, type_: GraphQLInputType) -> JSONObject:
         if isinstance(type_, GraphQLNonNull):
@@ -107,19 +118,16 @@ class _Writer:
                 return {"type": "array", "items": self._of(type_.of_type)}
             case GraphQLEnumType():
                 return {"type": "string", "enum": list(type_.values)}
+            case GraphQLInputObjectType() if type_.name in self._defined:
+                self._referred[type_.name] = type_
+                return {"$ref": f"#/$defs/{type_.name}"}
             case GraphQLInputObjectType():
-                return self._reference(type_) if type_.name in self._defined else self._object(type_)
+                return self._object(type_)
             case _:
                 return dict(self._scalars.get(str(type_), {}))
 
-    def _reference(self, type_: GraphQLInputObjectType) -> JSONObject:
-        if type_.name not in self.definitions:
-            self.definitions[type_.name] = {}  # a recursive type meets itself while it is written
-            self.definitions[type_.name] = self._object(type_)
-        return {"$ref": f"#/$defs/{type_.name}"}
-
     def _object(self, type_: GraphQLInputObjectType) -> JSONObject:
-        properties = {name: self._property(field) for name, field in type_.fields.items()}
+        properties = {name: self._property(field, type_) for name, field in type_.fields.items()}
         required = [name for name, field in type_.fields.items() if _is_required(field)]
         return {
             "type": "object",
@@ -129,10 +137,11 @@ class _Writer:
             **({"additionalProperties": False} if self._enforced else {}),
         }
 
-    def _property(self, field: GraphQLInputField) -> JSONObject:
-        node = field.ast_node.default_value if field.ast_node else None
-        default = {"default": value_from_ast_untyped(node)} if node else {}
-        return _described({**self._of(field.type), **default}, None if self._enforced else field.description)
+    def _property(self, field: GraphQLInputField, type_: GraphQLInputObjectType) -> JSONObject:
+        # The one field that is given of a @oneOf object cannot be null.
+        schema = self._non_null(field.type) if type_.is_one_of else self._of(field.type)
+        default = default_of(field.ast_node.default_value, field.type) if field.ast_node else {}
+        return _described({**schema, **default}, None if self._enforced else field.description)
 
 
 def _type_of(schema: GraphQLSchema, node: VariableDefinitionNode) -> Any:
@@ -158,20 +167,20 @@ def _nullable(schema: JSONObject) -> JSONObject:
     return {**schema, "type": [*types, "null"]}
 
 
-def _with_definitions(schema: JSONObject, writer: _Writer) -> JSONObject:
-    return {**schema, "$defs": dict(sorted(writer.definitions.items()))} if writer.definitions else schema
-
-
-def _shared_or_recursive(types: list[Any]) -> set[str]:
-    """The input object types that are reached more than once."""
-    counts: Counter[str] = Counter()
-    waiting = list(_input_objects(types))
+def _not_inlined(types: Sequence[Any]) -> set[str]:
+    """The input object types that are reached more than once, and those that stand deep in others."""
+    depths: dict[str, int] = {}
+    found: set[str] = set()
+    waiting = deque((type_, 0) for type_ in _input_objects(types))
     while waiting:
-        type_ = waiting.pop()
-        counts[type_.name] += 1
-        if counts[type_.name] == 1:
-            waiting.extend(_input_objects([field.type for field in type_.fields.values()]))
-    return {name for name, count in counts.items() if count > 1}
+        type_, depth = waiting.popleft()
+        if type_.name in depths or depth >= MAX_INLINE_DEPTH:
+            found.add(type_.name)
+        if type_.name not in depths:
+            depths[type_.name] = depth
+            below = _input_objects([field.type for field in type_.fields.values()])
+            waiting.extend((inner, depth + 1) for inner in below)
+    return found
 
 
 def _input_objects(types: Sequence[Any]) -> Iterator[GraphQLInputObjectType]:

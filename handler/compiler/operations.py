@@ -9,14 +9,17 @@ from graphql import (
     GraphQLEnumType,
     GraphQLError,
     GraphQLSchema,
+    LoneAnonymousOperationRule,
     OperationDefinitionNode,
     OperationType,
     TypeInfo,
     TypeInfoVisitor,
+    UniqueOperationNamesRule,
     Visitor,
     get_named_type,
     parse,
     separate_operations,
+    specified_rules,
     validate,
     visit,
 )
@@ -30,6 +33,11 @@ from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
 
+RULES = tuple(rule for rule in specified_rules if rule not in (LoneAnonymousOperationRule, UniqueOperationNamesRule))
+"""Names are judged over all files, and an operation without one cannot be a tool."""
+
+NOTHING = DocumentNode()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
@@ -41,12 +49,12 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorOperation:
-    """One operation of the author's, valid against the schema."""
+    """One operation of the author's."""
 
     name: str
     kind: str  # query | mutation
     node: OperationDefinitionNode
-    document: DocumentNode  # the operation and the fragments it uses, without descriptions and our directives
+    document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
@@ -57,13 +65,22 @@ class AuthorOperation:
         return self.node.description.value if self.node.description else ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operations:
+    """What the author's files of operations hold."""
+
+    valid: tuple[AuthorOperation, ...]
+    refused: frozenset[str]  # names of those with mistakes, which have been reported
+    complete: bool  # False: a file could not be read, so there may be more
+
+
 def read_operations(
     executables: Sequence[ExecutableFile],
     files: EndpointFiles,
     schema: GraphQLSchema | None,
     problems: Problems,
-) -> list[AuthorOperation]:
-    """Every operation of the named files and of ``operations/``; those with mistakes are reported and left out.
+) -> Operations:
+    """Every operation of the named files and of ``operations/``.
 
     Without a schema only what can be judged without one is reported.
     """
@@ -72,12 +89,20 @@ def read_operations(
         for name in files.names(f"{OPERATIONS_FOLDER}/*.graphql")
     ]
     named = {executable.name for executable in executables}
+    parsed = [
+        (executable, _parse(executable, files, problems))
+        for executable in [*executables, *(file for file in folder if file.name not in named)]
+    ]
     found: list[AuthorOperation] = []
-    for executable in [*executables, *(file for file in folder if file.name not in named)]:
-        document = _parse(executable, files, problems)
+    for executable, document in parsed:
         if document is not None:
             found += _operations(document, executable, schema, problems)
-    return _uniquely_named(found, problems)
+    unique = _uniquely_named(found, problems)
+    return Operations(
+        valid=tuple(operation for operation in unique if operation.document.definitions),
+        refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
+        complete=all(document for _, document in parsed),
+    )
 
 
 def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
@@ -99,8 +124,6 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
         return parse(source, allow_empty_selection_sets=False)
     except GraphQLError as exc:
         problems.add(exc, exc.message)
-    except RecursionError:
-        problems.add(Place(executable.name), "it is nested too deeply to be read")
     return None
 
 
@@ -108,25 +131,39 @@ def _operations(
     document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    for node in document.definitions:
-        if not isinstance(node, ExecutableDefinitionNode):
-            problems.add(node, "this is a type definition: expected operations and fragments")
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    stripped = bare(document, without_directives=ON_OPERATIONS)
-    errors = validate(schema, stripped) if schema else []
-    for error in errors:
-        problems.add(error, error.message)
-    documents = separate_operations(stripped)
+    documents = _separate_if_valid(document, executable, schema, problems)
     for node in nodes:
         if node.name is None:
             problems.add(node, "an operation without a name cannot be called: name it")
-        elif node.operation is OperationType.SUBSCRIPTION:
-            problems.add(node, f'"{node.name.value}" is a subscription: a tool is one request and one answer')
-        else:
-            operation = _operation(node, documents[node.name.value], executable, problems)
-            if not errors:
-                yield operation
+            continue
+        name, document = node.name.value, documents.get(node.name.value, NOTHING)
+        if node.operation is OperationType.SUBSCRIPTION:
+            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer')
+            document = NOTHING
+        yield _operation(node, document, executable, problems)
+
+
+def _separate_if_valid(
+    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+) -> dict[str, DocumentNode]:
+    """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
+    definitions = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in definitions:
+        problems.add(node, "this is a type definition: expected operations and fragments")
+    if schema is None or definitions:
+        return {}
+    stripped = bare(document, without_directives=ON_OPERATIONS)
+    errors = validate(schema, stripped, rules=RULES)
+    for error in errors:
+        if error.nodes:
+            problems.add(error, error.message)
+        else:  # validation gave up
+            problems.add(
+                Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
+            )
+    return {} if errors else separate_operations(stripped)
 
 
 def _operation(

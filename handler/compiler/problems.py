@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from graphql import GraphQLError, Node, Source, get_location
 
 from handler.errors import CompileError, Problem
+
+MAX_SENTENCE_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,8 @@ def place_of(node: Node) -> Place:
     """Where a syntax tree node stands in its file."""
     if node.loc is None:
         return Place("index.graphql")
-    at = get_location(node.loc.source, node.loc.start)
-    return Place(node.loc.source.name, at.line, at.column)
+    first = node.loc.start_token
+    return Place(node.loc.source.name, first.line, first.column)
 
 
 def place_in(source: Source, position: int) -> Place:
@@ -67,12 +71,35 @@ def place_in(source: Source, position: int) -> Place:
     return Place(source.name, at.line, at.column)
 
 
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A question for the end of a sentence, or nothing where no name is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
 def _problem(at: At, sentence: str) -> Problem:
     place = at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
-    return Problem(file=place.file, line=place.line, column=place.column, sentence=sentence)
+    if isinstance(at, GraphQLError):
+        sentence += _second_place(at)
+    return Problem(file=_printable(place.file), line=place.line, column=place.column, sentence=_printable(sentence))
 
 
 def _error_place(error: GraphQLError) -> Place:
+    if error.nodes:
+        return place_of(next(iter(error.nodes)))
     if error.source and error.positions:
         return place_in(error.source, next(iter(error.positions)))
-    return place_of(next(iter(error.nodes))) if error.nodes else Place("index.graphql")
+    return Place("index.graphql")
+
+
+def _second_place(error: GraphQLError) -> str:
+    """Where the other one of two stands that cannot both be."""
+    places = [place_of(node) for node in error.nodes or ()]
+    other = next((place for place in places if place != places[0]), None)
+    return f" See also {other.file}:{other.line}:{other.column}." if other else ""
+
+
+def _printable(text: str) -> str:
+    """One line that a terminal shows as it is: an author's file may hold control characters and half characters."""
+    shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    return shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[: MAX_SENTENCE_CHARS - 1]}…"

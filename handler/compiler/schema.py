@@ -9,6 +9,8 @@ from graphql import (
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
+    GraphQLNamedType,
+    GraphQLObjectType,
     GraphQLSchema,
     SchemaDefinitionNode,
     SchemaExtensionNode,
@@ -45,7 +47,7 @@ def read_schema(files: EndpointFiles, problems: Problems) -> AuthorSchema | None
     """Read ``index.graphql`` and all that it includes; ``None`` after reporting why there is no schema."""
     reader = _Reader(files, problems)
     reader.include(ENTRY, chain=(), named_at=None)
-    schema = _build(reader.definitions, problems)
+    schema = _build(reader.definitions, problems) if reader.complete else None
     if schema is None:
         return None
     return AuthorSchema(schema=schema, tools=tuple(reader.tools), executables=tuple(reader.executables))
@@ -58,6 +60,7 @@ class _Reader:
         self._files = files
         self._problems = problems
         self._seen: set[str] = set()
+        self.complete = True  # False: a file is missing, and half a schema would bring false reports
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
@@ -68,9 +71,12 @@ class _Reader:
             cycle = " -> ".join((*chain, name))
             self._problems.add(named_at or Place(name), f"files include each other: {cycle}")
             return
-        document = None if name in self._seen else self._parse(name, named_at)
+        if name in self._seen:
+            return
         self._seen.add(name)
+        document = self._parse(name, named_at)
         if document is None:
+            self.complete = False
             return
         directives = list(_schema_directives(document))
         self.tools += read_tools(directives, self._problems)
@@ -88,8 +94,6 @@ class _Reader:
             return parse(source)
         except GraphQLError as exc:
             self._problems.add(exc, exc.message)
-        except RecursionError:
-            self._problems.add(Place(name), "it is nested too deeply to be read")
         return None
 
 
@@ -133,10 +137,20 @@ def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQL
     for fault in faults:
         # Published schemas of large APIs break the newest rules; their operations work all the same.
         problems.warn(fault, fault.message)
-    if schema.query_type is None:
-        problems.add(Place(ENTRY), "the schema has no query type")
+    if not _has_roots(schema, problems):
         return None
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
+
+
+def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
+    if schema.query_type is None:
+        problems.add(Place(ENTRY), "the schema has no query type")
+    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
+    for root in wrong:
+        at = root.ast_node or schema.ast_node or Place(ENTRY)
+        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it')
+    return schema.query_type is not None and not wrong
 
 
 def _says_nothing(node: DefinitionNode) -> bool:

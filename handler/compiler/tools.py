@@ -16,12 +16,12 @@ from handler.compiler.descriptions import (
     prescribed_description,
     query_description,
 )
-from handler.compiler.directives import ToolDirective, VisibilityPattern, suggestion
+from handler.compiler.directives import ToolDirective, VisibilityPattern
 from handler.compiler.files import ENTRY
 from handler.compiler.input_schema import advertised_schema, enforced_schema
-from handler.compiler.operations import AuthorOperation, McpTool, coordinates_used
+from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
-from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.problems import Place, Problems, place_of, suggestion
 from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.document import print_executable
 from handler.graph.index import SchemaIndex
@@ -55,7 +55,7 @@ class Endpoint:
 def make_tools(
     endpoint: Endpoint,
     directives: Sequence[ToolDirective],
-    operations: Sequence[AuthorOperation],
+    operations: Operations,
     problems: Problems,
     *,
     default_tool: bool,
@@ -65,7 +65,7 @@ def make_tools(
     for directive in directives:
         tool = _directive_tool(endpoint, directive, operations, problems)
         made += [(directive.node, tool)] if tool else []
-    made += [(operation.node, _mcp_tool(endpoint, operation)) for operation in operations if operation.tool]
+    made += [(operation.node, _mcp_tool(endpoint, operation)) for operation in operations.valid if operation.tool]
     if not made and not directives and default_tool:
         made = [(Place(ENTRY), _default_tool(endpoint, problems))]
     _refuse_names(made, problems)
@@ -73,7 +73,7 @@ def make_tools(
 
 
 def _directive_tool(
-    endpoint: Endpoint, directive: ToolDirective, operations: Sequence[AuthorOperation], problems: Problems
+    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
 ) -> Tool | None:
     for unknown in [name for name in names_in(directive.name) if name not in NAME_VARIABLES]:
         problems.add(
@@ -91,15 +91,22 @@ def _directive_tool(
 
 
 def _prescribed_tool(
-    endpoint: Endpoint, directive: ToolDirective, operations: Sequence[AuthorOperation], problems: Problems
+    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
 ) -> PrescribedTool | None:
-    found = {operation.name: operation for operation in operations}
-    operation = found.get(directive.prescribed or "")
-    if operation is None or not operation.persisted:
-        why = "is not persisted: set persist: true" if operation else "does not exist"
-        hint = "" if operation else suggestion(directive.prescribed or "", list(found))
-        problems.add(directive.node, f'@tool "{directive.name}": the operation "{directive.prescribed}" {why}{hint}')
+    name = directive.prescribed or ""
+    found = {operation.name: operation for operation in operations.valid}
+    operation = found.get(name)
+    if operation is None:
+        if operations.complete and name not in operations.refused:
+            hint = suggestion(name, [*found, *operations.refused])
+            problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" does not exist{hint}')
         return None
+    if not operation.persisted:
+        why = "is not persisted: set persist: true"
+        problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" {why}')
+        return None
+    variables = [node.variable.name.value for node in operation.node.variable_definitions or ()]
+    _doubt_descriptions(directive, [*variables, "variables"], problems)
     return _operation_tool(
         endpoint,
         operation,
@@ -108,6 +115,13 @@ def _prescribed_tool(
         descriptions={**operation.descriptions, **directive.descriptions},
         flat=False,
     )
+
+
+def _doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:
+    for name in directive.descriptions:
+        if name not in parameters:
+            hint = suggestion(name, parameters)
+            problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
 
 
 def _mcp_tool(endpoint: Endpoint, operation: AuthorOperation) -> PrescribedTool:
@@ -153,7 +167,7 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
 
 def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
     at = Place(ENTRY)
-    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, at=at, problems=problems)
+    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, at=at, problems=problems) or {}
     name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
     problems.warn(
         at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
@@ -161,8 +175,10 @@ def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
     return _guarded_tool(endpoint, name, fold_types(endpoint.schema, guards), description=None, descriptions={})
 
 
-def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> GraphQLTool:
+def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> GraphQLTool | None:
     guards = hidden_by_patterns(endpoint.schema, directive.graphql or (), at=directive.node, problems=problems)
+    if guards is None:
+        return None
     tool = _guarded_tool(
         endpoint,
         expand(directive.name, endpoint.name_variables),
@@ -170,6 +186,7 @@ def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Proble
         description=directive.description,
         descriptions=directive.descriptions,
     )
+    _doubt_descriptions(directive, list(tool.arguments["properties"]), problems)
     if all(listing.entry is None for listing in tool.listings):
         problems.add(directive.node, f'@tool "{directive.name}": its patterns expose no field of a root type')
     return tool

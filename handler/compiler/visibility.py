@@ -34,21 +34,32 @@ class _Rule(NamedTuple):
 
 def hidden_by_patterns(
     schema: GraphQLSchema, patterns: Sequence[VisibilityPattern], *, at: At, problems: Problems
-) -> dict[str, Mask]:
-    """The coordinates that visibility patterns hide, as masks that never hold.
+) -> dict[str, Mask] | None:
+    """The coordinates that visibility patterns hide, as masks that never hold; ``None`` after reporting a bad one.
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
-    them; fields of other types are visible unless one hides them.
+    them; fields of other types are visible unless one hides them. ``Query`` and ``Mutation`` match the root types,
+    whatever these are called.
 
     Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``.
     """
     rules = [rule for pattern in patterns if (rule := _compile(pattern, at, problems))]
-    roots = {schema.query_type, schema.mutation_type, schema.subscription_type}
+    if len(rules) < len(patterns):
+        return None
+    roots = _usual_root_names(schema)
     own: dict[str, Mask] = {}
-    for type_, name, _ in fields_of(schema):
-        matching = (rule.expose for rule in reversed(rules) if rule.types(type_.name) and rule.fields(name))
-        if not next(matching, type_ not in roots):
-            own[f"{type_.name}.{name}"] = HIDDEN
+    shown_again: list[str] = []
+    for type_ in types_with_fields(schema):
+        names = {type_.name, roots.get(type_.name, type_.name)}
+        of_type = [rule for rule in rules if any(map(rule.types, names))]
+        for field in type_.fields:
+            matching = [rule.expose for rule in of_type if rule.fields(field)] or [type_.name not in roots]
+            if not matching[-1]:
+                own[f"{type_.name}.{field}"] = HIDDEN
+            elif False in matching:
+                shown_again.append(f"{type_.name}.{field}")
+    if shown_again:
+        problems.warn(at, f"the last match wins: a pattern exposes {_some(shown_again)}, which an earlier one hides")
     return spread_over_interfaces(schema, own)
 
 
@@ -77,7 +88,7 @@ def spread_over_interfaces(schema: GraphQLSchema, own: Mapping[str, Mask]) -> di
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
     """The same with one entry for a type all of whose fields are hidden: a schema has hundreds of mutations."""
     folded = dict(masks)
-    for type_ in _types_with_fields(schema):
+    for type_ in types_with_fields(schema):
         coordinates = [f"{type_.name}.{name}" for name in type_.fields]
         if all(masks.get(coordinate) == HIDDEN for coordinate in coordinates):
             for coordinate in coordinates:
@@ -86,14 +97,25 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
     return dict(sorted(folded.items()))
 
 
+def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
+    """Root type -> what patterns may call it beside its name."""
+    roots = {"Query": schema.query_type, "Mutation": schema.mutation_type, "Subscription": schema.subscription_type}
+    return {root.name: name for name, root in roots.items() if root}
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
     """Every field of every object type and interface, but for introspection's own."""
-    for type_ in _types_with_fields(schema):
+    for type_ in types_with_fields(schema):
         for name, field in type_.fields.items():
             yield type_, name, field
 
 
-def _types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
+def types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
+    """Every object type and interface, but for introspection's own."""
     for type_ in schema.type_map.values():
         if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and not is_introspection_type(type_):
             yield type_

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 import yaml
+from graphql import Source
 
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import Place, Problems, place_in, suggestion
 
 BOOLEANS = {"true": True, "false": False}
 
@@ -24,10 +24,16 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
     stream.name = file  # marks carry the name of the stream they were read from
     try:
         node = yaml.compose(stream, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as exc:
-        mark = getattr(exc, "problem_mark", None)
-        at = Place(file, mark.line + 1, mark.column + 1) if mark else Place(file)
-        problems.add(at, f"this is no YAML: {getattr(exc, 'problem', None) or 'it cannot be read'}")
+        _check_nodes(node, problems)
+    except yaml.reader.ReaderError as exc:
+        problems.add(place_in(Source(text, file), exc.position), f"U+{exc.character:04X} cannot stand in YAML")
+        return None
+    except yaml.MarkedYAMLError as exc:
+        at = _mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
+        problems.add(at, f"this is no YAML: {exc.problem}")
+        return None
+    except RecursionError:
+        problems.add(Place(file), "it is nested too deeply to be read")
         return None
     if node is not None and not isinstance(node, yaml.MappingNode):
         problems.add(_place(node), "expected a mapping of keys to values")
@@ -35,15 +41,54 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
     return node
 
 
+def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
+    """Report keys that stand twice; refuse what no later reader expects: other keys than texts, and circles."""
+    done: set[int] = set()
+    above: set[int] = set()
+
+    def check(node: yaml.Node) -> None:
+        if id(node) in above:
+            raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
+        if id(node) in done:
+            return
+        above.add(id(node))
+        for child in _children(node, problems):
+            check(child)
+        above.remove(id(node))
+        done.add(id(node))
+
+    if node is not None:
+        check(node)
+
+
+def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
+    match node:
+        case yaml.MappingNode():
+            names: set[str] = set()
+            for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
+                if key.value in names:
+                    problems.add(_place(key), f'"{key.value}" stands here twice')
+                names.add(key.value)
+            return [each for entry in node.value for each in entry]
+        case yaml.SequenceNode():
+            return list(node.value)
+        case _:
+            if any("\ud800" <= each <= "\udfff" for each in node.value):
+                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
+            return []
+
+
 def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
     """``base`` with the values of ``over`` laid on it, mapping by mapping."""
     if base is None or over is None:
         return over or base
-    values = {str(key.value): (key, value) for key, value in base.value}
+    values = {key.value: (key, value) for key, value in base.value}
     for key, value in over.value:
-        mine = values.get(str(key.value), (key, None))[1]
+        mine = values.get(key.value, (key, None))[1]
         both = isinstance(mine, yaml.MappingNode) and isinstance(value, yaml.MappingNode)
-        values[str(key.value)] = (key, overlay(mine, value) if both else value)
+        values[key.value] = (key, overlay(mine, value) if both else value)
     return yaml.MappingNode(base.tag, list(values.values()), base.start_mark, base.end_mark)
 
 
@@ -55,12 +100,7 @@ class Section:
         self._problems = problems
         self._path = path
         self._node = node
-        self._values: dict[str, yaml.Node] = {}
-        for key, value in node.value if node else ():
-            name = str(key.value)
-            if name in self._values:
-                problems.add(_place(key), f'"{path}{name}" stands here twice')
-            self._values[name] = value
+        self._values: dict[str, yaml.Node] = {key.value: value for key, value in node.value} if node else {}
 
     def __contains__(self, key: str) -> bool:
         return key in self._values
@@ -73,10 +113,8 @@ class Section:
         """Report every key that is not among ``known``."""
         for key, _ in self._node.value if self._node else ():
             if key.value not in known:
-                near = get_close_matches(str(key.value), known, n=1)
-                hint = f"; did you mean {near[0]}?" if near else ""
-                names = ", ".join(known)
-                self._problems.add(_place(key), f'unknown key "{self._path}{key.value}"{hint} Known here: {names}')
+                names = ", ".join(known) + suggestion(key.value, known)
+                self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
 
     def place(self, key: str = "") -> Place:
         """Where a value stands; without a key, where the section does."""
@@ -155,11 +193,6 @@ class Section:
                 self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text')
         return found
 
-    def mapping(self, key: str) -> dict[str, str]:
-        """A mapping of free names to texts."""
-        below = self.section(key)
-        return {name: below.text(name) for name in below.keys()}  # noqa: SIM118 - a Section is no dict
-
     def _items(self, key: str) -> list[yaml.Node]:
         node = self._values.get(key)
         if node is None or _is_empty(node):
@@ -175,4 +208,8 @@ def _is_empty(node: yaml.Node) -> bool:
 
 
 def _place(node: yaml.Node) -> Place:
-    return Place(node.start_mark.name, node.start_mark.line + 1, node.start_mark.column + 1)
+    return _mark_place(node.start_mark)
+
+
+def _mark_place(mark: yaml.Mark) -> Place:
+    return Place(mark.name, mark.line + 1, mark.column + 1)

@@ -23,23 +23,31 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     SelectionSetNode,
+    Visitor,
     build_ast_schema,
     execute_sync,
     parse,
     print_ast,
     separate_operations,
     validate,
+    visit,
 )
 from graphql.execution.values import get_variable_values
 
-from handler.bundle import Limits
+from handler.bundle import Limits, to_json_bytes
 from handler.errors import DocumentRefused
+from handler.graph.size import refuse_large
+
+INTROSPECTION = frozenset({"__schema", "__type"})
 
 D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = 10
-MAX_FRAGMENT_NESTING = 40
-"""How deep fragments may spread each other: enough for any client, far below Python's own recursion limit."""
+MAX_SENTENCE_CHARS = 500
+
+MAX_VALUE_NESTING = 100
+"""How deep lists and objects may stand in each other in a variable: enough for any filter, and any JSON writer can
+write it. (In the document itself graphql-core's parser has such a limit.)"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,10 +83,10 @@ def check_document(
     """
     document = _parse(text, limits)
     operation = _choose_operation(document, operation_name)
-    _refuse_large(document, limits)
-    own = separate_operations(document)[operation.name.value if operation.name else ""]
     _refuse_kind(operation, schema)
-    _refuse(validate(schema, own, max_errors=MAX_ERRORS, hide_suggestions=True))
+    refuse_large(document, limits)
+    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True))
+    own = separate_operations(document)[operation.name.value if operation.name else ""]
     declared = _declared_variables(schema, operation, variables)
     return CheckedDocument(
         kind=operation.operation.value,
@@ -134,21 +142,20 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
         return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
         raise DocumentRefused([_sentence(exc)]) from exc
-    except RecursionError as exc:
-        raise DocumentRefused(["it is nested too deeply"]) from exc
 
 
 def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
+    shown = f'"{_printable(name)}"' if name else ""
     match operations:
         case [operation]:
             return operation
         case []:
-            raise DocumentRefused([f'it has no operation "{name}"' if name else "it has no operation"])
+            raise DocumentRefused([f"it has no operation {shown}".rstrip()])
         case _ if name:
-            raise DocumentRefused([f'it has several operations named "{name}"'])
+            raise DocumentRefused([f"it has several operations named {shown}"])
         case _:
             raise DocumentRefused(["it has several operations: name one in operationName"])
 
@@ -167,27 +174,67 @@ def _refuse(errors: Sequence[GraphQLError]) -> None:
 
 def _sentence(error: GraphQLError) -> str:
     place = "".join(f"{at.line}:{at.column}: " for at in (error.locations or [])[:1])
-    return place + error.message
+    return place + _printable(error.message)
+
+
+def _printable(text: str) -> str:
+    """A caller's own words in an error: not at any length, and without what UTF-8 cannot encode."""
+    shown = text.encode(errors="backslashreplace").decode()
+    return shown if len(shown) <= MAX_SENTENCE_CHARS else shown[: MAX_SENTENCE_CHARS - 1] + "…"
 
 
 def _declared_variables(
     schema: GraphQLSchema, operation: OperationDefinitionNode, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     nodes = operation.variable_definitions or ()
-    coerced = get_variable_values(schema, nodes, dict(given), max_errors=MAX_ERRORS)
+    names = {node.variable.name.value for node in nodes}
+    declared = {name: value for name, value in given.items() if name in names}
+    _refuse_unsendable(declared)
+    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
     if isinstance(coerced, list):
         _refuse(coerced)
-    names = {node.variable.name.value for node in nodes}
-    return {name: value for name, value in given.items() if name in names}
+    return declared
+
+
+def _refuse_unsendable(variables: dict[str, Any]) -> None:
+    """Refuse what Python's JSON reader lets in and its writer does not let out. Custom scalars take any value."""
+    if _nests_deeper(variables, MAX_VALUE_NESTING + 1):
+        raise DocumentRefused([f"a variable is nested more than {MAX_VALUE_NESTING} deep"])
+    try:
+        to_json_bytes(variables)
+    except ValueError as exc:
+        raise DocumentRefused(["a variable has a number that JSON cannot carry"]) from exc
+
+
+def _nests_deeper(value: object, levels: int) -> bool:
+    match value:
+        case dict():
+            parts: Collection[object] = value.values()
+        case list():
+            parts = value
+        case _:
+            return False
+    return levels == 0 or any(_nests_deeper(part, levels - 1) for part in parts)
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode) -> bool:
-    """Whether all root fields ask for the schema. A mixture is refused: it would need two answers in one."""
-    names = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
-    asked = {"__schema", "__type"} & names
-    if asked and names - {"__schema", "__type", "__typename"}:
-        raise DocumentRefused([f"{' and '.join(sorted(asked))} cannot stand beside other root fields: ask separately"])
+    """Whether the request asks for the schema, and for nothing else.
+
+    A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
+    there too: sent upstream, that would tell all that the view hides.
+    """
+    asked = INTROSPECTION & _field_names(document)
+    roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
+    if asked and roots - INTROSPECTION - {"__typename"}:
+        fields = " and ".join(sorted(asked))
+        raise DocumentRefused([f"{fields} cannot stand beside or below other fields: ask separately"])
     return bool(asked)
+
+
+def _field_names(document: DocumentNode) -> set[str]:
+    collector = _FieldNames()
+    visit(document, collector)
+    return collector.found
 
 
 def _root_fields(
@@ -210,85 +257,10 @@ def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
     return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
 
 
-# Structural limits need no schema and come before validation: a 4 KB document can cost validation more than a second.
+class _FieldNames(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
 
-
-@dataclass(frozen=True, slots=True)
-class _Size:
-    depth: int
-    fields: int
-    aliases: int
-
-
-def _refuse_large(document: DocumentNode, limits: Limits) -> None:
-    measure = _Measure(document, limits)
-    for node in document.definitions:
-        if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode):
-            measure.check(measure.size(node.selection_set))
-
-
-class _Measure:
-    """Sizes after fragment expansion, each fragment measured once."""
-
-    def __init__(self, document: DocumentNode, limits: Limits) -> None:
-        self._fragments = _fragments(document)
-        self._limits = limits
-        self._known: dict[str, _Size] = {}
-        self._open: list[str] = []
-
-    def check(self, size: _Size) -> None:
-        for what, has, allowed in (
-            ("levels deep", size.depth, self._limits.max_depth),
-            ("fields, fragments expanded", size.fields, self._limits.max_fields),
-            ("aliases", size.aliases, self._limits.max_aliases),
-        ):
-            if has > allowed:
-                raise DocumentRefused([f"it has more than {allowed} {what}: ask for less in one request"])
-
-    def size(self, selections: SelectionSetNode, level: int = 1) -> _Size:
-        if level > self._limits.max_depth:
-            self.check(_Size(level, 0, 0))
-        depth = fields = aliases = 0
-        for node in selections.selections:
-            part = self._part(node, level)
-            depth = max(depth, part.depth)
-            fields += part.fields
-            aliases += part.aliases
-        total = _Size(depth, fields, aliases)
-        self.check(total)
-        return total
-
-    def _part(self, node: Any, level: int) -> _Size:
-        match node:
-            case FieldNode():
-                alias = 1 if node.alias else 0
-                if node.selection_set is None:
-                    return _Size(1, 1, alias)
-                below = self.size(node.selection_set, level + 1)
-                return _Size(below.depth + 1, below.fields + 1, below.aliases + alias)
-            case InlineFragmentNode():
-                return self._inline(node, level)
-            case _:
-                return self._spread(node.name.value)
-
-    def _inline(self, node: InlineFragmentNode, level: int) -> _Size:
-        self._enter("...")
-        size = self.size(node.selection_set, level)
-        self._open.pop()
-        return size
-
-    def _spread(self, name: str) -> _Size:
-        if name in self._open:
-            raise DocumentRefused([f'fragment "{name}" spreads itself'])
-        if name not in self._fragments:
-            raise DocumentRefused([f'it has no fragment "{name}"'])
-        if name not in self._known:
-            self._enter(name)
-            self._known[name] = self.size(self._fragments[name].selection_set)
-            self._open.pop()
-        return self._known[name]
-
-    def _enter(self, name: str) -> None:
-        if len(self._open) >= MAX_FRAGMENT_NESTING:
-            raise DocumentRefused([f"its fragments are nested more than {MAX_FRAGMENT_NESTING} deep"])
-        self._open.append(name)
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        self.found.add(node.name.value)

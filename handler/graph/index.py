@@ -9,13 +9,16 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from handler.errors import BundleError
+from handler.json_shape import inside, parse_stored
 
 ROOT_KINDS = ("query", "mutation")
+KINDS = ("object", "interface", "union", "enum", "input", "scalar")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class Field:
 class TypeSlice:
     """One type. Which of the members it has depends on its ``kind``."""
 
-    kind: str  # object | interface | union | enum | input | scalar
+    kind: str  # one of KINDS
     description: str
     directives: str
     interfaces: tuple[str, ...]
@@ -63,12 +66,17 @@ def named(type_text: str) -> str:
 
 
 class SchemaIndex:
-    """The types of one schema, each parsed when it is first asked for."""
+    """The types of one schema, each parsed when it is first asked for.
 
-    def __init__(self, content: Mapping[str, Any]) -> None:
-        self.description: str = content["description"]
-        self.roots: Mapping[str, str] = content["roots"]  # "query" -> name of the type
-        self._raw: Mapping[str, Any] = content["types"]
+    Raises:
+        BundleError: the content, or a type when it is asked for, has not the shape that the compiler gives it.
+    """
+
+    def __init__(self, content: Any) -> None:
+        with _shape("the schema index"):
+            self.description = _text(content, "description")
+            self.roots = {kind: _text(content["roots"], kind) for kind in ROOT_KINDS if kind in content["roots"]}
+            self._raw: Mapping[str, Any] = dict(content["types"].items())
         self._types: dict[str, TypeSlice] = {}
 
     def __iter__(self) -> Iterator[str]:
@@ -80,7 +88,8 @@ class SchemaIndex:
     def __getitem__(self, name: str) -> TypeSlice:
         found = self._types.get(name)
         if found is None:
-            found = self._types[name] = _type(self._raw[name])
+            with _shape(f"the schema index's type {name}"):
+                found = self._types[name] = _type(self._raw[name])
         return found
 
     @cached_property
@@ -107,38 +116,63 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     """
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise BundleError("the schema index does not match its digest: publish again")
+    return SchemaIndex(inside("schema index", parse_stored, raw))
+
+
+@contextmanager
+def _shape(what: str) -> Iterator[None]:
     try:
-        return SchemaIndex(json.loads(raw))
-    except (ValueError, KeyError, TypeError) as exc:
-        raise BundleError("this is no schema index: publish again") from exc
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError) as exc:
+        raise BundleError(f"{what} is malformed: publish again") from exc
 
 
-def _type(raw: Mapping[str, Any]) -> TypeSlice:
+def _type(raw: Any) -> TypeSlice:
+    if raw["kind"] not in KINDS:
+        raise ValueError(raw["kind"])
     return TypeSlice(
         kind=raw["kind"],
-        description=raw.get("description", ""),
-        directives=raw.get("directives", ""),
-        interfaces=tuple(raw.get("interfaces", ())),
+        description=_text(raw, "description", ""),
+        directives=_text(raw, "directives", ""),
+        interfaces=_names(raw.get("interfaces", [])),
         fields={name: _field(field) for name, field in raw.get("fields", {}).items()},
         inputs={name: _input(value) for name, value in raw.get("inputs", {}).items()},
-        values={name: (text, directives) for name, (text, directives) in raw.get("values", {}).items()},
-        members=tuple(raw.get("members", ())),
+        values={name: _value(value) for name, value in raw.get("values", {}).items()},
+        members=_names(raw.get("members", [])),
     )
 
 
-def _field(raw: Mapping[str, Any]) -> Field:
+def _field(raw: Any) -> Field:
     return Field(
-        type=raw["type"],
+        type=_text(raw, "type"),
         arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
-        description=raw.get("description", ""),
-        directives=raw.get("directives", ""),
+        description=_text(raw, "description", ""),
+        directives=_text(raw, "directives", ""),
     )
 
 
-def _input(raw: Mapping[str, Any]) -> InputValue:
+def _input(raw: Any) -> InputValue:
     return InputValue(
-        type=raw["type"],
-        default=raw.get("default", ""),
-        description=raw.get("description", ""),
-        directives=raw.get("directives", ""),
+        type=_text(raw, "type"),
+        default=_text(raw, "default", ""),
+        description=_text(raw, "description", ""),
+        directives=_text(raw, "directives", ""),
     )
+
+
+def _value(raw: Any) -> tuple[str, str]:
+    description, directives = _names(raw)
+    return description, directives
+
+
+def _names(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
+        raise TypeError(raw)
+    return tuple(raw)
+
+
+def _text(raw: Any, key: str, default: str | None = None) -> str:
+    text = raw[key] if default is None else raw.get(key, default)
+    if not isinstance(text, str):
+        raise TypeError(key)
+    return text

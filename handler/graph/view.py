@@ -1,8 +1,8 @@
 """A view: the part of a schema that one caller may use through one tool. Pure data, no graphql-core.
 
 Hidden coordinates come in as masks; what hiding one hides with it (interfaces, inputs) was decided by the compiler.
-Here the rest follows: a type without visible members is gone and takes with it every field that needs it, and then
-only what can be reached from the root types stays.
+Here the rest follows: a type without visible members is gone and takes with it every field that needs it, a field that
+goes takes the interface fields it fills, and then only what can be reached from the root types stays.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice, named
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
+
+NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
+"""The names that make a type a root type where no ``schema`` definition stands."""
 
 Members = dict[str, tuple[str, ...]]
 ArgumentsOf = Callable[[str, str], Mapping[str, InputValue]]
@@ -52,26 +55,23 @@ class _Visible:
     def __init__(self, index: SchemaIndex, hidden: Callable[[str], bool]) -> None:
         self._index = index
         self._hidden = hidden
-        self._gone: set[str] = set()
+        self._kept: Members = {}
 
     def members(self) -> Members:
-        """Every type that has something left. Settles: a type that is gone may empty another one."""
-        kept = {name: self._own(name) for name in self._index if not self._hidden(name)}
-        self._gone = {name for name in self._index if name not in kept}
-        while True:
-            kept = {name: self._settled(name, members) for name, members in kept.items()}
-            empty = {name for name, members in kept.items() if not members and self._index[name].kind != "scalar"}
-            if not empty:
-                return kept
-            self._gone |= empty
-            kept = {name: members for name, members in kept.items() if name not in empty}
+        """Every type that has something left. What goes may take more with it, so this repeats until nothing goes."""
+        settled = {name: self._own(name) for name in self._index if not self._hidden(name)}
+        while settled != self._kept:
+            self._kept = settled
+            parts = {name: self._settled(name, members) for name, members in settled.items()}
+            settled = {name: left for name, left in parts.items() if left or self._index[name].kind == "scalar"}
+        return settled
 
     def arguments(self, type_name: str, field_name: str) -> dict[str, InputValue]:
         field = self._index[type_name].fields[field_name]
         return {
             name: argument
             for name, argument in field.arguments.items()
-            if not self._hidden(f"{type_name}.{field_name}({name}:)") and self._usable(argument.type)
+            if self._usable(argument.type) and not self._argument_hidden(type_name, f"{field_name}({name}:)")
         }
 
     def _own(self, name: str) -> tuple[str, ...]:
@@ -93,10 +93,22 @@ class _Visible:
                 return members
 
     def _field_usable(self, type_name: str, field_name: str, field: Field) -> bool:
-        if not self._usable(field.type):
+        if not self._usable(field.type) or not self._on_implementers(type_name, field_name):
             return False
         visible = self.arguments(type_name, field_name)
         return all(name in visible for name, argument in field.arguments.items() if argument.required)
+
+    def _on_implementers(self, type_name: str, field_name: str) -> bool:
+        """Whether no implementer lost the field: selecting it on an interface selects it on all of them."""
+        return all(
+            field_name in self._kept.get(name, ())
+            for name in self._index.implementers.get(type_name, ())
+            if field_name in self._index[name].fields
+        )
+
+    def _argument_hidden(self, type_name: str, argument: str) -> bool:
+        places = (type_name, *self._index.implementers.get(type_name, ()))
+        return any(self._hidden(f"{place}.{argument}") for place in places)
 
     def _settled_inputs(self, entry: TypeSlice, members: tuple[str, ...]) -> tuple[str, ...]:
         kept = tuple(member for member in members if self._usable(entry.inputs[member].type))
@@ -104,7 +116,7 @@ class _Visible:
         return () if lacks_required else kept
 
     def _usable(self, type_text: str) -> bool:
-        return named(type_text) not in self._gone
+        return named(type_text) in self._kept
 
 
 def _member_names(entry: TypeSlice) -> tuple[str, ...]:
@@ -153,11 +165,16 @@ def _neighbours(index: SchemaIndex, name: str, members: tuple[str, ...], argumen
 
 def _schema_definition(view: View) -> str:
     roots = {kind: name for kind, name in view.index.roots.items() if name in view.members}
-    usual = all(name == kind.capitalize() for kind, name in roots.items())
-    if not roots or (usual and "query" in roots and not view.index.description):
+    if not roots or (not view.index.description and all(_as_named(view, kind, roots) for kind in NAMED_ROOTS)):
         return ""
     body = "".join(f"  {kind}: {name}\n" for kind, name in roots.items())
     return f"{_described(view.index.description)}schema {{\n{body}}}"
+
+
+def _as_named(view: View, kind: str, roots: Mapping[str, str]) -> bool:
+    """Whether the name alone says it: a type ``Mutation`` would be taken for the root, be it one or not."""
+    name = NAMED_ROOTS[kind]
+    return roots.get(kind) == (name if name in view.members else None)
 
 
 def _definition(view: View, name: str) -> str:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
+from handler.json_shape import parse_json
 from handler.server.revisions import ASSUMED, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
 
 PARSE_ERROR = -32700
@@ -104,16 +104,12 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification:
 
 def _parse(body: bytes) -> Mapping[str, Any]:
     try:
-        raw = json.loads(body, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as exc:
+        raw = parse_json(body)
+    except ValueError as exc:
         raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
     if not isinstance(raw, dict):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message")
     return raw
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _notification(raw: Mapping[str, Any]) -> Notification:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from handler.bundle import JSONObject, Upstream, to_json_bytes
 from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpClient, HttpRequest, HttpResponse
+from handler.json_shape import parse_json
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -90,8 +90,8 @@ def _response(answer: HttpResponse) -> JSONObject:
 
 def _parse(body: bytes) -> Any:
     try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
+        return parse_json(body)
+    except ValueError:
         return None
 
 

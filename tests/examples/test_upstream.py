@@ -261,9 +261,7 @@ def test_order_is_found_by_id_with_customer_and_lines(upstream: Upstream) -> Non
             for line in lines
         ],
     }
-    assert Decimal(found["total"]) == sum(
-        Decimal(line["unitPrice"]) * line["quantity"] for line in found["lines"]
-    )
+    assert Decimal(found["total"]) == sum(Decimal(line["unitPrice"]) * line["quantity"] for line in found["lines"])
 
 
 @pytest.mark.parametrize(
@@ -276,12 +274,8 @@ def test_order_is_found_by_id_with_customer_and_lines(upstream: Upstream) -> Non
         ("nonsense", None),
     ],
 )
-def test_node_is_whatever_has_the_id(
-    upstream: Upstream, node_id: str, expected: dict[str, str] | None
-) -> None:
-    assert ask(upstream, "query ($id: ID!) { node(id: $id) { __typename id } }", id=node_id) == {
-        "node": expected
-    }
+def test_node_is_whatever_has_the_id(upstream: Upstream, node_id: str, expected: dict[str, str] | None) -> None:
+    assert ask(upstream, "query ($id: ID!) { node(id: $id) { __typename id } }", id=node_id) == {"node": expected}
 
 
 def test_person_is_an_interface_of_customers_and_employees(upstream: Upstream) -> None:
@@ -401,9 +395,7 @@ def test_orders_of_a_customer_page_through_newest_first(upstream: Upstream) -> N
         """select email, customers.id from customers join orders on customer_id = customers.id
         group by customers.id order by count(*) desc, customers.id limit 1"""
     )
-    rows = upstream.query_rows(
-        "select id from orders where customer_id = ? order by placed_at desc", busiest["id"]
-    )
+    rows = upstream.query_rows("select id from orders where customer_id = ? order by placed_at desc", busiest["id"])
 
     pages = all_pages(
         upstream,
@@ -607,9 +599,7 @@ def test_search_for_nothing_is_refused(upstream: Upstream) -> None:
         ("{ employees(orderBy: SHOE_SIZE) { id } }", "Value 'SHOE_SIZE' does not exist in 'EmployeeOrder'"),
     ],
 )
-def test_document_that_does_not_fit_gives_a_graphql_error(
-    upstream: Upstream, document: str, message: str
-) -> None:
+def test_document_that_does_not_fit_gives_a_graphql_error(upstream: Upstream, document: str, message: str) -> None:
     assert message in only_error(upstream, document)["message"]
 
 

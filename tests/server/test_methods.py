@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -144,3 +145,35 @@ def test_metadata_of_the_request_is_no_argument(function: Function) -> None:
 
     assert META
     assert not answer.result.get("isError")
+
+
+@pytest.mark.parametrize("text", [r"\ud800", r"a\udfffb", r"\u0000", "\U0001f600", "x" * 100_000])
+def test_odd_texts_are_arguments_like_any_other(function: Function, text: str) -> None:
+    body = '{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "%s", "arguments": %s}}'
+
+    prescribed = function.post(body % ("customer-by-email", f'{{"variables": {{"email": "{text}"}}}}'))
+    unknown = function.post(body % (text, "{}"))
+    graphql = function.post(body % ("customer-lookup", f'{{"query": "{text}"}}'))
+
+    assert json.loads(prescribed.text)["data"] == {"customer": None}
+    assert unknown.status == 401
+    assert graphql.result["isError"] is True
+
+
+def test_unknown_tool_with_half_a_surrogate_is_named_back(dev_function: Function) -> None:
+    answer = dev_function.post(
+        r'{"jsonrpc": "2.0", "id": "\ud800", "method": "tools/call", "params": {"name": "\ud800"}}'
+    )
+
+    assert answer.json == {
+        "jsonrpc": "2.0",
+        "id": "\ud800",
+        "error": {"code": -32602, "message": "Unknown tool: \ud800"},
+    }
+
+
+@pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" * 5_000])
+def test_number_that_json_cannot_carry_on_is_a_parse_error(function: Function, number: str) -> None:
+    answer = function.post('{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": %s}}' % number)
+
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32700)

@@ -93,6 +93,14 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
         answering(answer(b'{"data": "' + b"x" * 50_000_000 + b'"}', **JSON)),
         "The API's answer is larger than 100000 bytes. Ask for fewer rows or fields.",
     ),
+    "answers NaN": (
+        answering(answer(b'{"data": {"customer": NaN}}', **JSON)),
+        "The API answered with status 200 and no GraphQL response.",
+    ),
+    "answers an endless number": (
+        answering(answer(b'{"data": {"customer": 1e999}}', **JSON)),
+        "The API answered with status 200 and no GraphQL response.",
+    ),
     "nests without end": (
         answering(answer(b'{"data": ' + b"[" * 40_000, **JSON)),
         "The API answered with status 200 and no GraphQL response.",
@@ -242,3 +250,11 @@ def test_demo_has_tools_of_both_kinds_that_these_tests_call(demo: Compiled) -> N
     assert isinstance(tools["list_orders"], PrescribedTool)
     assert isinstance(tools["place_order"], PrescribedTool)
     assert tools["place_order"].operation.kind == "mutation"
+
+
+def test_half_a_surrogate_pair_in_an_answer_is_kept(demo: Compiled) -> None:
+    with running_server(answering(answer(rb'{"data": {"customer": {"name": "\ud800"}}}', **JSON))) as server:
+        result = _call(demo, server.url).result
+
+    assert result["structuredContent"] == {"data": {"customer": {"name": "\ud800"}}}
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]

@@ -7,8 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from handler.bundle import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError, Problem
+
+PUBLIC = """\
+access:
+  anonymous: allow
+  policies:
+    - {type: Query, policyDefault: {condition: true}}
+    - {type: Mutation, policyDefault: {condition: true}}
+"""
+"""Access for everybody, for a schema that has both root types."""
+
+READABLE = "access: {policies: [{type: Query, policyDefault: {condition: true}}]}\n"
+"""Everybody may ask queries."""
 
 
 def write_endpoint(folder: Path, files: Mapping[str, str], *, name: str = "api/things") -> Path:
@@ -31,3 +44,25 @@ def problems_of(folder: Path, files: Mapping[str, str]) -> tuple[Problem, ...]:
     with pytest.raises(CompileError) as caught:
         compiled(folder, files)
     return caught.value.problems
+
+
+def reported(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """The problems that these files have, as they are printed."""
+    return [str(problem) for problem in problems_of(folder, files)]
+
+
+def doubted(folder: Path, files: Mapping[str, str]) -> list[str]:
+    """The warnings that these files get, as they are printed."""
+    return [str(problem) for problem in compiled(folder, files).warnings]
+
+
+def prescribed_tool(compiled: Compiled, name: str) -> PrescribedTool:
+    (tool,) = [tool for tool in compiled.bundle.tools if tool.name == name]
+    assert isinstance(tool, PrescribedTool)
+    return tool
+
+
+def graphql_tool(compiled: Compiled, name: str) -> GraphQLTool:
+    (tool,) = [tool for tool in compiled.bundle.tools if tool.name == name]
+    assert isinstance(tool, GraphQLTool)
+    return tool

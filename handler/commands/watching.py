@@ -1,0 +1,86 @@
+"""Noticing that files changed, whatever way an editor saves them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from watchfiles import watch
+
+from handler.commands.folders import walk
+
+LOOK_S = 1.0
+"""How often to look without being woken: on some network drives and containers nothing wakes."""
+
+Stamp = tuple[int, int, int]  # inode, size, time of the last change in ns
+
+
+class FolderWatch:
+    """The files below a folder, as last seen. What it is made for may take its time: no change is lost meanwhile."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._seen = _look(folder)
+
+    def changes(self, stop: threading.Event) -> Iterator[frozenset[Path]]:
+        """The files that changed, came or went since they were last seen, each time some did, until ``stop``."""
+        while not stop.is_set():
+            before = self._seen
+            for _ in _wake_ups(before, stop):
+                last, self._seen = self._seen, _look(self._folder)
+                different = last.files.items() ^ self._seen.files.items()
+                if different:
+                    yield frozenset(path for path, _ in different)
+                if self._seen.folders != before.folders:
+                    break
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sight:
+    folders: tuple[Path, ...]
+    files: dict[Path, Stamp]
+
+
+def _look(folder: Path) -> _Sight:
+    folders: list[Path] = []
+    files: dict[Path, Stamp] = {}
+    for inner, _ in walk(folder):
+        folders.append(inner)
+        files.update(_files_in(inner))
+    return _Sight(folders=tuple(folders), files=files)
+
+
+def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:
+    """Hidden files are left out: editors keep their unsaved copies in some."""
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if not entry.name.startswith(".") and entry.is_file():
+                    facts = entry.stat()
+                    yield folder / entry.name, (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    except OSError:  # gone since it was listed; the next look will tell
+        return
+
+
+def _wake_ups(sight: _Sight, stop: threading.Event) -> Iterator[None]:
+    """A reason to look again: something moved in a folder, or ``LOOK_S`` passed.
+
+    Each folder is watched by itself: watching all below the first one would include node_modules.
+    """
+    try:
+        for _ in watch(
+            *sight.folders,
+            recursive=False,
+            watch_filter=None,
+            stop_event=stop,
+            rust_timeout=round(LOOK_S * 1000),
+            yield_on_timeout=True,
+            raise_interrupt=False,
+        ):
+            yield
+    except (OSError, RuntimeError):  # a folder that is gone, too many watches: the clock finds every change as well
+        stop.wait(LOOK_S)
+        yield

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from handler.bundle import bundle_key, index_key, write_bundle
+from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
+from handler.commands.console import complain, located, say
+from handler.commands.folders import find_endpoints
+from handler.commands.watching import FolderWatch
+from handler.compiler.compile import Compiled
+from handler.storage import MemoryStorage
+
+
+class Workbench:
+    """The bundles of a folder in memory, as ``stile dev`` serves them at ``address``.
+
+    An endpoint that no longer compiles stays as it last was.
+    """
+
+    def __init__(self, folder: Path, *, stage: str | None, address: str) -> None:
+        self.storage = MemoryStorage()
+        self._folder = folder
+        self._stage = stage
+        self._address = address
+        self._compiled: dict[Path, Outcome] = {}
+        self._shown: dict[Path, Outcome] = {}
+        self._served: dict[str, Compiled] = {}
+        self._good: dict[Path, Compiled] = {}
+
+    @property
+    def served(self) -> dict[str, str]:
+        """The URL of each endpoint that answers."""
+        return {name: self._url(name) for name in sorted(self._served)}
+
+    def refresh(self, changed: Collection[Path] = ()) -> None:
+        """Compile new endpoints and those below which something changed, and take over what works."""
+        self._compiled = {
+            folder: self._compiled[folder]
+            if folder in self._compiled and not _any_below(folder, changed)
+            else compile_one(folder, stage=self._stage)
+            for folder in find_endpoints(self._folder)
+        }
+        outcomes = refuse_same_names(self._compiled.values())
+        self._take_over(outcomes)
+        for outcome in outcomes:
+            if _any_below(outcome.folder, changed) or outcome != self._shown.get(outcome.folder):
+                self._show(outcome)
+        self._shown = {outcome.folder: outcome for outcome in outcomes}
+
+    def _take_over(self, outcomes: Iterable[Outcome]) -> None:
+        """Serve what compiled, and the last good version of what no longer does while its folder is there."""
+        fresh = {outcome.folder: outcome.compiled for outcome in outcomes if outcome.compiled}
+        stale = {
+            outcome.folder: self._good[outcome.folder]
+            for outcome in outcomes
+            if outcome.folder not in fresh and outcome.folder in self._good
+        }
+        self._good = stale | fresh
+        serving = {one.bundle.endpoint: one for one in self._good.values()}
+        for name in self._served.keys() - serving.keys():
+            self.storage.remove(bundle_key(name))
+            say(f"{name}: withdrawn", "yellow")
+        for name, compiled in serving.items():
+            if self._served.get(name) is not compiled:
+                self.storage.write(index_key(compiled.bundle.index), compiled.index)
+                self.storage.write(bundle_key(name), write_bundle(compiled.bundle))
+        self._served = serving
+
+    def _show(self, outcome: Outcome) -> None:
+        if outcome.compiled is None:
+            complain_about([outcome])
+            good = self._good.get(outcome.folder)
+            where = self._url(good.bundle.endpoint) if good else outcome.folder.as_posix()
+            complain(f"{where}: {'still the last good version' if good else 'not served until this is solved'}")
+        elif outcome != self._shown.get(outcome.folder):
+            self._announce(outcome, outcome.compiled)
+
+    def _announce(self, outcome: Outcome, compiled: Compiled) -> None:
+        for warning in compiled.warnings:
+            say(located(warning, outcome.folder, kind="warning: "), "yellow")
+        names = [tool.name for tool in compiled.bundle.tools]
+        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")
+
+    def _url(self, name: str) -> str:
+        return f"{self._address}/{name}/mcp"
+
+
+def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) -> None:
+    """Take over every change until ``stop``. Nothing that goes wrong with one of them ends it."""
+    for changed in watch.changes(stop):
+        try:
+            workbench.refresh(changed)
+        except Exception:  # noqa: BLE001 - whatever it is, the author goes on editing
+            complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
+
+
+def _any_below(folder: Path, changed: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for path in changed)

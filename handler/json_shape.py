@@ -1,0 +1,98 @@
+"""Strict JSON, and its members by the type that is asked for. An error names the place: ``tools[3].operation.text``."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+from handler.errors import BundleError
+
+T = TypeVar("T")
+
+KIND_NAMES: Mapping[type, str] = {
+    bool: "true or false",
+    dict: "an object",
+    float: "a number",
+    int: "an integer",
+    list: "a list",
+    str: "a string",
+}
+
+
+def parse_json(raw: bytes) -> Any:
+    """Parse JSON that can be written as JSON again: Python's reader would take ``NaN``, ``Infinity`` and ``1e999``.
+
+    Raises:
+        ValueError: it is none, or nested too deeply to be read.
+    """
+    try:
+        return json.loads(raw, parse_constant=_refuse, parse_float=_finite)
+    except RecursionError as exc:
+        raise ValueError("nested too deeply") from exc
+
+
+def parse_stored(raw: bytes) -> Any:
+    """Parse JSON that the compiler wrote.
+
+    Raises:
+        BundleError: it is none.
+    """
+    try:
+        return parse_json(raw)
+    except ValueError as exc:
+        raise BundleError("this is no JSON") from exc
+
+
+def require(raw: Any, key: str, kind: type[T]) -> T:
+    """The member ``key`` of an object. ``True`` is no integer, and an integer is a number."""
+    value = require_object(raw).get(key)
+    if kind is float and type(value) is int and abs(value) < 2**53:
+        value = float(value)
+    if type(value) is not kind:
+        raise wrong_type(value, KIND_NAMES[kind], path=key)
+    return value
+
+
+def require_object(raw: Any) -> dict[str, Any]:
+    """The object itself."""
+    if not isinstance(raw, dict):
+        raise wrong_type(raw, "an object")
+    return raw
+
+
+def each(raw: Any, key: str, reader: Callable[[Any], T]) -> tuple[T, ...]:
+    """Every item of the list ``key``, read."""
+    items = require(raw, key, list)
+    return tuple(inside(f"{key}[{place}]", reader, item) for place, item in enumerate(items))
+
+
+def mapping(raw: Any, key: str, reader: Callable[[Any], T]) -> dict[str, T]:
+    """Every value of the object ``key``, read."""
+    items = require(raw, key, dict)
+    return {name: inside(f"{key}[{name}]", reader, item) for name, item in items.items()}
+
+
+def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
+    """Read ``raw``; an error gets ``part`` in front of its path."""
+    try:
+        return reader(raw)
+    except BundleError as exc:
+        raise exc.inside(part) from exc
+
+
+def wrong_type(value: Any, expected: str, *, path: str = "") -> BundleError:
+    """The error to raise: what was expected, and what came."""
+    return BundleError(f"expected {expected}, got {'nothing' if value is None else type(value).__name__}", path=path)
+
+
+def _refuse(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text:.20} is too large a number")
+    return number

@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import CONFIG, FILES, Stile
+from tests.conftest import DEMO
+from tests.support.endpoints import write_endpoint
+from tests.support.raw_http import answer, answering, running_server
+from tests.support.upstream import Upstream
+
+
+@pytest.fixture
+def demo(workplace: Path, upstream: Upstream) -> str:
+    """The folder of the demo's endpoint, asking the running API."""
+    files = {path.relative_to(DEMO).as_posix(): path.read_text("utf-8") for path in DEMO.rglob("*") if path.is_file()}
+    files["config.yaml"] = files["config.yaml"].replace("http://127.0.0.1:8001/graphql", upstream.url)
+    write_endpoint(workplace, files, name="api/customers")
+    upstream.clear()
+    return "api"
+
+
+def test_a_nested_tool_gets_its_variables(demo: str, stile: Stile, upstream: Upstream) -> None:
+    (row,) = upstream.query_rows("SELECT name, email FROM customers ORDER BY id LIMIT 1")
+
+    done = stile("call", demo, "customer-by-email", f"email={row['email']}")
+
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out)["data"]["customer"]["name"] == row["name"]
+
+
+def test_a_flat_tool_gets_numbers_as_numbers_and_enum_values_as_texts(
+    demo: str, stile: Stile, upstream: Upstream
+) -> None:
+    (row,) = upstream.query_rows("SELECT email FROM customers ORDER BY id LIMIT 1")
+
+    done = stile("call", demo, "list_orders", f"email={row['email']}", "first=1", "status=SHIPPED")
+
+    assert done.code == 0
+    (request,) = upstream.requests()
+    assert json.loads(request["body"])["variables"] == {"email": row["email"], "first": 1, "status": "SHIPPED"}
+
+
+def test_an_input_object_is_json(workplace: Path, stile: Stile) -> None:
+    files = {
+        "index.graphql": "type Query { find(filter: Filter, ids: [ID!]): String }\n"
+        "input Filter { name: String, n: Int }",
+        "operations/f.graphql": 'query F($filter: Filter, $ids: [ID!]) @mcpTool(name: "find") '
+        "{ find(filter: $filter, ids: $ids) }",
+    }
+    with running_server(answering(answer(b'{"data": {"find": "x"}}', content_type="application/json"))) as api:
+        write_endpoint(workplace, {**files, "config.yaml": f"upstream: {{url: '{api.url}'}}"})
+
+        done = stile("call", ".", "find", 'filter={"name": "a=b", "n": 2}', 'ids=["1", "2"]')
+
+    assert (done.code, done.err) == (0, "")
+    (request,) = api.requests
+    variables = json.loads(request.partition(b"\r\n\r\n")[2])["variables"]
+    assert variables == {"filter": {"name": "a=b", "n": 2}, "ids": ["1", "2"]}
+
+
+def test_a_text_that_looks_like_json_stays_a_text_where_the_tool_takes_one(demo: str, stile: Stile) -> None:
+    done = stile("call", demo, "customer-by-email", "email=12", "--json")
+
+    assert done.code == 0
+    assert json.loads(json.loads(done.out)["content"][0]["text"]) == {"data": {"customer": None}}
+
+
+def test_a_graphql_tool_takes_its_query(demo: str, stile: Stile) -> None:
+    query = 'query={ employee(id: "empl_01") { name } }'
+
+    done = stile("call", demo, "employee-lookup", query)
+
+    assert done.code == 0
+    assert json.loads(done.out)["data"]["employee"]["name"]
+
+
+def test_json_is_the_whole_mcp_result(demo: str, stile: Stile) -> None:
+    result = json.loads(stile("call", demo, "customer-by-email", "email=nobody@example.com", "--json").out)
+
+    assert result["structuredContent"] == {"data": {"customer": None}}
+    assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
+
+
+def test_arguments_that_do_not_fit_are_exit_1_and_reach_nobody(demo: str, stile: Stile, upstream: Upstream) -> None:
+    done = stile("call", demo, "list_orders", "email=a@b", "first=many", "frist=1")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("Invalid arguments for tool list_orders: ")
+    assert "/first" in done.err
+    assert "frist" in done.err
+    assert upstream.requests() == []
+
+
+def test_an_error_with_json_is_exit_1_and_still_json(demo: str, stile: Stile) -> None:
+    done = stile("call", demo, "list_orders", "--json")
+
+    assert (done.code, done.err) == (1, "")
+    assert json.loads(done.out)["isError"] is True
+
+
+def test_an_api_that_is_down_is_exit_1_and_a_sentence(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    done = stile("call", ".", "a")
+
+    assert (done.code, done.out) == (1, "")
+    assert len(done.err.splitlines()) == 1
+
+
+def test_an_unknown_tool_lists_those_there_are(demo: str, stile: Stile) -> None:
+    done = stile("call", demo, "customer")
+
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        'There is no tool "customer". There are: customer-by-email, customer-lookup, customers-in-state, '
+        "employee-lookup, list_orders, place_order\n"
+    )
+
+
+def test_a_name_of_two_endpoints_asks_for_the_folder_of_one(workplace: Path, stile: Stile) -> None:
+    for name in ("api/one", "api/two"):
+        write_endpoint(workplace, FILES, name=name)
+
+    done = stile("call", ".", "a")
+
+    assert done.code == 2
+    assert done.err == '"a" is a tool of several endpoints: api/one, api/two. Name the folder of one.\n'
+
+
+@pytest.mark.parametrize("word", ["email", "=x"])
+def test_an_argument_that_is_no_pair_is_wrong_usage(demo: str, stile: Stile, word: str) -> None:
+    done = stile("call", demo, "customer-by-email", word)
+
+    assert done.code == 2
+    assert f"'{word}': expected K=V" in done.err
+
+
+def test_a_mistake_in_another_endpoint_does_not_matter(workplace: Path, stile: Stile) -> None:
+    with running_server(answering(answer(b'{"data": {"a": "yes"}}', content_type="application/json"))) as api:
+        write_endpoint(workplace, {**FILES, "config.yaml": CONFIG.replace("http://127.0.0.1:9/graphql", api.url)})
+        write_endpoint(workplace, {"index.graphql": "no schema"}, name="api/wrong")
+
+        done = stile("call", ".", "a")
+
+    assert (done.code, json.loads(done.out)) == (0, {"data": {"a": "yes"}})
+
+
+def test_a_mistake_in_the_endpoint_is_shown(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": "upstrem: {}"})
+
+    done = stile("call", ".", "a")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("api/things/config.yaml:1:1: ")

@@ -1,0 +1,230 @@
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started
+from tests.support.endpoints import write_endpoint
+
+MISTAKE = {**FILES, "operations/a.graphql": 'query A @mcpTool(name: "a") {\n  totl\n}\n'}
+
+
+def test_an_endpoint_without_problems_is_a_table_and_exit_0(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    done = stile("check", ".")
+
+    assert (done.code, done.err) == (0, "")
+    title, headings, row, access, empty, summary = done.out.splitlines()
+    assert title == "api/things"
+    assert headings.split() == ["tool", "kind", "runs", "bytes", "~tokens", "anonymous"]
+    assert re.fullmatch(r"a     prescribed  query A +\d+ +\d+  yes", row)
+    assert headings.index("bytes") + len("bytes") == row.index("  yes") - len("  ~tokens")
+    assert (access, empty, summary) == ("Who gets in: anonymous callers.", "", "No problems in 1 endpoint")
+
+
+def test_plain_output_has_no_escapes_no_boxes_and_no_spaces_at_the_end_of_lines(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    out = stile("check", ".").out
+
+    assert out.isascii()
+    assert "\x1b" not in out
+    assert all(line == line.rstrip() for line in out.splitlines())
+
+
+def test_problems_of_several_endpoints_come_at_once_and_can_be_opened_from_here(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace / "all", MISTAKE, name="api/one")
+    write_endpoint(workplace / "all", {**FILES, "config.yaml": "upstrem: {}\n"}, name="api/two")
+    write_endpoint(workplace / "all", FILES, name="api/three")
+
+    done = stile("check", "all")
+
+    assert done.code == 1
+    problems = re.findall(r"^(\S+):(\d+):(\d+): (.+)$", done.out, re.MULTILINE)
+    assert [(file, line, column) for file, line, column, _ in problems] == [
+        ("all/api/one/operations/a.graphql", "2", "3"),
+        ("all/api/two/config.yaml", "1", "1"),
+    ]
+    assert "totl" in problems[0][3]
+    assert "upstrem" in problems[1][3]
+    assert all(Path(file).is_file() for file, *_ in problems)
+    assert "api/three\n" in done.out
+    assert done.out.endswith("2 problems in 2 of 3 endpoints\n")
+
+
+def test_a_path_above_and_an_absolute_one_show_in_the_problems(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint = write_endpoint(workplace, MISTAKE)
+    (workplace / "elsewhere").mkdir()
+    monkeypatch.chdir(workplace / "elsewhere")
+
+    assert "\n../api/things/operations/a.graphql:2:3: " in "\n" + stile("check", "..").out
+    assert stile("check", str(endpoint)).out.startswith(f"{endpoint}/operations/a.graphql:2:3: ")
+
+
+def test_in_the_endpoint_folder_itself_paths_are_just_file_names(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(write_endpoint(workplace, MISTAKE))
+
+    assert stile("check", ".").out.startswith("operations/a.graphql:2:3: ")
+
+
+def test_a_problem_of_a_whole_file_stands_at_its_beginning(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    done = stile("check", ".", "--stage", "prod")
+
+    assert done.code == 1
+    assert re.match(r"api/things/config\.prod\.yaml:1:1: .*does not exist$", done.out.splitlines()[0])
+
+
+def test_a_stage_is_laid_over(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "config.prod.yaml": "access: {anonymous: challenge}\n"})
+
+    assert "Who gets in: anonymous callers." in stile("check", ".").out
+    assert "Nobody gets in once this is published" in stile("check", ".", "--stage", "prod").out
+
+
+def test_two_folders_for_one_endpoint_are_a_problem_of_the_second(workplace: Path, stile: Stile) -> None:
+    files = {**FILES, "stepzen.config.json": '{"endpoint": "api/same"}'}
+    for name in ("one", "two"):
+        write_endpoint(workplace, files, name=name)
+
+    done = stile("check", ".")
+
+    assert done.code == 1
+    assert 'two/index.graphql:1:1: the endpoint "api/same" is also made by one\n' in done.out
+
+
+def test_a_warning_does_not_fail_the_check(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {"index.graphql": SCHEMA_WITHOUT_TOOLS})
+
+    done = stile("check", ".")
+
+    assert done.code == 0
+    assert re.search(r"^api/things/index.graphql:1:1: warning: .*default_tool: false", done.out, re.MULTILINE)
+
+
+SCHEMA_WITHOUT_TOOLS = "type Query { a: String }\n"
+
+
+def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, MISTAKE, name="api/bad")
+    write_endpoint(workplace, FILES, name="api/good")
+
+    done = stile("check", ".", "--json")
+
+    bad, good = json.loads(done.out)["endpoints"]
+    assert (done.code, done.err) == (1, "")
+    assert (bad["folder"], bad["endpoint"], bad["tools"], bad["warnings"]) == ("api/bad", None, [], [])
+    (problem,) = bad["problems"]
+    assert (problem["file"], problem["line"], problem["column"]) == ("api/bad/operations/a.graphql", 2, 3)
+    assert "totl" in problem["sentence"]
+    assert (good["folder"], good["endpoint"], good["problems"]) == ("api/good", "api/good", [])
+    (tool,) = good["tools"]
+    assert tool == {**tool, "name": "a", "kind": "prescribed", "runs": "query A", "anonymous": True}
+    assert tool["tokens"] == tool["bytes"] // 4 > 0
+
+
+def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
+    write_endpoint(workplace, {**MISTAKE, "config.yaml": "upstream: {url: 'é'}\n"})
+
+    done = ran("check", ".", "--json", PYTHONIOENCODING="ascii")
+
+    sentences = [problem["sentence"] for problem in json.loads(done.out)["endpoints"][0]["problems"]]
+    assert any("'é'" in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["check"], "the following arguments are required: FOLDER"),
+        (["check", "nowhere"], "nowhere: there is no such folder"),
+        (["check", "file"], "file is a file; expected the folder of an endpoint, or one above it"),
+        (["check", "empty"], "empty: no endpoint here; expected an index.graphql in it or below it"),
+        (["check", "empty", "--jsno"], "no endpoint here"),
+        (["chek"], "invalid choice: 'chek'"),
+    ],
+)
+def test_wrong_usage_is_exit_2_and_says_why(workplace: Path, stile: Stile, arguments: list[str], reason: str) -> None:
+    (workplace / "file").touch()
+    (workplace / "empty").mkdir()
+
+    done = stile(*arguments)
+
+    assert (done.code, done.out) == (2, "")
+    assert reason in done.err
+
+
+def test_folders_of_tools_are_not_entered(workplace: Path, stile: Stile) -> None:
+    for name in ("node_modules/p/q", ".git/a/b", ".venv/a/b", ".stile/a/b", "api/things/inner/module"):
+        write_endpoint(workplace, {"index.graphql": "no schema"}, name=name)
+    write_endpoint(workplace, FILES)
+
+    assert stile("check", ".").out.endswith("No problems in 1 endpoint\n")
+
+
+def test_an_endpoint_below_a_hidden_folder_that_was_named_is_found(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace / ".hidden", FILES)
+
+    assert stile("check", ".hidden").code == 0
+
+
+def test_a_terminal_gets_a_table_with_lines_and_colours(workplace: Path) -> None:
+    write_endpoint(workplace, FILES)
+    write_endpoint(workplace, MISTAKE, name="api/wrong")
+
+    code, shown = ran_on_terminal("check", ".")
+
+    assert code == 1
+    assert "────" in shown
+    assert "\x1b[31mapi/wrong/operations/a.graphql:2:3: " in shown
+
+
+def test_a_narrow_terminal_keeps_the_names_of_tools_whole(workplace: Path) -> None:
+    name = "a-name-of-some-length"
+    write_endpoint(workplace, {**FILES, "operations/a.graphql": f'query A @mcpTool(name: "{name}") {{ a }}'})
+
+    _, shown = ran_on_terminal("check", ".", columns=75)
+
+    assert name in shown
+
+
+def test_a_reader_that_goes_away_is_no_crash(workplace: Path) -> None:
+    for number in range(3):
+        write_endpoint(workplace, FILES, name=f"api/e{number}")
+    process = started("check", ".", "--json")
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert process.wait(10) == 1
+
+
+def test_every_problem_is_one_line(workplace: Path, stile: Stile) -> None:
+    fields = "\n".join(f"f{number}: Missing{number}" for number in range(200))
+    write_endpoint(workplace, {**FILES, "index.graphql": f"type Query {{ a: String\n{fields}\n}}"})
+
+    lines = stile("check", ".").out.splitlines()
+
+    assert len([line for line in lines if re.match(r"api/things/index.graphql:\d+:\d+: ", line)]) == 200
+
+
+def test_an_endpoint_that_stile_itself_fails_on_does_not_hide_the_others(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "stepzen.config.json": "[" * 100_000}, name="api/deep")
+    write_endpoint(workplace, FILES)
+
+    done = stile("check", ".")
+
+    assert done.code == 1
+    assert re.search(r"^api/deep/\S+:1:1: ", done.out, re.MULTILINE)
+    assert done.out.startswith("api/things\n")
+    assert done.out.endswith("1 problem in 1 of 2 endpoints\n")

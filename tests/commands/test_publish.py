@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from handler.bundle import bundle_key, index_key, read_bundle
+from handler.http import HttpClient
+from handler.storage import S3Storage, open_storage
+from tests.commands.running import FILES, Stile, change, ran, ran_on_terminal, started
+from tests.support.endpoints import write_endpoint
+from tests.support.moto import Moto
+from tests.support.raw_http import Peer, answer, running_server
+
+TWO_TOOLS = {**FILES, "operations/b.graphql": 'query B @mcpTool(name: "b") { b }\n'}
+
+
+def write_many(folder: Path, count: int = 20) -> list[str]:
+    names = [f"api/e{number:02}" for number in range(1, count + 1)]
+    for name in names:
+        write_endpoint(folder, FILES, name=name)
+    return names
+
+
+def bundles_in(folder: Path) -> list[str]:
+    return sorted(path.parent.relative_to(folder).as_posix() for path in folder.glob("*/*/bundle.*.json"))
+
+
+class TestWhatChanged:
+    def test_a_first_publication_is_new_with_all_its_tools(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace / "endpoints", TWO_TOOLS)
+
+        done = stile("publish", "endpoints", "out")
+
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == ["api/things: new  +a  +b", "1 endpoint in out"]
+        assert bundles_in(workplace / "out") == ["api/things"]
+
+    def test_the_same_again_is_unchanged_and_not_written(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace / "endpoints", FILES)
+        stile("publish", "endpoints", "out")
+        (bundle,) = (workplace / "out").glob("api/things/*")
+        before = bundle.stat()
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: unchanged"
+
+        assert bundle.stat().st_ino == before.st_ino
+
+    def test_force_writes_what_has_not_changed(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace / "endpoints", FILES)
+        stile("publish", "endpoints", "out")
+        (index,) = (workplace / "out" / ".index").iterdir()
+        index.write_bytes(b"spoiled")
+
+        done = stile("publish", "endpoints", "out", "--force")
+
+        assert done.out.splitlines()[0] == "api/things: unchanged"
+        assert index.read_bytes() != b"spoiled"
+
+    def test_added_removed_and_changed_tools_are_named(self, workplace: Path, stile: Stile) -> None:
+        endpoint = write_endpoint(workplace / "endpoints", TWO_TOOLS)
+        stile("publish", "endpoints", "out")
+        (endpoint / "operations" / "b.graphql").unlink()
+        change(endpoint / "operations" / "a.graphql", "{ a }", "{ b }")
+        (endpoint / "operations" / "c.graphql").write_text('query C @mcpTool(name: "c") { a }', encoding="utf-8")
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  +c  -b  ~a"
+
+    def test_a_change_of_what_runs_behind_the_same_listing_is_a_change_of_the_tool(
+        self, workplace: Path, stile: Stile
+    ) -> None:
+        endpoint = write_endpoint(workplace / "endpoints", FILES)
+        change(endpoint / "operations" / "a.graphql", "{ a }", "{ x: a }")
+        stile("publish", "endpoints", "out")
+        change(endpoint / "operations" / "a.graphql", "{ x: a }", "{ x: __typename }")
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  ~a"
+
+    def test_a_change_of_the_configuration_alone_changes_no_tool(self, workplace: Path, stile: Stile) -> None:
+        endpoint = write_endpoint(workplace / "endpoints", FILES)
+        stile("publish", "endpoints", "out")
+        change(endpoint / "config.yaml", "127.0.0.1:9", "127.0.0.1:10")
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed"
+
+    def test_a_stored_bundle_that_cannot_be_read_is_replaced(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace / "endpoints", FILES)
+        stile("publish", "endpoints", "out")
+        (bundle,) = (workplace / "out").glob("api/things/*")
+        bundle.write_bytes(b"{")
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  +a"
+        assert read_bundle(bundle.read_bytes(), endpoint="api/things").tools
+
+
+class TestNothingIsPublished:
+    def test_where_one_of_twenty_has_a_mistake(self, workplace: Path, stile: Stile) -> None:
+        write_many(workplace / "endpoints")
+        change(workplace / "endpoints" / "api" / "e07" / "operations" / "a.graphql", "{ a }", "{ totl }")
+
+        done = stile("publish", "endpoints", "out")
+
+        assert (done.code, done.out) == (1, "")
+        problem, end = done.err.splitlines()
+        assert problem.startswith("endpoints/api/e07/operations/a.graphql:1:")
+        assert end == "Nothing was published."
+        assert not (workplace / "out").exists()
+
+    def test_where_one_has_no_upstream(self, workplace: Path, stile: Stile) -> None:
+        write_many(workplace / "endpoints", 2)
+        write_endpoint(workplace / "endpoints", {**FILES, "config.yaml": ""}, name="api/lost")
+
+        done = stile("publish", "endpoints", "out")
+
+        assert (done.code, done.out) == (1, "")
+        assert done.err.splitlines() == [
+            "api/lost: config.yaml names no upstream.url, so its tools have no API to ask",
+            "Nothing was published.",
+        ]
+        assert not (workplace / "out").exists()
+
+    @pytest.mark.parametrize("destination", ["s3:/bucket/prefix", "gs://bucket", "https://bucket.example.com/x", ""])
+    def test_where_the_destination_is_neither_a_folder_nor_a_bucket(
+        self, workplace: Path, stile: Stile, destination: str
+    ) -> None:
+        write_endpoint(workplace / "endpoints", FILES)
+
+        done = stile("publish", "endpoints", destination)
+
+        assert (done.code, done.out) == (2, "")
+        assert f'"{destination}": expected s3://bucket/prefix, or a folder' in done.err
+        assert [path.name for path in workplace.iterdir()] == ["endpoints"]
+
+    def test_where_the_destination_is_a_file(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace / "endpoints", FILES)
+        (workplace / "out").touch()
+
+        done = stile("publish", "endpoints", "out")
+
+        assert (done.code, done.out) == (1, "")
+        assert done.err.splitlines() == [
+            "out: cannot be made a folder: File exists",
+            "Stored: nothing.",
+            "Not stored, so as they were before: api/things. Run it again.",
+        ]
+
+
+class TestTwentyEndpoints:
+    def test_a_pipe_gets_one_line_each(self, workplace: Path) -> None:
+        names = write_many(workplace / "endpoints")
+
+        done = ran("publish", "endpoints", "out")
+
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == [*(f"{name}: new  +a" for name in names), "20 endpoints in out"]
+
+    def test_each_line_comes_when_its_endpoint_is_stored_and_ctrl_c_says_what_is_left(self, workplace: Path) -> None:
+        write_many(workplace, 3)
+
+        def script(peer: Peer) -> None:
+            while request := peer.read_request():
+                if b"/e02/" in request:
+                    peer.wait()
+                put = request.startswith(b"PUT")
+                peer.send(answer() if put else answer(b"<Code>NoSuchKey</Code>", status="404 Not Found"))
+
+        with running_server(script) as bucket:
+            environ = {"AWS_ENDPOINT_URL": bucket.url, "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+            process = started("publish", ".", "s3://bucket/prefix", environ=environ)
+            assert process.stdout
+            line = process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            rest, errors = process.communicate(timeout=30)
+
+        assert line == "api/e01: new  +a\n"
+        assert (process.returncode, rest) == (1, "")
+        assert errors.splitlines() == [
+            "Interrupted.",
+            "Stored: api/e01.",
+            "Not stored, so as they were before: api/e02, api/e03. Run it again.",
+        ]
+
+    def test_a_terminal_sees_a_bar_and_keeps_only_the_lines(self, workplace: Path) -> None:
+        names = write_many(workplace / "endpoints")
+
+        code, shown = ran_on_terminal("publish", "endpoints", "out")
+
+        assert code == 0
+        assert "Compiling" in shown
+        assert "Storing" in shown
+        assert "━" in shown
+        for name in names:
+            assert re.search(rf"{name}: new  \+a\r?\n", shown), name
+        assert bundles_in(workplace / "out") == names
+
+    def test_a_folder_that_fails_midway_is_completed_by_a_second_run(self, workplace: Path, stile: Stile) -> None:
+        write_many(workplace / "endpoints", 4)
+        (workplace / "out" / "api").mkdir(parents=True)
+        obstacle = workplace / "out" / "api" / "e03"
+        obstacle.touch()
+
+        done = stile("publish", "endpoints", "out")
+
+        assert done.code == 1
+        assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
+        assert done.err.splitlines()[1:] == [
+            "Stored: api/e01, api/e02.",
+            "Not stored, so as they were before: api/e03, api/e04. Run it again.",
+        ]
+        assert bundle_key("api/e03") in done.err.splitlines()[0]
+        assert bundles_in(workplace / "out") == ["api/e01", "api/e02"]
+
+        obstacle.unlink()
+        again = stile("publish", "endpoints", "out")
+
+        assert again.code == 0
+        assert [line.split(": ")[1].split()[0] for line in again.out.splitlines()[:4]] == [
+            "unchanged", "unchanged", "new", "new",
+        ]  # fmt: skip
+
+
+class TestS3:
+    BUCKET = "commands"
+
+    @pytest.fixture
+    def prefix(self, moto: Moto, request: pytest.FixtureRequest) -> str:
+        moto.add_bucket(self.BUCKET)
+        return str(request.node.name).replace("_", "-")[:60]
+
+    def publisher(self, moto: Moto, name: str, *more: Mapping[str, object]) -> dict[str, str]:
+        return moto.add_user(
+            name,
+            {"Action": ["s3:GetObject", "s3:PutObject"], "Resource": f"arn:aws:s3:::{self.BUCKET}/*"},
+            {"Action": "s3:ListBucket", "Resource": f"arn:aws:s3:::{self.BUCKET}"},
+            *more,
+        )
+
+    def become(self, monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
+        for name, value in environ.items():
+            monkeypatch.setenv(name, value)
+
+    def test_bundles_and_their_indexes_are_stored(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_endpoint(workplace, FILES)
+        environ = self.publisher(moto, prefix)
+        self.become(monkeypatch, environ)
+
+        done = stile("publish", ".", f"s3://{self.BUCKET}/{prefix}/")
+
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == ["api/things: new  +a", f"1 endpoint in s3://{self.BUCKET}/{prefix}"]
+        assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").out.startswith("api/things: unchanged\n")
+        http = HttpClient()
+        storage = S3Storage(self.BUCKET, prefix, http=http, environ=environ)
+        stored = storage.read(bundle_key("api/things"))
+        assert stored
+        assert storage.read(index_key(read_bundle(stored.body, endpoint="api/things").index))
+        http.close()
+
+    def test_each_endpoint_is_one_put_after_its_index(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The publisher may write indexes only, so the bundle's PUT fails: the index is there by then."""
+        write_endpoint(workplace, FILES)
+        bundles = {"Action": "s3:PutObject", "Effect": "Deny", "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/*"}
+        self.become(monkeypatch, self.publisher(moto, prefix, bundles))
+
+        done = stile("publish", ".", f"s3://{self.BUCKET}/{prefix}")
+
+        assert done.code == 1
+        assert self.keys(moto, prefix) == [".index"]
+
+    def test_an_access_that_fails_midway_is_completed_by_a_second_run(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_many(workplace, 4)
+        location = f"s3://{self.BUCKET}/{prefix}"
+        third = {"Action": "*", "Effect": "Deny", "Resource": f"arn:aws:s3:::{self.BUCKET}/{prefix}/api/e03/*"}
+        self.become(monkeypatch, self.publisher(moto, f"{prefix}-limited", third))
+
+        done = stile("publish", ".", location)
+
+        assert done.code == 1
+        assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
+        failure, stored, left = done.err.splitlines()
+        assert failure.startswith(f"{location}: access denied: check that the role has s3:")
+        assert stored == "Stored: api/e01, api/e02."
+        assert left == "Not stored, so as they were before: api/e03, api/e04. Run it again."
+
+        self.become(monkeypatch, self.publisher(moto, f"{prefix}-full"))
+        again = stile("publish", ".", location)
+
+        assert (again.code, again.err) == (0, "")
+        assert [line.split(": ")[1].split()[0] for line in again.out.splitlines()[:4]] == [
+            "unchanged", "unchanged", "new", "new",
+        ]  # fmt: skip
+
+    def test_a_bucket_that_is_not_there_is_one_sentence(
+        self, workplace: Path, stile: Stile, moto: Moto, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_endpoint(workplace, FILES)
+        self.become(monkeypatch, moto.environ())
+
+        with moto.unchecked():
+            done = stile("publish", ".", "s3://nobodys-bucket/x")
+
+        assert done.code == 1
+        assert done.err.splitlines()[0] == (
+            "s3://nobodys-bucket/x: there is no bucket nobodys-bucket: check the location, or deploy the bucket first"
+        )
+        assert done.err.splitlines()[1] == "Stored: nothing."
+
+    def keys(self, moto: Moto, prefix: str) -> list[str]:
+        """The folders right below the prefix."""
+        with moto.unchecked():
+            listed = moto.client("s3").list_objects_v2(Bucket=self.BUCKET, Prefix=f"{prefix}/")
+        return sorted({str(entry["Key"]).split("/")[1] for entry in listed.get("Contents", [])})
+
+
+class TestBuild:
+    def test_it_writes_below_dot_stile(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES)
+
+        done = stile("build", ".")
+
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == ["api/things: new  +a", "1 endpoint in .stile/bundles"]
+        assert bundles_in(workplace / ".stile" / "bundles") == ["api/things"]
+
+    def test_it_writes_where_it_is_told_and_what_publish_would(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES)
+
+        stile("build", ".", "--out", "built")
+        stile("publish", ".", "published")
+
+        files = {path.relative_to("built") for path in Path("built").rglob("*") if path.is_file()}
+        assert files == {path.relative_to("published") for path in Path("published").rglob("*") if path.is_file()}
+        assert len(files) == 2
+        assert all((Path("built") / file).read_bytes() == (Path("published") / file).read_bytes() for file in files)
+
+    def test_a_mistake_builds_nothing(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES, name="api/good")
+        write_endpoint(workplace, {**FILES, "config.yaml": "upstrem: {}"}, name="api/wrong")
+
+        done = stile("build", ".")
+
+        assert (done.code, done.out) == (1, "")
+        assert done.err.splitlines()[-1] == "Nothing was built."
+        assert not (workplace / ".stile").exists()
+
+    def test_an_endpoint_without_upstream_can_be_built(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, {**FILES, "config.yaml": ""})
+
+        assert stile("build", ".").code == 0
+
+
+def test_the_published_folder_is_one_that_storage_opens(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+    stile("publish", ".", "out")
+
+    http = HttpClient()
+    assert open_storage("out", http=http, environ={}).read(bundle_key("api/things"))
+    http.close()

@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handler.bundle import Access, ApiKey, Bundle
+from handler.errors import Problem
+from handler.policy import NEVER, outcome_of
+from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
+
+SDL = """
+type Query { customer: Customer employee: Employee person: Person node: Node }
+type Mutation { fire: Employee }
+interface Node { id: ID! }
+interface Person { name: String salary: Int }
+type Customer implements Node & Person { id: ID! name: String salary: Int }
+type Employee implements Node & Person { id: ID! name: String salary: Int boss: Employee }
+"""
+
+SHA256 = "0123456789abcdef" * 4
+
+
+def bundle_with(folder: Path, config: str, *, sdl: str = SDL) -> Bundle:
+    return compiled(folder, {"index.graphql": sdl, "config.yaml": config}).bundle
+
+
+def refused(folder: Path, config: str) -> list[str]:
+    return reported(folder, {"index.graphql": SDL, "config.yaml": config})
+
+
+def policies(*texts: str) -> str:
+    return "access:\n  policies:\n" + "".join(f"    - {text}\n" for text in texts)
+
+
+def denied_of(bundle: Bundle) -> set[str]:
+    """The coordinates that nobody but an unrestricted caller may use."""
+    outcome = outcome_of(bundle.conditions, unrestricted=False)
+    return {coordinate for coordinate, mask in bundle.guards.items() if not mask <= outcome}
+
+
+def test_without_an_access_section_every_root_field_is_denied(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, "")
+
+    assert denied_of(bundle) == {
+        "Query.customer",
+        "Query.employee",
+        "Query.person",
+        "Query.node",
+        "Mutation.fire",
+    }
+    assert bundle.access == Access(anonymous="challenge", api_keys=())
+
+
+def test_unrestricted_caller_passes_every_policy(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, "")
+    outcome = outcome_of(bundle.conditions, unrestricted=True)
+
+    assert all(mask <= outcome for mask in bundle.guards.values())
+
+
+def test_first_condition_never_holds_for_anybody(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, "")
+
+    assert bundle.conditions == (NEVER, {"literal": False})
+    assert 0 not in outcome_of(bundle.conditions, unrestricted=True)
+
+
+def test_policy_default_opens_a_root_type(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, policies("{type: Query, policyDefault: {condition: true}}"))
+
+    assert denied_of(bundle) == {"Mutation.fire"}
+
+
+def test_policy_without_a_default_denies_the_other_fields(tmp_path: Path) -> None:
+    bundle = bundle_with(
+        tmp_path, policies("{type: Query, rules: [{name: some, condition: true, fields: [customer, node]}]}")
+    )
+
+    assert denied_of(bundle) == {"Query.employee", "Query.person", "Mutation.fire"}
+
+
+def test_rule_denies_what_the_default_opens(tmp_path: Path) -> None:
+    bundle = bundle_with(
+        tmp_path,
+        policies(
+            "{type: Query, policyDefault: {condition: true}}",
+            "{type: Employee, rules: [{condition: false, fields: [boss]}], policyDefault: {condition: true}}",
+        ),
+    )
+
+    assert denied_of(bundle) == {"Mutation.fire", "Employee.boss"}
+
+
+def test_single_field_and_quoted_conditions_are_read_as_in_stepzen_files(tmp_path: Path) -> None:
+    config = policies('{type: Query, rules: [{name: a, description: b, condition: "true", fields: node}]}')
+
+    assert denied_of(bundle_with(tmp_path, config)) == {
+        "Query.customer",
+        "Query.employee",
+        "Query.person",
+        "Mutation.fire",
+    }
+
+
+def test_type_without_a_policy_is_open(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, policies("{type: Query, policyDefault: {condition: true}}"))
+
+    assert not any(coordinate.startswith(("Customer.", "Employee.")) for coordinate in bundle.guards)
+
+
+def test_query_and_mutation_mean_the_root_types_whatever_they_are_called(tmp_path: Path) -> None:
+    sdl = "schema { query: Reads mutation: Writes }\ntype Reads { a: Int }\ntype Writes { b: Int }"
+    config = policies("{type: Query, policyDefault: {condition: true}}", "{type: Writes}")
+
+    assert denied_of(bundle_with(tmp_path, config, sdl=sdl)) == {"Writes.b"}
+
+
+def test_denied_on_an_interface_is_denied_on_every_implementer(tmp_path: Path) -> None:
+    config = policies("{type: Person, rules: [{condition: false, fields: [salary]}], policyDefault: {condition: true}}")
+
+    assert {"Person.salary", "Customer.salary", "Employee.salary"} <= denied_of(bundle_with(tmp_path, config))
+
+
+def test_denied_on_one_implementer_is_denied_on_the_interface_but_not_on_the_others(tmp_path: Path) -> None:
+    config = policies(
+        "{type: Employee, rules: [{condition: false, fields: [salary]}], policyDefault: {condition: true}}"
+    )
+    denied = denied_of(bundle_with(tmp_path, config))
+
+    assert {"Employee.salary", "Person.salary"} <= denied
+    assert "Customer.salary" not in denied
+
+
+def test_introspection_fields_in_a_policy_are_accepted(tmp_path: Path) -> None:
+    config = policies("{type: Query, rules: [{condition: true, fields: [__schema, __type, _service, node]}]}")
+
+    assert "Query.node" not in denied_of(bundle_with(tmp_path, config))
+
+
+@pytest.mark.parametrize(
+    "condition", ["'?$jwt'", "'$jwt.role: String == \"admin\"'", "yes", "'True'", "1", "''", "'true && false'"]
+)
+def test_condition_that_is_not_constant_is_refused(tmp_path: Path, condition: str) -> None:
+    text = condition.strip("'")
+    rule = f"      - condition: {condition}\n        fields: [node]\n"
+    config = f"access:\n  policies:\n    - type: Query\n      rules:\n{rule}"
+
+    assert refused(tmp_path, config) == [
+        f'config.yaml:5:20: the condition "{text}" cannot be judged yet: expected true or false'
+    ]
+
+
+def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
+    (problem,) = problems_of(
+        tmp_path,
+        {"index.graphql": SDL, "config.yaml": policies("{type: Query, rules: [{name: a, fields: [node]}]}")},
+    )
+
+    assert problem == Problem(
+        file="config.yaml",
+        line=3,
+        column=29,
+        sentence='the condition "" cannot be judged yet: expected true or false',
+    )
+
+
+@pytest.mark.parametrize(
+    ("policy", "line"),
+    [
+        ("{type: Kunde}", 'config.yaml:3:14: the schema has no type "Kunde" with fields'),
+        ("{type: Custmer}", 'config.yaml:3:14: the schema has no type "Custmer" with fields; did you mean Customer?'),
+        ("{type: ID}", 'config.yaml:3:14: the schema has no type "ID" with fields'),
+        (
+            "{policyDefault: {condition: true}}",
+            'config.yaml:3:7: "access.policies[0].type": expected the name of a type',
+        ),
+        (
+            "{type: Query, rules: [{condition: true, fields: [nod]}]}",
+            'config.yaml:3:56: type "Query" has no field "nod"; did you mean node?',
+        ),
+        (
+            "{type: Query, rules: [{condition: true, fields: [node, node]}]}",
+            'config.yaml:3:62: field "node" stands in two rules: one condition can guard it',
+        ),
+        (
+            "{type: Query, rules: [{condition: true, fields: node}, {condition: false, fields: [node]}]}",
+            'config.yaml:3:90: field "node" stands in two rules: one condition can guard it',
+        ),
+        (
+            "{type: Query, rules: [{condition: true, fields: [{a: b}]}]}",
+            'config.yaml:3:56: "access.policies[0].rules[0].fields[0]": expected a text',
+        ),
+        (
+            "{type: Query, policyDefault: true}",
+            "config.yaml:3:36: \"access.policies[0].policyDefault\": expected a mapping of keys to values, got 'true'",
+        ),
+    ],
+)
+def test_policy_that_fits_nothing_is_reported(tmp_path: Path, policy: str, line: str) -> None:
+    assert refused(tmp_path, policies(policy)) == [line]
+
+
+def test_second_policy_for_a_type_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, policies("{type: Query}", "{type: Mutation}", "{type: Query}")) == [
+        'config.yaml:5:14: a second policy for "Query": give it one, with all rules'
+    ]
+
+
+def test_mask_of_a_prescribed_tool_is_the_union_over_all_that_it_selects(tmp_path: Path) -> None:
+    config = policies(
+        "{type: Query, policyDefault: {condition: true}}",
+        "{type: Employee, rules: [{condition: false, fields: [boss]}], policyDefault: {condition: true}}",
+    )
+    operations = """
+query Open @mcpTool { employee { name } }
+query Field @mcpTool { employee { boss { name } } }
+query InAFragment @mcpTool { employee { ...A } }
+query Inline @mcpTool { person { ... on Employee { boss { id } } } }
+query Skipped($no: Boolean = false) @mcpTool { employee { name boss @include(if: $no) { id } } }
+query Aliased @mcpTool { employee { name: boss { id } } }
+query NotIts @mcpTool { node { ...B } }
+mutation Root @mcpTool { fire { name } }
+fragment A on Employee { name ...C }
+fragment C on Employee { boss { id } }
+fragment B on Node { id }
+"""
+    made = compiled(tmp_path, {"index.graphql": SDL, "config.yaml": config, "operations/o.graphql": operations})
+    denied = frozenset({made.bundle.conditions.index({"literal": False})})
+
+    assert {tool.name: prescribed_tool(made, tool.name).mask for tool in made.bundle.tools} == {
+        "Open": frozenset(),
+        "Field": denied,
+        "InAFragment": denied,
+        "Inline": denied,
+        "Skipped": denied,
+        "Aliased": denied,
+        "NotIts": frozenset(),
+        "Root": denied,
+    }
+
+
+@pytest.mark.parametrize(
+    ("config", "anonymous"),
+    [
+        ("", "challenge"),
+        (policies("{type: Query}"), "allow"),
+        ("access: {anonymous: allow}", "allow"),
+        (policies("{type: Query}") + "  anonymous: challenge\n", "challenge"),
+        (policies("{type: Query}") + f"identity: {{api_keys: [{{name: a, sha256: {SHA256}}}]}}\n", "challenge"),
+        (
+            policies("{type: Query}")
+            + f"  anonymous: allow\nidentity: {{api_keys: [{{name: a, sha256: {SHA256}}}]}}\n",
+            "allow",
+        ),
+    ],
+)
+def test_anonymous_callers_are_challenged_where_there_is_a_credential_to_ask_for(
+    tmp_path: Path, config: str, anonymous: str
+) -> None:
+    assert bundle_with(tmp_path, config).access.anonymous == anonymous
+
+
+def test_api_keys_are_kept_as_digests(tmp_path: Path) -> None:
+    config = f"""
+identity:
+  api_keys:
+    - {{name: ci, sha256: {SHA256}}}
+    - {{name: old, sha256: {SHA256.upper()}, expires: 2030-01-31}}
+    - {{name: precise, sha256: {SHA256}, expires: "2030-01-31T12:00:00+02:00"}}
+    - {{name: ancient, sha256: {SHA256}, expires: 1970-01-01}}
+"""
+    assert bundle_with(tmp_path, config).access.api_keys == (
+        ApiKey(name="ci", sha256=SHA256, expires=0),
+        ApiKey(name="old", sha256=SHA256, expires=1_896_048_000),
+        ApiKey(name="precise", sha256=SHA256, expires=1_896_084_000),
+        ApiKey(name="ancient", sha256=SHA256, expires=1),  # 0 would be: never
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        (
+            "{name: a, sha256: abc}",
+            (
+                'config.yaml:3:25: "identity.api_keys[0].sha256": expected the SHA-256 of the key in hexadecimal, as '
+                "`stile key NAME` prints it, got 'abc'"
+            ),
+        ),
+        (
+            "{name: a}",
+            (
+                'config.yaml:3:7: "identity.api_keys[0].sha256": expected the SHA-256 of the key in hexadecimal, as '
+                "`stile key NAME` prints it"
+            ),
+        ),
+        (
+            f"{{sha256: {SHA256}}}",
+            'config.yaml:3:7: "identity.api_keys[0].name": expected the name of the key, for the log',
+        ),
+        (
+            f"{{name: a, sha256: {SHA256}, expires: soon}}",
+            (
+                'config.yaml:3:100: "identity.api_keys[0].expires": expected a date or a time in ISO 8601, such as '
+                "2030-01-31, got 'soon'"
+            ),
+        ),
+        (
+            f"{{name: a, sha256: {SHA256}, expires: 2030-02-30}}",
+            (
+                'config.yaml:3:100: "identity.api_keys[0].expires": expected a date or a time in ISO 8601, such as '
+                "2030-01-31, got '2030-02-30'"
+            ),
+        ),
+    ],
+)
+def test_api_key_that_does_not_fit_is_reported(tmp_path: Path, key: str, line: str) -> None:
+    assert refused(tmp_path, f"identity:\n  api_keys:\n    - {key}\n") == [line]
+
+
+def test_two_api_keys_of_one_name_are_reported(tmp_path: Path) -> None:
+    keys = f"[{{name: a, sha256: {SHA256}}}, {{name: a, sha256: {SHA256}}}]"
+
+    assert refused(tmp_path, f"identity: {{api_keys: {keys}}}") == ['config.yaml:1:22: two keys are named "a"']

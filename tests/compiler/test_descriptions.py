@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from handler.compiler.descriptions import GRAPHQL_TOOL, MAX_SDL_BYTES
+from tests.support.endpoints import READABLE, compiled, graphql_tool, prescribed_tool
+
+SDL = '"""A shop in {endpoint_name}."""\nschema { query: Query }\ntype Query { customer: Customer secret: Int }\n'
+CUSTOMER = "type Customer {\n  name: String\n}\n"
+
+SHOWN_SDL = '"""A shop in {endpoint_name}."""\nschema {\n  query: Query\n}\n\ntype Query {\n  customer: Customer\n}\n\n'
+
+
+def entry_of(folder: Path, arguments: str, *, sdl: str = SDL + CUSTOMER) -> dict[str, Any]:
+    """The entry of a GraphQL tool that shows Query.customer."""
+    pattern = 'graphql: {expose: true, types: "Query", fields: "customer"}'
+    index = f'extend schema @tool(name: "t", {arguments} {pattern})\n{sdl}'
+    entry = graphql_tool(compiled(folder, {"index.graphql": index, "config.yaml": READABLE}), "t").listings[0].entry
+    assert entry is not None
+    return entry
+
+
+def texts_of(entry: dict[str, Any]) -> dict[str, str]:
+    return {name: kind["description"] for name, kind in entry["inputSchema"]["properties"].items()}
+
+
+def test_every_documented_variable_is_replaced(tmp_path: Path) -> None:
+    text = "{endpoint_folder}|{endpoint_name}|{graphql_tool}|{schema_description}|{schema_sdl}"
+
+    entry = entry_of(tmp_path, f'description: "{text}"')
+
+    assert entry["description"] == (
+        f"api|things|{GRAPHQL_TOOL}|A shop in {{endpoint_name}}.|{SHOWN_SDL}{CUSTOMER}"  # replaced once, not again
+    )
+
+
+def test_other_braces_stay_as_they_are(tmp_path: Path) -> None:
+    text = "{other} { endpoint_name } {} {{endpoint_name}} {endpoint-name} }{"
+
+    assert entry_of(tmp_path, f'description: "{text}"')["description"] == (
+        "{other} { endpoint_name } {} {things} {endpoint-name} }{"
+    )
+
+
+def test_schema_without_a_description_gives_an_empty_text(tmp_path: Path) -> None:
+    entry = entry_of(tmp_path, 'description: "[{schema_description}]"', sdl="type Query { customer: Int }")
+
+    assert entry["description"] == "[]"
+
+
+def test_graphql_tool_without_a_description_gets_the_default(tmp_path: Path) -> None:
+    assert entry_of(tmp_path, "")["description"] == GRAPHQL_TOOL
+
+
+def test_default_description_of_query_shows_the_schema(tmp_path: Path) -> None:
+    texts = texts_of(entry_of(tmp_path, ""))
+
+    assert texts["query"] == (f"The GraphQL request to run. It must be valid for this schema:\n\n{SHOWN_SDL}{CUSTOMER}")
+    assert texts["operationName"]
+    assert texts["variables"]
+
+
+def test_default_description_of_query_sums_up_a_large_schema(tmp_path: Path) -> None:
+    large = "type Customer {\n" + "\n".join(f"  field{n}: String" for n in range(MAX_SDL_BYTES // 15)) + "\n}\n"
+
+    text = texts_of(entry_of(tmp_path, "", sdl=SDL + large))["query"]
+
+    assert "query: customer" in text
+    assert "secret" not in text
+    assert len(text) < 1_000
+
+
+def test_explicit_schema_sdl_is_expanded_in_full_however_large(tmp_path: Path) -> None:
+    large = "type Customer {\n" + "\n".join(f"  field{n}: String" for n in range(MAX_SDL_BYTES // 15)) + "\n}\n"
+
+    assert entry_of(tmp_path, 'description: "{schema_sdl}"', sdl=SDL + large)["description"] == SHOWN_SDL + large
+
+
+def test_descriptions_of_parameters_are_templates_too(tmp_path: Path) -> None:
+    descriptions = """descriptions: [
+      {name: "query", value: "{schema_sdl}"}
+      {name: "operationName", value: "{endpoint_name}"}
+      {name: "variables", value: "{graphql_tool}"}
+    ]"""
+
+    assert texts_of(entry_of(tmp_path, descriptions)) == {
+        "query": SHOWN_SDL + CUSTOMER,
+        "operationName": "things",
+        "variables": GRAPHQL_TOOL,
+    }
+
+
+def test_descriptions_of_a_prescribed_tool_are_templates_too(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": """
+extend schema @tool(
+  name: "t"
+  description: "{endpoint_folder} {schema_description} {schema_sdl} {other}"
+  prescribed: "O"
+  descriptions: [{name: "variables", value: "of {endpoint_name}"}]
+)
+type Query { a(x: Int, y: Int): Int }
+""",
+        "operations/o.graphql": 'query O("from {endpoint_name}" $x: Int, $y: Int) { a(x: $x, y: $y) }',
+    }
+    entry = prescribed_tool(compiled(tmp_path, files), "t").entry
+
+    assert entry["description"] == "api  {schema_sdl} {other}"
+    assert entry["inputSchema"]["properties"]["variables"] == {
+        "type": "object",
+        "description": "of things",
+        "properties": {
+            "x": {"type": "integer", "description": "from things"},
+            "y": {"type": "integer"},
+        },
+    }

@@ -1,0 +1,262 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from handler.bundle import PrescribedTool
+from tests.support.endpoints import compiled, prescribed_tool
+
+SDL = """
+scalar Date
+enum Size { SMALL "medium" MEDIUM LARGE @deprecated }
+input Range { least: Int = 1 most: Int! }
+"Which things."
+input Filter { name: String, "how big" size: Size range: Range, ranges: [Range!] and: [Filter!] not: Filter }
+input Place { street: Street! note: String! = "none" }
+input Street { name: String! }
+input Key @oneOf { id: ID name: String }
+type Query {
+  things(
+    i: Int, f: Float, s: String, b: Boolean, id: ID, size: Size, date: Date,
+    ids: [ID!], grid: [[Int!]!], filter: Filter, place: Place, place2: Place, key: Key, range: Range
+  ): Int
+}
+"""
+
+
+def tool_of(folder: Path, variables: str, uses: str) -> PrescribedTool:
+    """A flat tool with these variables, each used as the argument of things() that ``uses`` names."""
+    operation = f"query O({variables}) @mcpTool {{ things({uses}) }}"
+    made = prescribed_tool(compiled(folder, {"index.graphql": SDL, "operations/o.graphql": operation}), "O")
+    for schema in (made.entry["inputSchema"], made.arguments):
+        Draft202012Validator.check_schema(schema)
+    return made
+
+
+def takes(tool: PrescribedTool, arguments: dict[str, Any]) -> bool:
+    return Draft202012Validator(tool.arguments).is_valid(arguments)
+
+
+@pytest.mark.parametrize(
+    ("argument", "type_", "advertised", "enforced"),
+    [
+        ("i", "Int", {"type": "integer"}, {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}),
+        ("f", "Float", {"type": "number"}, {"type": "number"}),
+        ("s", "String", {"type": "string"}, {"type": "string"}),
+        ("b", "Boolean", {"type": "boolean"}, {"type": "boolean"}),
+        ("id", "ID", {"type": "string"}, {"type": ["string", "integer"]}),
+        ("date", "Date", {}, {}),
+        (
+            "size",
+            "Size",
+            {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
+            {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
+        ),
+        (
+            "ids",
+            "[ID!]",
+            {"type": "array", "items": {"type": "string"}},
+            {"type": "array", "items": {"type": ["string", "integer"]}},
+        ),
+    ],
+)
+def test_non_null_variable_is_required_and_of_its_type(
+    tmp_path: Path, argument: str, type_: str, advertised: dict[str, Any], enforced: dict[str, Any]
+) -> None:
+    tool = tool_of(tmp_path, f"$x: {type_}!", f"{argument}: $x")
+
+    assert tool.entry["inputSchema"] == {"type": "object", "properties": {"x": advertised}, "required": ["x"]}
+    assert tool.arguments == {
+        "type": "object",
+        "properties": {"x": enforced},
+        "required": ["x"],
+        "additionalProperties": False,
+    }
+
+
+def test_nullable_variable_is_advertised_plainly_and_takes_null(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$i: Int, $size: Size, $ids: [ID!]", "i: $i, size: $size, ids: $ids")
+
+    assert tool.entry["inputSchema"]["properties"] == {
+        "i": {"type": "integer"},
+        "size": {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
+        "ids": {"type": "array", "items": {"type": "string"}},
+    }
+    assert "required" not in tool.entry["inputSchema"]
+    assert takes(tool, {})
+    assert takes(tool, {"i": None, "size": None, "ids": None})
+    assert takes(tool, {"i": 1, "size": "LARGE", "ids": ["a", 2]})
+    assert not takes(tool, {"ids": [None]})
+    assert not takes(tool, {"i": True})
+    assert not takes(tool, {"i": 2**31})
+    assert not takes(tool, {"size": "HUGE"})
+    assert not takes(tool, {"other": 1})
+
+
+def test_nested_lists_keep_their_nullability(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$grid: [[Int!]!]!", "grid: $grid")
+
+    assert tool.entry["inputSchema"]["properties"]["grid"] == {
+        "type": "array",
+        "items": {"type": "array", "items": {"type": "integer"}},
+    }
+    assert takes(tool, {"grid": [[1], []]})
+    assert not takes(tool, {"grid": [None]})
+    assert not takes(tool, {"grid": [[None]]})
+    assert not takes(tool, {"grid": None})
+
+
+def test_input_object_that_is_met_once_is_inlined(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$p: Place!", "place: $p")
+
+    assert tool.entry["inputSchema"] == {
+        "type": "object",
+        "properties": {
+            "p": {
+                "type": "object",
+                "properties": {
+                    "street": {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]},
+                    "note": {"type": "string", "default": "none"},
+                },
+                "required": ["street"],
+            }
+        },
+        "required": ["p"],
+    }
+    assert takes(tool, {"p": {"street": {"name": "a"}}})
+    assert not takes(tool, {"p": {"street": {"name": "a"}, "note": None}})
+    assert not takes(tool, {"p": {"street": {"name": "a"}, "more": 1}})
+    assert not takes(tool, {"p": {"street": None}})
+
+
+def test_input_object_that_is_shared_is_defined_once(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$p: Place!, $q: Place", "place: $p, place2: $q")
+    schema = tool.entry["inputSchema"]
+
+    assert schema["properties"] == {"p": {"$ref": "#/$defs/Place"}, "q": {"$ref": "#/$defs/Place"}}
+    assert set(schema["$defs"]) == {"Place"}
+    assert takes(tool, {"p": {"street": {"name": "a"}}, "q": None})
+    assert not takes(tool, {"p": None})
+
+
+def test_recursive_input_object_refers_to_itself(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, '$f: Filter @mcpToolArg(description: "which")', "filter: $f")
+    schema = tool.entry["inputSchema"]
+
+    assert schema["properties"] == {"f": {"$ref": "#/$defs/Filter", "description": "which"}}
+    assert schema["$defs"]["Filter"]["properties"]["and"] == {
+        "type": "array",
+        "items": {"$ref": "#/$defs/Filter"},
+    }
+    assert schema["$defs"]["Filter"]["properties"]["size"]["description"] == "how big"
+    assert takes(tool, {"f": {"and": [{"not": {"name": "a", "size": None}}], "range": {"most": 2}}})
+    assert takes(tool, {"f": None})
+    assert not takes(tool, {"f": {"and": [{"not": {"nam": "a"}}]}})
+    assert not takes(tool, {"f": {"range": {"least": 2}}})
+
+
+def test_input_objects_in_a_long_chain_are_not_inlined_for_ever(tmp_path: Path) -> None:
+    count = 1_000
+    chain = "\n".join(f"input I{n} {{ next: I{n + 1} }}" for n in range(count))
+    files = {
+        "index.graphql": f"type Query {{ a(b: I0): Int }}\n{chain}\ninput I{count} {{ end: Int }}",
+        "operations/o.graphql": "query O($b: I0) @mcpTool { a(b: $b) }",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    for schema in (tool.entry["inputSchema"], tool.arguments):
+        Draft202012Validator.check_schema(schema)
+    assert "I7" not in tool.arguments["$defs"]
+    assert "I8" in tool.arguments["$defs"]
+    assert takes(tool, {"b": {"next": {"next": {"next": None}}}})
+    assert not takes(tool, {"b": {"next": {"next": {"next": 1}}}})
+
+
+def test_one_of_input_takes_exactly_one_field_that_is_not_null(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$k: Key!", "key: $k")
+
+    assert tool.entry["inputSchema"]["properties"]["k"] == {
+        "type": "object",
+        "properties": {"id": {"type": "string"}, "name": {"type": "string"}},
+        "minProperties": 1,
+        "maxProperties": 1,
+    }
+    assert takes(tool, {"k": {"id": 5}})
+    assert not takes(tool, {"k": {}})
+    assert not takes(tool, {"k": {"id": "a", "name": "b"}})
+    assert not takes(tool, {"k": {"id": None}})
+
+
+@pytest.mark.parametrize(
+    ("variable", "argument", "default"),
+    [
+        ("Int = 5", "i", 5),
+        ("Int! = 5", "i", 5),
+        ("Int = null", "i", None),
+        ("Float = 1e3", "f", 1000.0),
+        ('String = "a\\"b"', "s", 'a"b'),
+        ("Boolean! = false", "b", False),
+        ("ID = 5", "id", "5"),
+        ('ID = "a"', "id", "a"),
+        ("Size = MEDIUM", "size", "MEDIUM"),
+        ("[ID!] = [1, 2]", "ids", ["1", "2"]),
+        ("[ID!] = 1", "ids", ["1"]),
+        ("[[Int!]!] = [[1], []]", "grid", [[1], []]),
+        ("Filter = {size: LARGE, ranges: {most: 2}}", "filter", {"size": "LARGE", "ranges": [{"most": 2}]}),
+        ('Date = {any: [1, "a", B, null]}', "date", {"any": [1, "a", "B", None]}),
+    ],
+)
+def test_default_makes_a_variable_optional_and_is_told_as_json(
+    tmp_path: Path, variable: str, argument: str, default: Any
+) -> None:
+    tool = tool_of(tmp_path, f"$x: {variable}", f"{argument}: $x")
+    schema = tool.entry["inputSchema"]
+
+    assert schema["properties"]["x"]["default"] == default
+    assert "required" not in schema
+    assert takes(tool, {})
+    assert takes(tool, {"x": default})
+
+
+def test_non_null_variable_with_a_default_does_not_take_null(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$x: Int! = 5", "i: $x")
+
+    assert not takes(tool, {"x": None})
+
+
+def test_default_of_an_input_field_makes_it_optional(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$r: Range!", "range: $r")
+
+    assert tool.entry["inputSchema"]["properties"]["r"] == {
+        "type": "object",
+        "properties": {"least": {"type": "integer", "default": 1}, "most": {"type": "integer"}},
+        "required": ["most"],
+    }
+
+
+@pytest.mark.parametrize("literal", ["1e999", "-1e999", "9" * 5_000, "[1e999]", "{a: 1e999}"])
+def test_default_that_json_cannot_say_is_left_out(tmp_path: Path, literal: str) -> None:
+    tool = tool_of(tmp_path, f"$x: Date = {literal}", "date: $x")
+
+    assert tool.entry["inputSchema"]["properties"] == {"x": {}}
+    assert literal.strip("[]{}a: ") in tool.operation.text
+
+
+def test_variables_of_a_prescribed_tool_stand_below_variables(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @tool(name: "t", prescribed: "O")' + SDL,
+        "operations/o.graphql": "query O($f: Filter!, $i: Int) { things(filter: $f, i: $i) }",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "t")
+    Draft202012Validator.check_schema(tool.arguments)
+
+    assert tool.entry["inputSchema"]["required"] == ["variables"]
+    assert set(tool.entry["inputSchema"]["$defs"]) == {"Filter", "Range"}
+    assert takes(tool, {"variables": {"f": {"range": {"most": 1}}}})
+    assert not takes(tool, {})
+    assert not takes(tool, {"variables": None})
+    assert not takes(tool, {"variables": {"f": {}}, "more": 1})
+    assert not takes(tool, {"f": {}})

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from graphql import parse, print_ast, strip_ignored_characters
+
+from handler.errors import Problem
+from tests.support.endpoints import READABLE, compiled, prescribed_tool, problems_of, reported
+
+SDL = """
+type Query { order(id: ID!): Order orders(first: Int): [Order!] }
+type Mutation { cancel(id: ID!): Order }
+type Subscription { placed: Order }
+type Order { id: ID! total: Int customer: Customer }
+type Customer { name: String orders: [Order!] }
+"""
+
+
+def refused(folder: Path, operations: str) -> list[str]:
+    return reported(folder, {"index.graphql": SDL, "operations/o.graphql": operations})
+
+
+def sent(folder: Path, operations: str, *, name: str = "O") -> str:
+    """The text that goes upstream for one tool."""
+    made = compiled(folder, {"index.graphql": SDL, "config.yaml": READABLE, "operations/o.graphql": operations})
+    return prescribed_tool(made, name).operation.text
+
+
+def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp_path: Path) -> None:
+    operations = "query O($id: ID!) {\n  order(id: $id) {\n    totl\n  }\n}\n"
+
+    (problem,) = problems_of(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operations})
+
+    assert problem == Problem(
+        file="operations/o.graphql",
+        line=3,
+        column=5,
+        sentence="Cannot query field 'totl' on type 'Order'. Did you mean 'total'?",
+    )
+    assert str(problem) == (
+        "operations/o.graphql:3:5: Cannot query field 'totl' on type 'Order'. Did you mean 'total'?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("operations", "line"),
+    [
+        ("query O { orders { id }", "1:24: Syntax Error: Expected Name, found <EOF>."),
+        ("query O { orders { } }", "1:20: Syntax Error: Expected Name, found '}'."),
+        ("query O { }", "1:11: Syntax Error: Expected Name, found '}'."),
+        ("{ orders { id } }", "1:1: an operation without a name cannot be called: name it"),
+        (
+            "subscription S { placed { id } }",
+            '1:1: "S" is a subscription: a tool is one request and one answer',
+        ),
+        (
+            "query O { orders { id } }\nfragment Unused on Order { id }",
+            "2:1: Fragment 'Unused' is never used.",
+        ),
+        (
+            "query O { orders { ...A } }\nfragment A on Order { customer { orders { ...A } } }",
+            "2:43: Cannot spread fragment 'A' within itself.",
+        ),
+        ("query O { orders }", "1:11: Field 'orders' of type '[Order!]' must have a selection of subfields. "),
+        ("query O($x: Int) { orders { id } }", "1:9: Variable '$x' is never used in operation 'O'."),
+        ("query O($x: Foo) { orders(first: $x) { id } }", "1:13: Unknown type 'Foo'."),
+        (
+            "query O($x: String) { orders(first: $x) { id } }",
+            (
+                "1:9: Variable '$x' of type 'String' used in position expecting type 'Int'. See also "
+                "operations/o.graphql:1:37."
+            ),
+        ),
+        ('query O($x: Int = "a") { orders(first: $x) { id } }', "1:19: Int cannot represent non-integer value"),
+        ("query O { orders { id @cached } }", "1:23: Unknown directive '@cached'."),
+        ("query O @mcptool { orders { id } }", "1:9: Unknown directive '@mcptool'."),
+        ("query O { orders @mcpTool { id } }", "1:18: Unknown directive '@mcpTool'."),
+        (
+            "query O { orders { id } }\ntype A { b: Int }",
+            "2:1: this is a type definition: expected operations and fragments",
+        ),
+    ],
+)
+def test_bad_operation_is_reported(tmp_path: Path, operations: str, line: str) -> None:
+    (found,) = refused(tmp_path, operations)
+
+    assert found.startswith(f"operations/o.graphql:{line}")
+
+
+def test_file_without_an_operation_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "fragment A on Order { id }") == [
+        "operations/o.graphql: it has no operation",
+        "operations/o.graphql:1:1: Fragment 'A' is never used.",
+    ]
+
+
+def test_every_mistake_of_a_file_is_reported_even_beyond_what_validation_counts(tmp_path: Path) -> None:
+    lines = refused(tmp_path, "query O {\n" + "\n".join(f"  no{n}" for n in range(150)) + "\n}")
+
+    assert lines[0] == "operations/o.graphql: it has too many mistakes, fields or fragments to be judged to its end"
+    assert lines[1] == "operations/o.graphql:2:3: Cannot query field 'no0' on type 'Query'."
+    assert len(lines) == 101
+
+
+@pytest.mark.parametrize("levels", [90, 1_500])
+def test_fragments_that_are_nested_without_end_are_reported(tmp_path: Path, levels: int) -> None:
+    chain = "\n".join(f"fragment F{n} on Customer {{ orders {{ customer {{ ...F{n + 1} }} }} }}" for n in range(levels))
+    operations = f"query O {{ orders {{ customer {{ ...F0 }} }} }}\n{chain}\nfragment F{levels} on Customer {{ name }}"
+
+    assert refused(tmp_path, operations) == [
+        "operations/o.graphql: it has too many mistakes, fields or fragments to be judged to its end"
+    ]
+
+
+def test_selections_that_are_nested_without_end_are_reported(tmp_path: Path) -> None:
+    depth = 1_000
+
+    (line,) = refused(tmp_path, "query O " + "{ orders { customer " * depth + "{ name }" + " } }" * depth)
+
+    assert line.endswith("Syntax Error: Document is nested too deeply. Parsing aborted.")
+
+
+def test_operation_of_a_name_that_another_file_has_is_reported_with_both_places(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/a.graphql": "query O { orders { id } }",
+        "operations/b.graphql": "\nquery O { orders { total } }",
+        "operations/c.graphql": "query P { orders { id } }\nquery P { nothing }",
+    }
+
+    assert reported(tmp_path, files) == [
+        'operations/b.graphql:2:1: an operation named "O" stands at operations/a.graphql:1:1 too',
+        'operations/c.graphql:2:1: an operation named "P" stands at operations/c.graphql:1:1 too',
+        "operations/c.graphql:2:11: Cannot query field 'nothing' on type 'Query'.",
+    ]
+
+
+def test_file_that_is_named_and_lies_in_operations_is_read_once(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @sdl(executables: {document: "operations/o.graphql"})' + SDL,
+        "operations/o.graphql": "query O @mcpTool { orders { id } }",
+    }
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["O"]
+
+
+def test_only_graphql_files_of_operations_are_read(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/o.graphql": "query O @mcpTool { orders { id } }",
+        "operations/o.graphql.bak": "query",
+        "operations/README.md": "#",
+    }
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["O"]
+
+
+def test_what_needs_no_schema_is_judged_without_one(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query {",
+        "operations/a.graphql": "{ a }",
+        "operations/b.graphql": "query O @mcpTool(nam: 1) { b }",
+        "operations/c.graphql": "query O { c }",
+    }
+
+    assert reported(tmp_path, files) == [
+        "index.graphql:1:13: Syntax Error: Expected Name, found <EOF>.",
+        "operations/a.graphql:1:1: an operation without a name cannot be called: name it",
+        'operations/b.graphql:1:18: @mcpTool has no argument "nam"; did you mean name?',
+        'operations/c.graphql:1:1: an operation named "O" stands at operations/b.graphql:1:1 too',
+    ]
+
+
+def test_text_sent_upstream_is_the_operation_without_descriptions_and_our_directives(tmp_path: Path) -> None:
+    operations = '''
+"""An order, by its id."""
+query O(
+  "its id" $id: ID! @mcpToolArg(description: "of the order")
+  $deep: Boolean! = true
+) @mcpTool(name: "O", description: "d") {
+  order(id: $id) { ...Total customer @include(if: $deep) { name } }
+}
+
+"what it costs"
+fragment Total on Order { # a comment
+  total
+}
+'''
+    expected = """
+query O($id: ID!, $deep: Boolean! = true) {
+  order(id: $id) { ...Total customer @include(if: $deep) { name } }
+}
+fragment Total on Order { total }
+"""
+    text = sent(tmp_path, operations)
+
+    assert parse(text, no_location=True) == parse(expected, no_location=True)
+    assert text == print_ast(parse(expected))
+    for ours in ("mcpTool", '"""', "its id", "what it costs", "#"):
+        assert ours not in text
+
+
+def test_strings_that_look_like_ours_are_kept(tmp_path: Path) -> None:
+    sdl = "type Query { say(text: String): Int }"
+    operation = 'query O @mcpTool { say(text: "@mcpTool \\"\\"\\" # no comment") }'
+    files = {"index.graphql": sdl, "config.yaml": READABLE, "operations/o.graphql": operation}
+
+    text = prescribed_tool(compiled(tmp_path, files), "O").operation.text
+
+    assert strip_ignored_characters(text) == 'query O{say(text:"@mcpTool \\"\\"\\" # no comment")}'
+
+
+def test_each_operation_is_sent_with_the_fragments_it_uses_and_no_others(tmp_path: Path) -> None:
+    operations = """
+query O @mcpTool { orders { ...A } }
+query P @mcpTool { orders { ...B } }
+fragment A on Order { customer { ...C } }
+fragment B on Order { total }
+fragment C on Customer { name }
+"""
+    text = sent(tmp_path, operations)
+
+    assert [definition.name.value for definition in parse(text).definitions] == ["O", "A", "C"]  # type: ignore[attr-defined]
+
+
+def test_kind_of_an_operation_is_kept(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/q.graphql": "query Q @mcpTool { orders { id } }",
+        "operations/m.graphql": "mutation M($id: ID!) @mcpTool { cancel(id: $id) { id } }",
+    }
+    made = compiled(tmp_path, files)
+
+    assert prescribed_tool(made, "Q").operation.kind == "query"
+    assert prescribed_tool(made, "M").operation.kind == "mutation"
+
+
+def test_mutation_of_a_schema_without_mutations_is_reported(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": "mutation M { a }"}
+
+    (line,) = reported(tmp_path, files)
+
+    assert line.startswith("operations/o.graphql:1:1: ")

@@ -1,0 +1,188 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handler.errors import Problem
+from handler.graph.index import read_index
+from handler.graph.view import build_view, print_view
+from tests.support.endpoints import READABLE, compiled, doubted, problems_of, reported
+
+TOOL = '@tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})'
+
+
+def test_syntax_error_is_reported_where_it_is(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, {"index.graphql": "type Query {\n  a: Int\n  b:\n}\n"})
+
+    assert problem == Problem(
+        file="index.graphql", line=4, column=1, sentence="Syntax Error: Expected Name, found '}'."
+    )
+
+
+def test_lines_are_counted_whatever_ends_them(tmp_path: Path) -> None:
+    index = "type Query {\r\n  a: Int\r  b: Foo\n}"
+
+    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:6: Unknown type 'Foo'."]
+
+
+def test_unknown_type_is_reported_in_the_file_that_names_it(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @sdl(files: ["customer.graphql"])\ntype Query { a: Int }',
+        "customer.graphql": "type Customer {\n  address: Adress\n}\ntype Address { city: String }",
+    }
+
+    assert reported(tmp_path, files) == ["customer.graphql:2:12: Unknown type 'Adress'. Did you mean 'Address'?"]
+
+
+def test_type_that_stands_in_two_files_is_reported_with_both_places(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @sdl(files: ["b.graphql"])\ntype Query { a: A }\ntype A { a: Int }',
+        "b.graphql": "type A { b: Int }",
+    }
+
+    (line, *_) = reported(tmp_path, files)
+
+    assert line == "index.graphql:3:6: There can be only one type named 'A'. See also b.graphql:1:6."
+
+
+def test_syntax_error_brings_no_false_reports_about_what_stands_in_that_file(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @sdl(files: ["customer.graphql"])\ntype Query { a: Customer }',
+        "customer.graphql": "type Customer { id: ID!",
+        "operations/o.graphql": "query O { a { id } }",
+    }
+
+    assert reported(tmp_path, files) == ["customer.graphql:1:24: Syntax Error: Expected Name, found <EOF>."]
+
+
+def test_schema_without_a_query_type_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Mutation { a: Int }"}) == [
+        "index.graphql: the schema has no query type"
+    ]
+
+
+def test_empty_index_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": ""}) == ["index.graphql:1:1: Syntax Error: Unexpected <EOF>."]
+
+
+@pytest.mark.parametrize(
+    ("index", "problem"),
+    [
+        ("schema { query: Q }\ninput Q { a: Int }", 'index.graphql:2:1: "Q" is no object type'),
+        ("schema { query: Int }", 'index.graphql:1:1: "Int" is no object type'),
+        ("type Query { a: Int }\ninterface Mutation { a: Int }", 'index.graphql:2:1: "Mutation" is no object type'),
+    ],
+)
+def test_root_type_that_is_no_object_type_is_reported(tmp_path: Path, index: str, problem: str) -> None:
+    assert reported(tmp_path, {"index.graphql": index}) == [f"{problem}, so no operation can start with it"]
+
+
+def test_operation_among_types_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Query { a: Int }\nquery O { a }"}) == [
+        "index.graphql:2:1: this is an operation: expected type definitions; operations belong in operations/"
+    ]
+
+
+def test_every_mistake_of_a_schema_is_reported(tmp_path: Path) -> None:
+    index = "type Query {\n  a: Foo\n  a: Int @bar\n}\nextend type Baz { a: Int }\nunion U = Query | Query"
+
+    assert reported(tmp_path, {"index.graphql": index}) == [
+        "index.graphql:2:3: Field 'Query.a' can only be defined once. See also index.graphql:3:3.",
+        "index.graphql:2:6: Unknown type 'Foo'.",
+        "index.graphql:3:10: Unknown directive '@bar'.",
+        "index.graphql:5:13: Cannot extend type 'Baz' because it is not defined.",
+    ]
+
+
+def test_schema_that_is_not_strictly_valid_is_a_warning(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": f"extend schema {TOOL}\ntype Query {{ a: A }}\ninterface I {{ b: Int }}\n"
+        "type A implements I { a: Int }\nunion Empty\nenum None"
+    }
+
+    assert doubted(tmp_path, files) == [
+        "index.graphql:3:15: Interface field I.b expected but A does not provide it. See also index.graphql:4:1.",
+        "index.graphql:5:1: Union type Empty must define one or more member types.",
+        "index.graphql:6:1: Enum type None must define one or more values.",
+    ]
+
+
+def test_nesting_that_no_parser_reads_is_reported(tmp_path: Path) -> None:
+    index = f"type Query {{ a(b: {'[' * 3_000}Int{']' * 3_000}): Int }}"
+
+    (line,) = reported(tmp_path, {"index.graphql": index})
+
+    assert line.endswith("Syntax Error: Document is nested too deeply. Parsing aborted.")
+
+
+def test_directives_of_included_files_count(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'schema @sdl(files: ["tools.graphql"]) { query: Query }\ntype Query { a: Int }',
+        "tools.graphql": f"extend schema {TOOL}",
+    }
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["t"]
+
+
+def test_several_extensions_of_the_schema_count(tmp_path: Path) -> None:
+    other = TOOL.replace('"t"', '"v"')
+    index = f"extend schema {TOOL}\nextend schema {other}\ntype Query {{ a: Int }}"
+
+    assert [tool.name for tool in compiled(tmp_path, {"index.graphql": index}).bundle.tools] == ["t", "v"]
+
+
+def test_index_holds_the_schema_as_it_was_written(tmp_path: Path) -> None:
+    sdl = '''"""All about things."""
+schema {
+  query: Query
+}
+
+type Query {
+  """
+  A thing "by" its id,
+  over two lines.
+  """
+  thing(id: ID!, kinds: [Kind!] = [SMALL], where: Filter = { name: "a\\"b" }): Thing
+  old: Int @deprecated(reason: "Use \\"thing\\"")
+}
+
+interface Node {
+  id: ID!
+}
+
+type Thing implements Node {
+  id: ID!
+  at: Date
+  other: Either
+}
+
+scalar Date @specifiedBy(url: "https://example.com/date")
+
+union Either = Thing | Box
+
+type Box {
+  size: Int
+}
+
+enum Kind {
+  SMALL
+  BIG @deprecated
+}
+
+input Filter @oneOf {
+  name: String
+  kind: Kind
+}
+'''
+    made = compiled(tmp_path, {"index.graphql": sdl, "config.yaml": READABLE})
+    view = build_view(read_index(made.index, sha256=made.bundle.index), lambda _: False)
+
+    assert print_view(view) == sdl
+
+
+def test_subscriptions_are_left_out_of_the_index(tmp_path: Path) -> None:
+    index = "type Query { a: Int }\ntype Subscription { b: Int }"
+    made = compiled(tmp_path, {"index.graphql": index})
+
+    assert "Subscription" not in read_index(made.index, sha256=made.bundle.index)

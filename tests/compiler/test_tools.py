@@ -1,0 +1,514 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.compiler.compile import compile_endpoint
+from handler.errors import CompileError, Problem
+from tests.support.endpoints import (
+    PUBLIC,
+    READABLE,
+    compiled,
+    doubted,
+    graphql_tool,
+    prescribed_tool,
+    problems_of,
+    reported,
+    write_endpoint,
+)
+
+SDL = """
+type Query {
+  customer(email: String!): Customer
+  employee(id: ID!): Employee
+  employees: [Employee!]
+}
+type Customer { id: ID! name: String email: String address: Address }
+type Employee { id: ID! name: String ssn: String salary: Float address: Address }
+type Address { street: String city: String state: String }
+"""
+
+SELECTION = "customer(email: $email) { id name email address { street city state } }"
+
+PRESCRIBED = """
+extend schema
+  @sdl(executables: [{document: "ops.graphql", persist: true}])
+  @tool(
+    name: "customer-lookup"
+    description: "Lookup customer information"
+    prescribed: "CustomerLookup"
+    descriptions: [{name: "email", value: "Email of the customer"}]
+  )
+"""
+
+PRESCRIBED_WITH_OPERATION_DESCRIPTIONS = """
+extend schema
+  @sdl(executables: [{document: "ops.graphql", persist: true}])
+  @tool(
+    name: "customer-lookup"
+    prescribed: "CustomerLookup"
+  )
+"""
+
+DESCRIBED_OPERATION = f'''
+"""
+Lookup customer information by email
+"""
+query CustomerLookup("""email of the customer""" $email: String!) {{
+  {SELECTION}
+}}
+'''
+
+BESIDE = {"title", "annotations", "outputSchema", "_meta"}
+"""What may stand beside what the documents show."""
+
+
+def entry_of(folder: Path, index: str, operations: str = "", *, name: str = "customer-lookup") -> dict[str, Any]:
+    """The entry of a prescribed tool in ``tools/list``."""
+    files = {"index.graphql": index + SDL, "config.yaml": READABLE}
+    files |= {"ops.graphql": operations} if operations else {}
+    return prescribed_tool(compiled(folder, files), name).entry
+
+
+def documented(entry: dict[str, Any]) -> dict[str, Any]:
+    """The entry without what may stand beside."""
+    return {key: value for key, value in entry.items() if key not in BESIDE}
+
+
+def refused(folder: Path, directives: str, **more: str) -> list[str]:
+    index = f"extend schema {directives}\n{SDL}"
+    return reported(folder, {"index.graphql": index, **{f"{name}.graphql": text for name, text in more.items()}})
+
+
+def test_documented_prescribed_tool(tmp_path: Path) -> None:
+    entry = entry_of(tmp_path, PRESCRIBED, f"query CustomerLookup($email: String!) {{ {SELECTION} }}")
+
+    assert documented(entry) == json.loads("""
+{
+  "name": "customer-lookup",
+  "description": "Lookup customer information",
+  "inputSchema": {
+    "type": "object",
+    "properties": {
+      "variables": {
+        "properties": {
+          "email": {
+            "description": "Email of the customer",
+            "type": "string"
+          }
+        },
+        "required": ["email"],
+        "type": "object"
+      }
+    },
+    "required": ["variables"]
+  }
+}
+""")
+
+
+def test_documented_prescribed_tool_with_operation_descriptions(tmp_path: Path) -> None:
+    entry = entry_of(tmp_path, PRESCRIBED_WITH_OPERATION_DESCRIPTIONS, DESCRIBED_OPERATION)
+
+    assert documented(entry) == json.loads("""
+{
+  "name": "customer-lookup",
+  "description": "Lookup customer information by email",
+  "inputSchema": {
+    "type": "object",
+    "properties": {
+      "variables": {
+        "properties": {
+          "email": {
+            "description": "email of the customer",
+            "type": "string"
+          }
+        },
+        "required": ["email"],
+        "type": "object"
+      }
+    },
+    "required": ["variables"]
+  }
+}
+""")
+
+
+def test_documented_mcp_tool_takes_its_variables_as_arguments(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { employee(id: Int!): Employee }\n"
+        "type Employee { id: Int! name: String details: Details }\ntype Details { email: String department: String }",
+        "config.yaml": READABLE,
+        "operations/employee.graphql": '''
+"""
+Retrieve an employee by their unique identifier.
+"""
+query GetEmployee(
+  $id: Int! @mcpToolArg(description: "The unique employee identifier")
+  $includeDetails: Boolean! = false @mcpToolArg(description: "Include extended profile details")
+) @mcpTool(name: "get_employee") {
+  employee(id: $id) {
+    id
+    name
+    details @include(if: $includeDetails) { email department }
+  }
+}
+''',
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "get_employee")
+
+    assert tool.flat
+    assert documented(tool.entry) == {
+        "name": "get_employee",
+        "description": "Retrieve an employee by their unique identifier.",
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                "id": {"type": "integer", "description": "The unique employee identifier"},
+                "includeDetails": {
+                    "type": "boolean",
+                    "description": "Include extended profile details",
+                    "default": False,
+                },
+            },
+            "required": ["id"],
+        },
+    }
+
+
+def test_mcp_tool_without_a_name_is_called_as_its_operation(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "config.yaml": READABLE,
+        "operations/o.graphql": 'query AllOfThem @mcpTool(description: "All") { employees { id } }',
+    }
+    entry = prescribed_tool(compiled(tmp_path, files), "AllOfThem").entry
+
+    assert documented(entry) == {
+        "name": "AllOfThem",
+        "description": "All",
+        "inputSchema": {"type": "object", "properties": {}},
+    }
+
+
+def test_prescribed_tool_without_any_text_gets_a_default_description(tmp_path: Path) -> None:
+    operation = f"query CustomerLookup($email: String!) {{ {SELECTION} }}"
+    entry = entry_of(tmp_path, PRESCRIBED_WITH_OPERATION_DESCRIPTIONS, operation)
+
+    assert entry["description"] == "Runs the GraphQL query CustomerLookup."
+    assert entry["inputSchema"]["properties"]["variables"]["properties"] == {"email": {"type": "string"}}
+
+
+def test_descriptions_of_the_directive_go_before_those_of_the_operation(tmp_path: Path) -> None:
+    index = PRESCRIBED.replace(
+        '{name: "email", value: "Email of the customer"}',
+        '{name: "email", value: "E"}, {name: "variables", value: "V"}',
+    )
+    entry = entry_of(tmp_path, index, DESCRIBED_OPERATION)
+
+    assert entry["description"] == "Lookup customer information"
+    variables = entry["inputSchema"]["properties"]["variables"]
+    assert variables["description"] == "V"
+    assert variables["properties"]["email"]["description"] == "E"
+
+
+def test_operation_without_required_variables_needs_no_arguments(tmp_path: Path) -> None:
+    operation = "query CustomerLookup { employees { id } }"
+    entry = entry_of(tmp_path, PRESCRIBED_WITH_OPERATION_DESCRIPTIONS, operation)
+
+    assert entry["inputSchema"] == {
+        "type": "object",
+        "properties": {"variables": {"type": "object", "properties": {}}},
+    }
+
+
+def test_graphql_tool_takes_exactly_query_operation_name_and_variables(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": """
+extend schema
+  @tool(
+    name: "customer-lookup"
+    description: "Customer lookup tool. {graphql_tool}"
+    graphql: {expose: true, types: "Query", fields: "customer"}
+  )
+"""
+        + SDL,
+        "config.yaml": READABLE,
+    }
+    (listing, *_) = graphql_tool(compiled(tmp_path, files), "customer-lookup").listings
+    assert listing.entry is not None
+    schema = listing.entry["inputSchema"]
+
+    assert set(listing.entry) - BESIDE == {"name", "description", "inputSchema"}
+    assert set(schema) == {"type", "properties", "required"}
+    assert schema["type"] == "object"
+    assert schema["required"] == ["query"]
+    assert {name: kind["type"] for name, kind in schema["properties"].items()} == {
+        "query": "string",
+        "operationName": "string",
+        "variables": "object",
+    }
+
+
+def test_annotations_tell_what_writes(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @tool(name: "read", graphql: {expose: true, types: "Query", fields: ".*"})'
+        '@tool(name: "write", graphql: {expose: true, types: "Mutation", fields: ".*"})'
+        "type Query { a: Int } type Mutation { b: Int }",
+        "config.yaml": PUBLIC,
+        "operations/o.graphql": "query Q @mcpTool { a } mutation M @mcpTool { b }",
+    }
+    made = compiled(tmp_path, files)
+    reads, writes = {"readOnlyHint": True}, {"readOnlyHint": False, "destructiveHint": True}
+
+    assert prescribed_tool(made, "Q").entry["annotations"] == reads
+    assert prescribed_tool(made, "M").entry["annotations"] == writes
+    entries = {name: graphql_tool(made, name).listings[0].entry or {} for name in ("read", "write")}
+    assert {name: entry["annotations"] for name, entry in entries.items()} == {"read": reads, "write": writes}
+
+
+def test_tools_stand_as_written_and_those_of_operations_after_them(tmp_path: Path) -> None:
+    pattern = 'graphql: {expose: true, types: "Query", fields: ".*"}'
+    files = {
+        "index.graphql": f'extend schema @tool(name: "z", {pattern}) @tool(name: "a", {pattern})\n{SDL}',
+        "operations/2.graphql": "query Two @mcpTool { employees { id } }",
+        "operations/1.graphql": "query One @mcpTool { employees { id } }",
+    }
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["z", "a", "One", "Two"]
+
+
+def test_names_take_the_endpoints_folder_and_name(tmp_path: Path) -> None:
+    pattern = 'graphql: {expose: true, types: "Query", fields: ".*"}'
+    index = SDL + f'extend schema @tool(name: "{{endpoint_folder}}-{{endpoint_name}}-x", {pattern})'
+
+    assert [tool.name for tool in compiled(tmp_path, {"index.graphql": index}).bundle.tools] == ["api-things-x"]
+
+
+def test_endpoint_without_tools_gets_the_default_tool_and_a_warning(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL + "type Mutation { fire: Int }", "config.yaml": PUBLIC}
+    made = compiled(tmp_path, files)
+    (listing, *_) = graphql_tool(made, "api-things").listings
+
+    assert listing.entry is not None
+    sdl = listing.entry["inputSchema"]["properties"]["query"]["description"]
+    assert "employees: [Employee!]" in sdl
+    assert "Mutation" not in sdl
+    assert [str(warning) for warning in made.warnings] == [
+        (
+            'index.graphql: no tool is declared, so "api-things" lets models ask for all of Query; default_tool: false '
+            "ends that"
+        )
+    ]
+
+
+def test_default_tool_asks_the_query_type_whatever_it_is_called(tmp_path: Path) -> None:
+    files = {"index.graphql": "schema { query: Reads } type Reads { a: Int }", "config.yaml": READABLE}
+    (listing, *_) = graphql_tool(compiled(tmp_path, files), "api-things").listings
+
+    assert listing.entry is not None
+    assert "type Reads" in listing.entry["inputSchema"]["properties"]["query"]["description"]
+
+
+def test_default_tool_can_be_turned_off(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": SDL, "config.yaml": "default_tool: false\n" + READABLE})
+
+    assert made.bundle.tools == ()
+    assert made.warnings == ()
+
+
+def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": "query O @mcpTool { employees { id } }"}
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["O"]
+    assert doubted(tmp_path / "again", files) == []
+
+
+@pytest.mark.parametrize(
+    ("directive", "line"),
+    [
+        ('@tool(name: "t")', '1:15: @tool "t": give either graphql or prescribed'),
+        (
+            '@tool(name: "t", prescribed: "O", graphql: {expose: true, types: "Query", fields: ".*"})',
+            '1:15: @tool "t": give either graphql or prescribed',
+        ),
+        ('@tool(name: "t", graphql: null, prescribed: null)', '1:15: @tool "t": give either graphql or prescribed'),
+        ('@tool(name: "t", prescribed: "O")', '1:15: @tool "t": the operation "O" does not exist'),
+        (
+            '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
+            '1:15: @tool "t": its patterns expose no field of a root type',
+        ),
+        ('@tool(name: "t", graphql: [])', '1:15: @tool "t": its patterns expose no field of a root type'),
+        (
+            '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "(.*"})',
+            '1:15: the pattern "(.*" is no regular expression: missing ): (.*',
+        ),
+        ('@tool(prescribed: "O")', "1:15: @tool: Argument 'name' of required type 'String!' was not provided."),
+        (
+            "@tool(name: 5)",
+            "1:27: @tool: Argument 'name' has invalid value: String cannot represent a non string value: 5",
+        ),
+        ('@tool(name: "t", perscribed: "O")', '1:32: @tool has no argument "perscribed"; did you mean prescribed?'),
+        ('@tool(name: "t", name: "u", prescribed: "O")', '1:32: "name" stands here twice'),
+        (
+            '@tool(name: "t", graphql: {expose: true, expose: false, types: "Query", fields: ".*"})',
+            '1:56: "expose" stands here twice',
+        ),
+        (
+            '@tool(name: "t", graphql: {expose: "yes", types: "Query", fields: ".*"})',
+            (
+                "1:50: @tool: Argument 'graphql' has invalid value at .expose: Boolean cannot represent a non boolean "
+                'value: "yes"'
+            ),
+        ),
+        (
+            '@tool(name: "t", graphql: {expose: true, types: "Query"})',
+            (
+                "1:41: @tool: Argument 'graphql' has invalid value: Expected value of type 'StepZen_VisibilityPattern' "
+                "to include required field 'fields', found: { expose: true, types: \"Query\" }."
+            ),
+        ),
+        (
+            '@tool(name: "t", prescribed: "O", descriptions: {nme: "a", value: "b"})',
+            (
+                "1:63: @tool: Argument 'descriptions' has invalid value: Expected value of type "
+                "'StepZen_NamedValue' to include required field 'name', found: { nme: \"a\", value: \"b\" }."
+            ),
+        ),
+        ("@sdl(fils: [])", '1:20: @sdl has no argument "fils"; did you mean files?'),
+        ("@sdl(files: [1])", "1:28: @sdl: Argument 'files' has invalid value at [0]: String cannot represent a non"),
+        (
+            '@tool(name: "{endpoint}", graphql: {expose: true, types: "Query", fields: ".*"})',
+            '1:15: "{endpoint}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}',
+        ),
+    ],
+)
+def test_tool_directive_that_does_not_fit_is_reported(tmp_path: Path, directive: str, line: str) -> None:
+    lines = refused(tmp_path, directive)
+
+    assert any(found.startswith(f"index.graphql:{line}") for found in lines), lines
+    assert len(lines) == (2 if "{endpoint}" in directive else 1), lines
+
+
+@pytest.mark.parametrize("name", ["", "a b", "größe", "a.b", "a/b", "x" * 65])
+def test_name_that_clients_do_not_take_is_reported(tmp_path: Path, name: str) -> None:
+    directive = f'@tool(name: "{name}", graphql: {{expose: true, types: "Query", fields: ".*"}})'
+
+    assert refused(tmp_path, directive) == [
+        f'index.graphql:1:15: "{name}" is no tool name: expected 1 to 64 letters, digits, _ or -'
+    ]
+
+
+def test_name_of_64_characters_is_taken(tmp_path: Path) -> None:
+    index = 'extend schema @tool(name: "%s", graphql: {expose: true, types: "Query", fields: ".*"})' % ("x" * 64)
+
+    assert [tool.name for tool in compiled(tmp_path, {"index.graphql": index + SDL}).bundle.tools] == ["x" * 64]
+
+
+def test_two_tools_of_one_name_are_reported_with_both_places(tmp_path: Path) -> None:
+    pattern = 'graphql: {expose: true, types: "Query", fields: ".*"}'
+    files = {
+        "index.graphql": f'extend schema @tool(name: "api-t", {pattern})\n'
+        f'@tool(name: "{{endpoint_folder}}-t", {pattern})\n{SDL}',
+        "operations/o.graphql": 'query O @mcpTool(name: "api-t") { employees { id } }',
+    }
+
+    assert problems_of(tmp_path, files) == (
+        Problem(
+            file="index.graphql",
+            line=2,
+            column=1,
+            sentence='a tool named "api-t" stands at index.graphql:1:15 too',
+        ),
+        Problem(
+            file="operations/o.graphql",
+            line=1,
+            column=1,
+            sentence='a tool named "api-t" stands at index.graphql:1:15 too',
+        ),
+    )
+
+
+def test_operation_that_does_not_exist_is_reported_with_a_near_one(tmp_path: Path) -> None:
+    directives = (
+        '@sdl(executables: {document: "o.graphql", persist: true}) @tool(name: "t", prescribed: "CustmerLookup")'
+    )
+
+    assert refused(tmp_path, directives, o="query CustomerLookup { employees { id } }") == [
+        'index.graphql:1:73: @tool "t": the operation "CustmerLookup" does not exist; did you mean CustomerLookup?'
+    ]
+
+
+@pytest.mark.parametrize("persist", ["", ", persist: false"])
+def test_operation_that_is_not_persisted_is_reported(tmp_path: Path, persist: str) -> None:
+    directives = f'@tool(name: "t", prescribed: "O") @sdl(executables: {{document: "o.graphql"{persist}}})'
+
+    assert refused(tmp_path, directives, o="query O { employees { id } }") == [
+        'index.graphql:1:15: @tool "t": the operation "O" is not persisted: set persist: true'
+    ]
+
+
+def test_operation_of_the_operations_folder_is_persisted(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @tool(name: "t", prescribed: "O")' + SDL,
+        "operations/o.graphql": "query O { employees { id } }",
+    }
+
+    assert not prescribed_tool(compiled(tmp_path, files), "t").flat
+
+
+@pytest.mark.parametrize(
+    "operations", ["query O { employees { idd } }", "query O {", "subscription O { a }", "query O { b } query P { c }"]
+)
+def test_operation_with_a_mistake_is_not_said_to_be_missing(tmp_path: Path, operations: str) -> None:
+    directives = '@sdl(executables: {document: "o.graphql", persist: true}) @tool(name: "t", prescribed: "O")'
+
+    lines = refused(tmp_path, directives, o=operations)
+
+    assert lines
+    assert all(line.startswith("o.graphql:") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("operation", "line"),
+    [
+        ('query O @mcpTool(nme: "a") { employees { id } }', '1:18: @mcpTool has no argument "nme"; did you mean name?'),
+        ("query O @mcpTool(name: 5) { employees { id } }", "1:24: @mcpTool: Argument 'name' has invalid value"),
+        ("query O @mcpTool @mcpTool { employees { id } }", "1:18: @mcpTool can stand on an operation once"),
+        ('query O @mcpTool(name: "a b") { employees { id } }', '1:1: "a b" is no tool name'),
+        (
+            "query O($id: ID! @mcpToolArg) @mcpTool { employee(id: $id) { id } }",
+            "1:18: @mcpToolArg: Argument 'description' of required type 'String!' was not provided.",
+        ),
+    ],
+)
+def test_mcp_directive_that_does_not_fit_is_reported(tmp_path: Path, operation: str, line: str) -> None:
+    (found,) = reported(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operation})
+
+    assert found.startswith(f"operations/o.graphql:{line}")
+
+
+def test_description_of_a_parameter_that_there_is_not_is_doubted(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": PRESCRIBED.replace('{name: "email",', '{name: "emial",')
+        + 'extend schema @tool(name: "g", descriptions: {name: "q", value: ""}, '
+        'graphql: {expose: true, types: "Query", fields: ".*"})' + SDL,
+        "ops.graphql": f"query CustomerLookup($email: String!) {{ {SELECTION} }}",
+    }
+
+    assert doubted(tmp_path, files) == [
+        'index.graphql:4:3: @tool "customer-lookup" has no parameter "emial" to describe; did you mean email?',
+        'index.graphql:10:15: @tool "g" has no parameter "q" to describe',
+    ]
+
+
+def test_tool_of_an_endpoint_that_has_no_name_brings_no_second_report(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {"index.graphql": SDL}, name="1/2")
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder)
+
+    assert len(caught.value.problems) == 1

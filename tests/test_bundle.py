@@ -1,0 +1,278 @@
+"""The bundle: equal when it is read back, and refused with a reason when it is none that this release can serve."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.bundle import (
+    FORMAT_VERSION,
+    READABLE_VERSIONS,
+    Access,
+    ApiKey,
+    Bundle,
+    GraphQLTool,
+    Limits,
+    Listing,
+    Operation,
+    PrescribedTool,
+    Upstream,
+    bundle_key,
+    index_key,
+    read_bundle,
+    to_json_bytes,
+    write_bundle,
+)
+from handler.compiler.compile import Compiled
+from handler.errors import BundleError
+from handler.policy import HIDDEN, NEVER
+
+SAMPLES = Path(__file__).parent / "samples"
+
+HANDMADE = Bundle(
+    endpoint="api/things",
+    sources="5" * 64,
+    index="1" * 64,
+    conditions=(NEVER, {"literal": True}, {"literal": False}),
+    guards={"Mutation.addThing": frozenset({2}), "Query.secret": frozenset({1, 2})},
+    tools=(
+        PrescribedTool(
+            name="thing-by-id",
+            entry={"name": "thing-by-id", "description": 'A "thing": 日本 🎉\n', "inputSchema": {"type": "object"}},
+            arguments={"type": "object", "properties": {"id": {"type": ["string", "integer"]}}, "required": ["id"]},
+            flat=True,
+            mask=frozenset({1, 2}),
+            operation=Operation(name="Thing", kind="query", text="query Thing($id: ID!) {\n  thing(id: $id)\n}"),
+        ),
+        GraphQLTool(
+            name="things",
+            arguments={"type": "object", "properties": {"query": {"type": "string"}}},
+            guards={"Thing.price": HIDDEN},
+            listings=(
+                Listing(outcome=frozenset({1}), entry=None),
+                Listing(outcome=frozenset({1, 2}), entry={"name": "things"}),
+            ),
+        ),
+    ),
+    upstream=Upstream(url="https://api.example.com/graphql", timeout_s=2.5, max_bytes=1000, headers={"x-client": "a"}),
+    limits=Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20),
+    access=Access(
+        anonymous="challenge",
+        api_keys=(ApiKey(name="ops", sha256="a" * 64, expires=0), ApiKey(name="ci", sha256="b" * 64, expires=17)),
+    ),
+)
+
+EMPTY = replace(
+    HANDMADE,
+    conditions=(),
+    guards={},
+    tools=(),
+    upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}),
+    access=Access(anonymous="allow", api_keys=()),
+)
+
+
+def read(content: object, *, version: object = FORMAT_VERSION) -> Bundle:
+    """Read this content as if it had been stored whole."""
+    raw = content if isinstance(content, bytes) else to_json_bytes(content)
+    header = json.dumps({"format_version": version, "sha256": hashlib.sha256(raw).hexdigest()}).encode()
+    return read_bundle(header[:-1] + b',"content":' + raw + b"}", endpoint="api/things")
+
+
+def content_of(bundle: Bundle) -> Any:
+    return json.loads(write_bundle(bundle))["content"]
+
+
+@pytest.mark.parametrize("bundle", [HANDMADE, EMPTY], ids=["full", "empty"])
+def test_bundle_read_back_equals_the_one_written(bundle: Bundle) -> None:
+    assert read_bundle(write_bundle(bundle), endpoint="api/things") == bundle
+
+
+def test_compiled_bundle_read_back_equals_the_one_written(demo: Compiled) -> None:
+    assert read_bundle(write_bundle(demo.bundle), endpoint="api/customers") == demo.bundle
+
+
+def test_same_bundle_gives_the_same_bytes(demo: Compiled) -> None:
+    raw = write_bundle(demo.bundle)
+
+    assert write_bundle(demo.bundle) == raw
+    assert write_bundle(read_bundle(raw, endpoint="api/customers")) == raw
+    masks = [replace(HANDMADE, guards={"Query.a": frozenset(numbers)}) for numbers in ((1, 9, 20), (20, 9, 1))]
+    assert write_bundle(masks[0]) == write_bundle(masks[1])
+
+
+def test_stored_bundle_is_one_json_object_that_names_its_format_first(demo: Compiled) -> None:
+    stored = json.loads(write_bundle(demo.bundle))
+
+    assert list(stored) == ["format_version", "sha256", "content"]
+    assert stored["format_version"] == 1
+    assert stored["sha256"] == hashlib.sha256(to_json_bytes(stored["content"])).hexdigest()
+
+
+def test_keys_are_named_after_the_endpoint_and_the_digest() -> None:
+    assert bundle_key("api/things") == "api/things/bundle.v1.json"
+    assert index_key("ab") == ".index/ab"
+
+
+@pytest.mark.parametrize("version", READABLE_VERSIONS)
+def test_stored_sample_of_each_readable_format_loads(version: int) -> None:
+    """What older releases wrote keeps loading.
+
+    The samples were written by the release that introduced their format, from HANDMADE as it was then, and are never
+    written anew. When the format changes, add a sample of the new one; this test then shows that both are read, and
+    that what the old one could not say has a default.
+    """
+    raw = (SAMPLES / f"bundle.v{version}.json").read_bytes()
+
+    assert read_bundle(raw, endpoint="api/things") == HANDMADE
+
+
+@pytest.mark.parametrize("version", [0, 2, 99, "1", None, 1.5, [1]])
+def test_unknown_format_is_refused_before_the_content_is_believed(version: object) -> None:
+    with pytest.raises(BundleError) as caught:
+        read(b"this is not even JSON", version=version)
+
+    assert caught.value.reason == (
+        f"format_version {version!r} is unknown; this release reads 1: publish again, or update Stile"
+    )
+
+
+def test_damaged_content_is_refused() -> None:
+    raw = write_bundle(HANDMADE)
+    start = raw.index(b'"content":') + len(b'"content":')
+
+    for place in range(start, len(raw) - 1, 61):
+        with pytest.raises(
+            BundleError, match=r"^the content does not match its digest: the object is damaged, publish"
+        ):
+            read_bundle(raw[:place] + bytes([raw[place] ^ 1]) + raw[place + 1 :], endpoint="api/things")
+
+
+def test_truncated_bundle_is_refused(demo: Compiled) -> None:
+    raw = write_bundle(demo.bundle)
+
+    for end in [*range(0, len(raw), 97), len(raw) - 1]:
+        with pytest.raises(BundleError):
+            read_bundle(raw[:end], endpoint="api/customers")
+
+
+def test_bundle_of_another_endpoint_is_refused() -> None:
+    with pytest.raises(BundleError, match=r"^this is the bundle of api/things, expected api/others$"):
+        read_bundle(write_bundle(HANDMADE), endpoint="api/others")
+
+
+@pytest.mark.parametrize(
+    "raw", [b"", b"{}", b"null", b"[]", b"\xff\xfe", b"<html>", b'{"content":{}}', b'[1,"content":{}}', b"[" * 100_000]
+)
+def test_what_is_no_bundle_is_refused(raw: bytes) -> None:
+    with pytest.raises(BundleError, match=r"^this is no (whole )?bundle$"):
+        read_bundle(raw, endpoint="api/things")
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b'{"endpoint":NaN}', b"[" * 100_000, b'{"a":' * 100_000])
+def test_content_that_is_no_json_is_refused(content: bytes) -> None:
+    with pytest.raises(BundleError, match=r"^this is no JSON$"):
+        read(content)
+
+
+@pytest.mark.parametrize("content", [None, [], "bundle", 1, True])
+def test_content_that_is_no_object_is_refused(content: object) -> None:
+    with pytest.raises(BundleError, match=r"^expected an object, got "):
+        read(content)
+
+
+OBJECT, LIST, TEXT, INTEGER, MASK = (
+    "an object",
+    "a list",
+    "a string",
+    "an integer",
+    "a list of condition numbers",
+)
+
+
+@pytest.mark.parametrize(
+    ("keys", "wrong", "message"),
+    [
+        (["endpoint"], 1, f"endpoint: expected {TEXT}, got int"),
+        (["sources"], None, f"sources: expected {TEXT}, got nothing"),
+        (["index"], [], f"index: expected {TEXT}, got list"),
+        (["conditions"], {}, f"conditions: expected {LIST}, got dict"),
+        (["conditions", 1], True, f"conditions[1]: expected {OBJECT}, got bool"),
+        (["guards"], [], f"guards: expected {OBJECT}, got list"),
+        (["guards", "Query.secret"], 1, f"guards[Query.secret]: expected {MASK}, got int"),
+        (["guards", "Query.secret"], [True], f"guards[Query.secret]: expected {MASK}, got list"),
+        (["tools"], {}, f"tools: expected {LIST}, got dict"),
+        (["tools", 0], "tool", f"tools[0]: expected {OBJECT}, got str"),
+        (["tools", 0, "kind"], "code", "tools[0].kind: expected one of prescribed, graphql, got 'code'"),
+        (["tools", 0, "kind"], None, f"tools[0].kind: expected {TEXT}, got nothing"),
+        (["tools", 0, "name"], {}, f"tools[0].name: expected {TEXT}, got dict"),
+        (["tools", 0, "entry"], "x", f"tools[0].entry: expected {OBJECT}, got str"),
+        (["tools", 0, "arguments"], [], f"tools[0].arguments: expected {OBJECT}, got list"),
+        (["tools", 0, "flat"], 1, "tools[0].flat: expected true or false, got int"),
+        (["tools", 0, "mask"], {"0": 1}, f"tools[0].mask: expected {MASK}, got dict"),
+        (["tools", 0, "mask"], ["1"], f"tools[0].mask: expected {MASK}, got list"),
+        (["tools", 0, "operation"], "query", f"tools[0].operation: expected {OBJECT}, got str"),
+        (["tools", 0, "operation", "name"], None, f"tools[0].operation.name: expected {TEXT}, got nothing"),
+        (["tools", 0, "operation", "kind"], 1, f"tools[0].operation.kind: expected {TEXT}, got int"),
+        (["tools", 0, "operation", "text"], [], f"tools[0].operation.text: expected {TEXT}, got list"),
+        (["tools", 1, "guards"], None, f"tools[1].guards: expected {OBJECT}, got nothing"),
+        (["tools", 1, "guards", "Thing.price"], [0.5], f"tools[1].guards[Thing.price]: expected {MASK}, got list"),
+        (["tools", 1, "listings"], "x", f"tools[1].listings: expected {LIST}, got str"),
+        (["tools", 1, "listings", 0], [], f"tools[1].listings[0]: expected {OBJECT}, got list"),
+        (["tools", 1, "listings", 0, "outcome"], 1, f"tools[1].listings[0].outcome: expected {MASK}, got int"),
+        (["tools", 1, "listings", 1, "entry"], "x", f"tools[1].listings[1].entry: expected {OBJECT}, got str"),
+        (["upstream"], "https://", f"upstream: expected {OBJECT}, got str"),
+        (["upstream", "url"], None, f"upstream.url: expected {TEXT}, got nothing"),
+        (["upstream", "timeout_s"], "2", "upstream.timeout_s: expected a number, got str"),
+        (["upstream", "timeout_s"], True, "upstream.timeout_s: expected a number, got bool"),
+        (["upstream", "timeout_s"], 10**400, "upstream.timeout_s: expected a number, got int"),
+        (["upstream", "max_bytes"], 1.5, f"upstream.max_bytes: expected {INTEGER}, got float"),
+        (["upstream", "headers"], [], f"upstream.headers: expected {OBJECT}, got list"),
+        (["upstream", "headers", "x-client"], 1, f"upstream.headers[x-client]: expected {TEXT}, got int"),
+        (["limits", "max_depth"], True, f"limits.max_depth: expected {INTEGER}, got bool"),
+        (["access", "anonymous"], True, f"access.anonymous: expected {TEXT}, got bool"),
+        (["access", "api_keys"], None, f"access.api_keys: expected {LIST}, got nothing"),
+        (["access", "api_keys", 1], "key", f"access.api_keys[1]: expected {OBJECT}, got str"),
+        (["access", "api_keys", 1, "sha256"], 0, f"access.api_keys[1].sha256: expected {TEXT}, got int"),
+        (["access", "api_keys", 0, "expires"], "never", f"access.api_keys[0].expires: expected {INTEGER}, got str"),
+    ],
+    ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) and value else None,
+)
+def test_member_of_a_wrong_type_is_named_by_its_path(keys: Sequence[Any], wrong: object, message: str) -> None:
+    content = content_of(HANDMADE)
+    place = content
+    for key in keys[:-1]:
+        place = place[key]
+    place[keys[-1]] = wrong
+
+    with pytest.raises(BundleError) as caught:
+        read(content)
+
+    assert str(caught.value) == message
+    assert caught.value.path == message.partition(":")[0]
+
+
+def test_missing_member_is_refused_wherever_it_was() -> None:
+    for member in content_of(HANDMADE):
+        content = content_of(HANDMADE)
+        del content[member]
+
+        with pytest.raises(BundleError, match=f"^{member}: expected .*, got nothing$"):
+            read(content)
+
+
+def test_whole_number_of_seconds_is_a_number() -> None:
+    content = content_of(HANDMADE)
+    content["upstream"]["timeout_s"] = 10
+
+    assert read(content).upstream.timeout_s == 10.0
+
+
+def test_member_that_this_release_does_not_know_is_ignored() -> None:
+    assert read({**content_of(HANDMADE), "later": 1}) == HANDMADE
