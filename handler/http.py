@@ -8,6 +8,7 @@ import re
 import socket
 import ssl
 import threading
+import time
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -101,7 +102,9 @@ class HttpClient:
         try:
             with contextlib.closing(self._open(request, target, exchange)) as response:
                 body = _read_body(response, target.host, max_bytes=request.max_bytes)
-            if exchange.aborted:  # where the length is unknown, the end of the body may be our own shutdown
+            # Where the length is unknown, the end of the body may be our own shutdown. And on a busy machine the
+            # watchdog may come late: the deadline holds all the same.
+            if exchange.aborted or time.monotonic() > exchange.deadline:
                 raise TimeoutError
             headers = {name.lower(): value for name, value in response.headers.itermerged()}
             return HttpResponse(status=response.status, headers=headers, body=body)

@@ -60,11 +60,9 @@ def _compile(folder: Path, stage: str | None) -> Compiled:
     name = endpoint_name(files, problems)
     config = read_config(files, problems, stage=stage)
     author = read_schema(files, problems)
-    operations = read_operations(
-        author.executables if author else (), files, author.schema if author else None, problems
-    )
+    operations = read_operations(author.executables, files, author.schema, problems)
     access = read_access(config.access, config.identity, problems)
-    if author is None:
+    if author.schema is None:
         raise problems.error()
 
     content = build_index(author.schema)

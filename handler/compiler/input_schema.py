@@ -160,7 +160,8 @@ def _nullable(schema: JSONObject) -> JSONObject:
     if "enum" in schema:
         return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
     if "$ref" in schema:
-        return {"anyOf": [schema, {"type": "null"}]}
+        # Not anyOf: its violations would be those of all branches, gathered before the first is known.
+        return {"if": {"not": {"type": "null"}}, "then": schema}
     if "type" not in schema:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]

@@ -38,18 +38,16 @@ class ExecutableFile:
 class AuthorSchema:
     """What the author's SDL files say: the schema, its tools, and where operations stand."""
 
-    schema: GraphQLSchema
+    schema: GraphQLSchema | None  # None: it has mistakes, which have been reported
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
 
 
-def read_schema(files: EndpointFiles, problems: Problems) -> AuthorSchema | None:
-    """Read ``index.graphql`` and all that it includes; ``None`` after reporting why there is no schema."""
+def read_schema(files: EndpointFiles, problems: Problems) -> AuthorSchema:
+    """Read ``index.graphql`` and all that it includes."""
     reader = _Reader(files, problems)
     reader.include(ENTRY, chain=(), named_at=None)
     schema = _build(reader.definitions, problems) if reader.complete else None
-    if schema is None:
-        return None
     return AuthorSchema(schema=schema, tools=tuple(reader.tools), executables=tuple(reader.executables))
 
 

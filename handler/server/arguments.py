@@ -46,11 +46,6 @@ class ArgumentsValidator:
 def _sentences(error: Any) -> list[str]:
     pointer = _pointer(error.absolute_path)
     describe = SENTENCES.get(str(error.validator))
-    if error.validator == "anyOf" and error.context:
-        # The other branch is null: the one that describes the object says what is wrong with it.
-        return [text for branch in error.context if branch.validator != "type" for text in _sentences(branch)] or [
-            f"{pointer}: expected an object or null, got {_shown(error.instance)}"
-        ]
     return describe(pointer, error) if describe else [f"{pointer}: {error.message}"]
 
 

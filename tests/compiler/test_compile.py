@@ -79,12 +79,16 @@ def test_demo_compiles_without_a_warning(demo: Compiled) -> None:
 
 
 BROKEN = {
-    "index.graphql": 'extend schema @sdl(files: ["types.graphql", "gone.graphql"])\n  @tool(nam: "t")\n',
+    "index.graphql": """\
+extend schema @sdl(files: ["types.graphql", "gone.graphql"], executables: {document: "c.gql"})
+  @tool(nam: "t")
+""",
     "types.graphql": "type Query {\n  a: Int\n",
     "config.yaml": "upstream:\n  url: [\n",
     "config.prod.yaml": "limits:\n  max_depth: 0\n",
     "operations/a.graphql": "query A { b }\n\n{ c }",
     "operations/b.graphql": "query B {",
+    "c.gql": "query C { }",
     "stepzen.config.json": '{"endpoint": 1}',
 }
 
@@ -97,6 +101,7 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
 
     assert str(caught.value) == "\n".join(
         [
+            "c.gql:1:11: Syntax Error: Expected Name, found '}'.",
             "config.prod.yaml:2:14: \"limits.max_depth\": expected a number from 1 to 50, got '0'",
             "config.yaml:3:1: this is no YAML: expected the node content, but found '<stream end>'",
             'index.graphql:1:15: "gone.graphql" does not exist',

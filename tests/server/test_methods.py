@@ -174,6 +174,6 @@ def test_unknown_tool_with_half_a_surrogate_is_named_back(dev_function: Function
 
 @pytest.mark.parametrize("number", ["1e999", "-1e999", "NaN", "Infinity", "1" * 5_000])
 def test_number_that_json_cannot_carry_on_is_a_parse_error(function: Function, number: str) -> None:
-    answer = function.post('{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": %s}}' % number)
+    answer = function.post(f'{{"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {{"a": {number}}}}}')
 
     assert (answer.status, answer.json["error"]["code"]) == (400, -32700)
