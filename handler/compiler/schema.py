@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from graphql import (
     ConstDirectiveNode,
@@ -20,8 +20,10 @@ from graphql import (
 )
 from graphql.validation.validate import validate_sdl
 
-from handler.compiler.directives import ON_SCHEMA, SdlDirective, ToolDirective, read_includes, read_tools
+from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
+from handler.compiler.foreign import missing_definitions, without_foreign
+from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
 
 
@@ -43,10 +45,10 @@ class AuthorSchema:
     executables: tuple[ExecutableFile, ...]
 
 
-def read_schema(files: EndpointFiles, problems: Problems) -> AuthorSchema:
+def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
     """Read ``index.graphql`` and all that it includes."""
     reader = _Reader(files, problems)
-    reader.include(ENTRY, chain=(), named_at=None)
+    reader.include(entry, chain=(), named_at=None)
     schema = _build(reader.definitions, problems) if reader.complete else None
     return AuthorSchema(schema=schema, tools=tuple(reader.tools), executables=tuple(reader.executables))
 
@@ -78,7 +80,7 @@ class _Reader:
             return
         directives = list(_schema_directives(document))
         self.tools += read_tools(directives, self._problems)
-        self.definitions += [_without_ours(node) for node in document.definitions]
+        self.definitions += document.definitions
         for sdl in read_includes(directives, self._problems):
             self.executables += _executables(name, sdl)
             for included in sdl.files:
@@ -109,18 +111,15 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
     ]
 
 
-def _without_ours(node: DefinitionNode) -> DefinitionNode:
-    if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
-        return node
-    kept = tuple(directive for directive in node.directives or () if directive.name.value not in ON_SCHEMA)
-    return replace(node, directives=kept)
-
-
 def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQLSchema | None:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
             problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
-    document = DocumentNode(definitions=tuple(node for node in definitions if not _says_nothing(node)))
+    merged = merge_definitions(
+        [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)], problems
+    )
+    own = [node for node in without_foreign(merged, problems) if not _says_nothing(node)]
+    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
     errors = validate_sdl(document)
     for error in errors:
         problems.add(error, error.message)
@@ -152,11 +151,5 @@ def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
 
 
 def _says_nothing(node: DefinitionNode) -> bool:
-    """Whether only our directives stood in it: ``extend schema @tool(…)``, which is no GraphQL once they are taken."""
-    match node:
-        case SchemaDefinitionNode() | SchemaExtensionNode():
-            return not (node.directives or node.operation_types)
-        case ExecutableDefinitionNode():
-            return True
-        case _:
-            return False
+    """Whether only directives that are not GraphQL's stood in it: ``extend schema @tool(…)`` once they are taken."""
+    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)

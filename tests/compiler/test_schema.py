@@ -85,13 +85,13 @@ def test_operation_among_types_is_reported(tmp_path: Path) -> None:
 
 
 def test_every_mistake_of_a_schema_is_reported(tmp_path: Path) -> None:
-    index = "type Query {\n  a: Foo\n  a: Int @bar\n}\nextend type Baz { a: Int }\nunion U = Query | Query"
+    index = "type Query {\n  a: Foo\n  b: Int @bar\n  a: Int\n}\nextend type Baz { a: Int }\nunion U = Query | Query"
 
     assert reported(tmp_path, {"index.graphql": index}) == [
-        "index.graphql:2:3: Field 'Query.a' can only be defined once. See also index.graphql:3:3.",
         "index.graphql:2:6: Unknown type 'Foo'.",
         "index.graphql:3:10: Unknown directive '@bar'.",
-        "index.graphql:5:13: Cannot extend type 'Baz' because it is not defined.",
+        'index.graphql:4:3: "Query.a" is Int here and Foo at index.graphql:2:3: expected one type',
+        "index.graphql:6:13: Cannot extend type 'Baz' because it is not defined.",
     ]
 
 

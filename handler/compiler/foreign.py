@@ -1,0 +1,182 @@
+"""What other systems' schemas name without defining it: their directives, which are dropped, and their scalars.
+
+Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of directives and scalars.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graphql import (
+    DefinitionNode,
+    DirectiveDefinitionNode,
+    FieldDefinitionNode,
+    InputValueDefinitionNode,
+    ListTypeNode,
+    NamedTypeNode,
+    Node,
+    NonNullTypeNode,
+    SchemaDefinitionNode,
+    SchemaExtensionNode,
+    TypeDefinitionNode,
+    TypeNode,
+    parse,
+)
+
+from handler.compiler.directives import ON_SCHEMA
+from handler.compiler.problems import Problems
+
+STEPZEN = frozenset(
+    {
+        "connector",
+        "dbquery",
+        "graphql",
+        "inject",
+        "materializer",
+        "mock",
+        "mockfn",
+        "rest",
+        "sequence",
+        "supplies",
+        "value",
+    }
+)
+"""These say how StepZen finds a field's value, which Stile does not."""
+
+FEDERATION = frozenset(
+    {
+        "authenticated",
+        "composeDirective",
+        "context",
+        "cost",
+        "extends",
+        "external",
+        "fromContext",
+        "inaccessible",
+        "interfaceObject",
+        "key",
+        "link",
+        "listSize",
+        "override",
+        "policy",
+        "provides",
+        "requires",
+        "requiresScopes",
+        "shareable",
+        "tag",
+    }
+)
+HASURA = frozenset({"preset"})
+PREFIXES = ("aws_", "federation__", "link__")
+"""AppSync's directives, and those of Federation where a schema imports it whole."""
+
+INACCESSIBLE = ("inaccessible", "federation__inaccessible")
+"""Federation's word for what clients must not see: dropping it without a word would show it."""
+
+SCALARS = frozenset(
+    {
+        "Date",
+        "DateTime",
+        "JSON",
+        "Secret",
+        "AWSDate",
+        "AWSDateTime",
+        "AWSEmail",
+        "AWSIPAddress",
+        "AWSJSON",
+        "AWSPhone",
+        "AWSTime",
+        "AWSTimestamp",
+        "AWSURL",
+        "_Any",
+        "_FieldSet",
+        "FieldSet",
+        "federation__FieldSet",
+        "federation__Policy",
+        "federation__Scope",
+        "link__Import",
+    }
+)
+
+EXECUTABLE = "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY"
+"""Hasura's, which operations may name; a schema that defines it has the last word."""
+
+MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
+
+
+def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+    """The definitions without other systems' directives and without Stile's own, which have been read."""
+    own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_foreign(node))]
+    _doubt(own, problems)
+    return [_cleaned(node) for node in own]
+
+
+def missing_definitions(definitions: Sequence[DefinitionNode]) -> list[DefinitionNode]:
+    """The scalars and directives that other systems have built in, as far as these definitions leave them out."""
+    types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
+    directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
+    scalars = sorted((SCALARS - types) & {_named(node.type) for node in _all_below(definitions) if _is_typed(node)})
+    texts = [f"scalar {name}" for name in scalars]
+    texts += [] if "cached" in directives else [EXECUTABLE]
+    return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
+
+
+def _is_foreign(node: Any) -> bool:
+    name = node.name.value
+    return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
+
+
+def _cleaned(node: Any) -> Any:
+    """A node without these directives, down to its arguments. What has none stays the same object."""
+    on_schema = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+    directives = node.directives or ()
+    kept = tuple(one for one in directives if not _is_foreign(one) and one.name.value not in on_schema)
+    changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
+    for part in MAY_CARRY_DIRECTIVES:
+        before = getattr(node, part, None) or ()
+        after = tuple(_cleaned(each) for each in before)
+        if any(old is not new for old, new in zip(before, after, strict=True)):
+            changes[part] = after
+    return replace(node, **changes) if changes else node
+
+
+def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
+    marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
+    backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
+    if backed:
+        used = Counter(name for _, names in backed for name in names)
+        names = " and ".join(f"@{name}" for name, _ in sorted(used.items(), key=lambda each: (-each[1], each[0])))
+        many = _counted([node for node, _ in backed])
+        problems.warn(
+            backed[0][0], f"{many} {names}, which Stile does not run: upstream.url must name a server that does"
+        )
+    hidden = [node for node, names in marked if names.intersection(INACCESSIBLE)]
+    if hidden:
+        many = _counted(hidden)
+        problems.warn(hidden[0], f"{many} @inaccessible, which Stile does not apply: hide with patterns instead")
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    """Their number as the beginning of a sentence."""
+    what = "field" if all(isinstance(node, FieldDefinitionNode) for node in nodes) else "definition"
+    return f"1 {what} uses" if len(nodes) == 1 else f"{len(nodes)} {what}s use"
+
+
+def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
+    for node in nodes:
+        yield node
+        for part in MAY_CARRY_DIRECTIVES:
+            yield from _all_below(getattr(node, part, None) or ())
+
+
+def _is_typed(node: Node) -> bool:
+    return isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
+
+
+def _named(type_: TypeNode) -> str:
+    while isinstance(type_, ListTypeNode | NonNullTypeNode):
+        type_ = type_.type
+    return type_.name.value if isinstance(type_, NamedTypeNode) else ""

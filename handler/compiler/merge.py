@@ -1,0 +1,195 @@
+"""One definition where an author wrote several: of the schema, of a root type, of a scalar.
+
+StepZen's projects have a ``type Query`` in each file, and GraphQL takes one; graphql-core would keep the last of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from graphql import (
+    DefinitionNode,
+    EnumTypeDefinitionNode,
+    EnumValueDefinitionNode,
+    FieldDefinitionNode,
+    InputObjectTypeDefinitionNode,
+    InputValueDefinitionNode,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    ObjectTypeExtensionNode,
+    OperationTypeDefinitionNode,
+    ScalarTypeDefinitionNode,
+    SchemaDefinitionNode,
+    SchemaExtensionNode,
+    TypeDefinitionNode,
+    print_ast,
+    specified_scalar_types,
+)
+
+from handler.compiler.problems import Place, Problems, place_of
+
+USUAL_ROOTS = frozenset({"Query", "Mutation", "Subscription"})
+
+ENTITY = "key"
+"""Federation's directive on types that another subgraph defines, so that this one may say only ``extend``."""
+
+ObjectPart = ObjectTypeDefinitionNode | ObjectTypeExtensionNode
+Member = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode
+
+M = TypeVar("M", bound=Member)
+T = TypeVar("T")
+
+
+def merge_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+    """The same definitions, each of those that may stand in several places once.
+
+    Fields of a root type that stand twice with the same type are one; in other types that is a warning, as published
+    schemas have it. With different types both places are reported.
+    """
+    mergeable = _root_names(definitions) | _entities_without_definition(definitions)
+    members = _Members(mergeable, problems)
+    groups: dict[tuple[str, str | int], list[DefinitionNode]] = {}
+    for place, node in enumerate(definitions):
+        key = _group(node, mergeable) or ("", place)
+        groups.setdefault(key, []).append(members.once(node))
+    merged = [_merged(kind, nodes, problems) for (kind, _), nodes in groups.items()]
+    names = _type_names(merged) | specified_scalar_types.keys()
+    return [_without_missing_roots(node, names, problems) for node in merged]
+
+
+def _root_names(definitions: Iterable[DefinitionNode]) -> frozenset[str]:
+    parts = [node for node in definitions if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode)]
+    return USUAL_ROOTS | {root.type.name.value for part in parts for root in part.operation_types or ()}
+
+
+def _entities_without_definition(definitions: Sequence[DefinitionNode]) -> frozenset[str]:
+    extensions = [node for node in definitions if isinstance(node, ObjectTypeExtensionNode)]
+    entities = {node.name.value for node in extensions if ENTITY in [one.name.value for one in node.directives or ()]}
+    return frozenset(entities - _type_names(definitions))
+
+
+def _type_names(definitions: Iterable[DefinitionNode]) -> set[str]:
+    return {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
+
+
+def _group(node: DefinitionNode, mergeable: frozenset[str]) -> tuple[str, str] | None:
+    """Equal for what becomes one definition; ``None`` for what stands alone."""
+    match node:
+        case SchemaDefinitionNode():
+            return "schema", ""
+        case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode() if node.name.value in mergeable:
+            return "object", node.name.value
+        case ScalarTypeDefinitionNode():
+            return "scalar", node.name.value
+        case _:
+            return None
+
+
+def _merged(kind: str, nodes: Sequence[DefinitionNode], problems: Problems) -> DefinitionNode:
+    match kind:
+        case "schema":
+            return _one_schema([node for node in nodes if isinstance(node, SchemaDefinitionNode)], problems)
+        case "object":
+            return _one_type([node for node in nodes if isinstance(node, ObjectPart)])
+        case _:
+            return nodes[0]
+
+
+def _one_schema(nodes: Sequence[SchemaDefinitionNode], problems: Problems) -> SchemaDefinitionNode:
+    roots: dict[str, OperationTypeDefinitionNode] = {}
+    for root in (root for node in nodes for root in node.operation_types):
+        kind, name = root.operation.value, root.type.name.value
+        first = roots.setdefault(kind, root)
+        if first.type.name.value != name:
+            at = _shown(place_of(first))
+            problems.add(root, f'the {kind} type is "{name}" here and "{first.type.name.value}" at {at}')
+    return replace(
+        nodes[0],
+        description=next((node.description for node in nodes if node.description), None),
+        directives=_joined(node.directives for node in nodes),
+        operation_types=tuple(roots.values()),
+    )
+
+
+def _one_type(parts: Sequence[ObjectPart]) -> ObjectTypeDefinitionNode:
+    definitions = [part for part in parts if isinstance(part, ObjectTypeDefinitionNode)]
+    interfaces = {node.name.value: node for part in parts for node in part.interfaces or ()}
+    return ObjectTypeDefinitionNode(
+        name=parts[0].name,
+        description=next((part.description for part in definitions if part.description), None),
+        interfaces=tuple(interfaces.values()),
+        directives=_joined(part.directives for part in parts),
+        fields=_joined(part.fields for part in parts),
+        loc=(definitions or parts)[0].loc,
+    )
+
+
+def _joined(lists: Iterable[tuple[T, ...] | None]) -> tuple[T, ...]:
+    return tuple(each for some in lists for each in some or ())
+
+
+def _without_missing_roots(node: DefinitionNode, names: Container[str], problems: Problems) -> DefinitionNode:
+    """Without the root types that a schema names and nobody defined: some projects name all three."""
+    if not isinstance(node, SchemaDefinitionNode):
+        return node
+    missing = [root for root in node.operation_types if root.type.name.value not in names]
+    for root in missing:
+        name = root.type.name.value
+        problems.warn(root, f'the schema has no type "{name}", so it has no {root.operation.value} type')
+    return replace(node, operation_types=tuple(root for root in node.operation_types if root not in missing))
+
+
+class _Members:
+    """The fields and enum values of every type, as they come by."""
+
+    def __init__(self, mergeable: Container[str], problems: Problems) -> None:
+        self._mergeable = mergeable
+        self._problems = problems
+        self._first: dict[str, Member] = {}
+
+    def once(self, node: DefinitionNode) -> DefinitionNode:
+        """A definition without the members that have come by in the same type."""
+        match node:
+            case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode() | InterfaceTypeDefinitionNode():
+                return replace(node, fields=self._new(node.name.value, node.fields or ()))
+            case InputObjectTypeDefinitionNode():
+                return replace(node, fields=self._new(node.name.value, node.fields or ()))
+            case EnumTypeDefinitionNode():
+                return replace(node, values=self._new(node.name.value, node.values or ()))
+            case _:
+                return node
+
+    def _new(self, type_name: str, members: Sequence[M]) -> tuple[M, ...]:
+        return tuple(member for member in members if self._is_new(type_name, member))
+
+    def _is_new(self, type_name: str, member: Member) -> bool:
+        coordinate = f"{type_name}.{member.name.value}"
+        first = self._first.setdefault(coordinate, member)
+        if first is member:
+            return True
+        at = _shown(place_of(first))
+        if _signature(first) != _signature(member):
+            here, there = _signature(member), _signature(first)
+            self._problems.add(member, f'"{coordinate}" is {here} here and {there} at {at}: expected one type')
+        elif type_name not in self._mergeable:
+            self._problems.warn(member, f'"{coordinate}" stands at {at} too: that one counts')
+        return False
+
+
+def _signature(member: Member) -> str:
+    """What may not differ: types, arguments and their defaults."""
+    match member:
+        case FieldDefinitionNode():
+            arguments = sorted(f"{each.name.value}: {_signature(each)}" for each in member.arguments or ())
+            return (f"({', '.join(arguments)}): " if arguments else "") + print_ast(member.type)
+        case InputValueDefinitionNode():
+            default = f" = {print_ast(member.default_value)}" if member.default_value else ""
+            return print_ast(member.type) + default
+        case EnumValueDefinitionNode():
+            return "a value"
+
+
+def _shown(place: Place) -> str:
+    return f"{place.file}:{place.line}:{place.column}"
