@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,7 +32,7 @@ def compile_all(folder: Path, *, stage: str | None) -> list[Outcome]:
 def compile_one(folder: Path, *, stage: str | None) -> Outcome:
     """Compile one endpoint folder."""
     try:
-        return Outcome(folder=folder, compiled=compile_endpoint(folder, stage=stage), problems=())
+        return Outcome(folder=folder, compiled=compile_endpoint(folder, stage=stage, environ=os.environ), problems=())
     except CompileError as exc:
         return Outcome(folder=folder, compiled=None, problems=exc.problems)
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from handler.compiler.files import ENTRY
+from handler.compiler.project import STEPZEN_CONFIG
 
 NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
 """Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
@@ -22,12 +23,13 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
-    """The endpoint folders at or below ``folder``: those with an index.graphql, in order of their paths.
+    """The endpoint folders at or below ``folder``: those with an index.graphql or a stepzen.config.json.
 
-    An endpoint's own folders are its author's affair: an index.graphql there is no further endpoint.
+    They come in order of their paths. An endpoint's own folders are its author's affair: an index.graphql there is
+    no further endpoint.
     """
     for inner, below in walk(folder):
-        if (inner / ENTRY).is_file():
+        if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)):
             below.clear()
             yield inner
 
@@ -49,5 +51,7 @@ def _folder_of_endpoints(text: str) -> Path:
     if not folder.is_dir():
         raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
     if not any(find_endpoints(folder)):
-        raise argparse.ArgumentTypeError(f"{text}: no endpoint here; expected an {ENTRY} in it or below it")
+        raise argparse.ArgumentTypeError(
+            f"{text}: no endpoint here; expected an {ENTRY} or a {STEPZEN_CONFIG} in it or below it"
+        )
     return folder

@@ -54,11 +54,11 @@ def _look(folder: Path) -> _Sight:
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:
-    """Hidden files are left out: editors keep their unsaved copies in some."""
+    """Hidden files are left out, as editors keep their unsaved copies in some; but ``.env`` is an author's."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
-                if not entry.name.startswith(".") and entry.is_file():
+                if (entry.name == ".env" or not entry.name.startswith(".")) and entry.is_file():
                     facts = entry.stat()
                     yield folder / entry.name, (facts.st_ino, facts.st_size, facts.st_mtime_ns)
     except OSError:  # gone since it was listed; the next look will tell

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from graphql import GraphQLSchema
 
 from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.config import read_config
-from handler.compiler.files import EndpointFiles, endpoint_name
-from handler.compiler.operations import read_operations
+from handler.compiler.files import ENTRY, EndpointFiles
+from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
 from handler.compiler.problems import Problems
+from handler.compiler.project import read_project
 from handler.compiler.schema import read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import Endpoint, make_tools
@@ -30,16 +32,19 @@ class Compiled:
     warnings: tuple[Problem, ...]
 
 
-def compile_endpoint(folder: Path, *, stage: str | None = None) -> Compiled:
+def compile_endpoint(
+    folder: Path, *, stage: str | None = None, environ: Mapping[str, str] = MappingProxyType({})
+) -> Compiled:
     """Compile the author's files of one endpoint.
 
-    ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``. The same files give the same bundle.
+    ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``; ``environ`` has the ``STEPZEN_``
+    variables that it may name. The same files and variables give the same bundle.
 
     Raises:
         CompileError: with every mistake found, in file order.
     """
     with _uncollected():
-        return _compile(folder, stage)
+        return _compile(folder, stage, environ)
 
 
 @contextmanager
@@ -54,27 +59,29 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _compile(folder: Path, stage: str | None) -> Compiled:
+def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Compiled:
     problems = Problems()
     files = EndpointFiles(folder, problems)
-    name = endpoint_name(files, problems)
-    config = read_config(files, problems, stage=stage)
-    author = read_schema(files, problems)
-    operations = read_operations(author.executables, files, author.schema, problems)
+    project = read_project(files, problems)
+    problems.entry = project.path(ENTRY)
+    config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
+    author = read_schema(files, problems, project.path(ENTRY))
+    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
+    operations = read_operations(executables, files, author.schema, problems)
     access = read_access(config.access, config.identity, problems)
     if author.schema is None:
         raise problems.error()
 
     content = build_index(author.schema)
     endpoint = _endpoint(
-        name, author.schema, SchemaIndex(content), read_policies(config.access, author.schema, problems)
+        project.endpoint, author.schema, SchemaIndex(content), read_policies(config.access, author.schema, problems)
     )
     tools = make_tools(endpoint, author.tools, operations, problems, default_tool=config.default_tool)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
     bundle = Bundle(
-        endpoint=name,
+        endpoint=project.endpoint,
         sources=files.digest(),
         index=digest,
         conditions=endpoint.conditions,

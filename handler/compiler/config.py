@@ -1,15 +1,26 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
+import yaml
+
 from handler.bundle import Limits, Upstream
-from handler.compiler.files import CONFIG, EndpointFiles
+from handler.compiler.files import CONFIG, EndpointFiles, join
 from handler.compiler.problems import Problems
+from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
 KEYS = ("upstream", "limits", "access", "identity", "default_tool")
+
+STEPZEN_BACKENDS = ("configurationset", "ruleset")
+"""What StepZen projects say about backends and who may ask them: accepted, and not read."""
+
+JWT_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims")
+"""What StepZen projects say about the tokens they take."""
 
 FORBIDDEN_HEADERS = frozenset(
     {
@@ -46,22 +57,58 @@ class Config:
     default_tool: bool  # whether an endpoint without any declared tool gets one
 
 
-def read_config(files: EndpointFiles, problems: Problems, *, stage: str | None) -> Config:
-    """Read ``config.yaml`` and, with a stage, ``config.STAGE.yaml`` over it."""
-    node = parse_yaml(files.read(CONFIG) or "", CONFIG, problems) if files.exists(CONFIG) else None
-    if stage:
-        name = f"config.{stage}.yaml"
-        over = files.read(name)
-        node = overlay(node, None if over is None else parse_yaml(over, name, problems))
-    top = Section(node, file=CONFIG, problems=problems)
+def read_config(
+    files: EndpointFiles,
+    problems: Problems,
+    *,
+    stage: str | None,
+    root: str = ".",
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> Config:
+    """Read ``config.yaml`` below ``root`` and, with a stage, ``config.STAGE.yaml`` over it.
+
+    A value that is the name of a ``STEPZEN_`` variable is replaced by what the variable holds.
+    """
+    file = join(f"{root}/", CONFIG)
+    variables = Variables(environ, files, join(file, ".env"))
+    top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
+    for key in top.accept("deployment", *STEPZEN_BACKENDS):
+        if key in STEPZEN_BACKENDS:
+            problems.warn(top.key_place(key), f'"{key}" is for backends that StepZen runs: it is ignored here')
     top.expect(*KEYS)
     return Config(
         upstream=_upstream(top.section("upstream"), problems),
         limits=_limits(top.section("limits")),
         access=top.section("access"),
-        identity=top.section("identity"),
+        identity=_identity(top, problems),
         default_tool=top.boolean("default_tool", default=True),
     )
+
+
+def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | None) -> yaml.MappingNode | None:
+    node = parse_yaml(files.read(file) or "", file, problems) if files.exists(file) else None
+    if not stage:
+        return node
+    name = join(file, f"config.{stage}.yaml")
+    over = files.read(name)
+    return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _identity(top: Section, problems: Problems) -> Section:
+    """``identity``, or ``deployment.identity`` where StepZen has it. What it says of tokens lets nobody in yet."""
+    deployment = top.section("deployment")
+    deployment.expect("identity")
+    if "identity" in top and "identity" in deployment:
+        problems.add(deployment.key_place("identity"), "identity stands outside of deployment too: keep one of them")
+    identity = (deployment if "identity" in deployment else top).section("identity")
+    found = identity.accept(*JWT_KEYS)
+    if found:
+        names = ", ".join(found)
+        problems.warn(
+            identity.key_place(found[0]),
+            f"identity: {names}: tokens are not read yet, so callers with a JWT are refused",
+        )
+    return identity
 
 
 def _upstream(section: Section, problems: Problems) -> Upstream:

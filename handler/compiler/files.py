@@ -9,15 +9,10 @@ from pathlib import Path
 
 from graphql import Source
 
-from handler.bundle import ENDPOINT_NAME
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import NOWHERE, Place, Problems
 
-ENTRY = "index.graphql"
+ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
-STEPZEN_CONFIG = "stepzen.config.json"
-
-REFUSED_NAME = "folder/name"
-"""Stands in for a name that has been reported, so that what is made of it brings no further reports."""
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
@@ -35,9 +30,9 @@ class EndpointFiles:
         """Whether the folder has something of this name; it may turn out to be unreadable."""
         return os.path.lexists(self.folder / name)
 
-    def names(self, pattern: str) -> list[str]:
-        """The files that match, by name."""
-        return sorted(path.relative_to(self.folder).as_posix() for path in self.folder.glob(pattern))
+    def names(self, below: str, pattern: str) -> list[str]:
+        """The files that match in a folder below this one, by name."""
+        return sorted(path.relative_to(self.folder).as_posix() for path in (self.folder / below).glob(pattern))
 
     def read(self, name: str, *, named_at: Place | None = None) -> str | None:
         """The text of a file, or ``None`` after reporting why there is none.
@@ -97,37 +92,3 @@ def _read_text(folder: Path, name: str) -> str:
 def join(including: str, name: str) -> str:
     """The path of a file that is named in another one, relative to the endpoint folder: one for each file."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(including), name))
-
-
-def endpoint_name(files: EndpointFiles, problems: Problems) -> str:
-    """The ``folder/name`` of an endpoint: from stepzen.config.json, else the last two parts of its path."""
-    if files.exists(STEPZEN_CONFIG):
-        name, at = _configured_name(files, problems), Place(STEPZEN_CONFIG)
-    else:
-        name, at = "/".join(files.folder.resolve().parts[-2:]), Place(ENTRY)
-    if name is not None and ENDPOINT_NAME.fullmatch(name):
-        return name
-    if name is not None:
-        problems.add(
-            at,
-            f'"{name}" is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -',
-        )
-    return REFUSED_NAME
-
-
-def _configured_name(files: EndpointFiles, problems: Problems) -> str | None:
-    text = files.read(STEPZEN_CONFIG)
-    if text is None:
-        return None
-    try:
-        content = json.loads(text)
-    except json.JSONDecodeError as exc:
-        problems.add(Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}")
-        return None
-    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
-        content = None
-    name = content.get("endpoint") if isinstance(content, dict) else None
-    if isinstance(name, str):
-        return name
-    problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
-    return None

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from graphql import (
     DocumentNode,
@@ -10,6 +10,8 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
+    NoDeprecatedCustomRule,
+    NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
     TypeInfo,
@@ -33,8 +35,13 @@ from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
 
-RULES = tuple(rule for rule in specified_rules if rule not in (LoneAnonymousOperationRule, UniqueOperationNamesRule))
+NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Names are judged over all files, and an operation without one cannot be a tool."""
+
+DOUBTS = (NoUnusedVariablesRule, NoDeprecatedCustomRule)
+"""What may be published: the operation is as well as its upstream finds it."""
+
+RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, *DOUBTS))
 
 NOTHING = DocumentNode()
 
@@ -60,6 +67,11 @@ class AuthorOperation:
     descriptions: Mapping[str, str]  # variable -> its description
 
     @property
+    def callable(self) -> bool:
+        """Whether its name is taken: a tool or a request can run it."""
+        return self.persisted or self.tool is not None
+
+    @property
     def description(self) -> str:
         """The text before the operation."""
         return self.node.description.value if self.node.description else ""
@@ -74,25 +86,25 @@ class Operations:
     complete: bool  # False: a file could not be read, so there may be more
 
 
+def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, folder: str) -> list[ExecutableFile]:
+    """Each file once, with those of ``folder``, which are read without being named. Persisted anywhere is persisted."""
+    found: dict[str, ExecutableFile] = {}
+    for one in executables:
+        first = found.setdefault(one.name, one)
+        found[one.name] = replace(first, persisted=first.persisted or one.persisted)
+    for name in files.names(folder, "*.graphql"):
+        found.setdefault(name, ExecutableFile(name=name, persisted=True, named_at=Place(name)))
+    return list(found.values())
+
+
 def read_operations(
     executables: Sequence[ExecutableFile],
     files: EndpointFiles,
     schema: GraphQLSchema | None,
     problems: Problems,
 ) -> Operations:
-    """Every operation of the named files and of ``operations/``.
-
-    Without a schema only what can be judged without one is reported.
-    """
-    folder = [
-        ExecutableFile(name=name, persisted=True, named_at=Place(name))
-        for name in files.names(f"{OPERATIONS_FOLDER}/*.graphql")
-    ]
-    named = {executable.name for executable in executables}
-    parsed = [
-        (executable, _parse(executable, files, problems))
-        for executable in [*executables, *(file for file in folder if file.name not in named)]
-    ]
+    """Every operation of the files. Without a schema only what can be judged without one is reported."""
+    parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
     for executable, document in parsed:
         if document is not None:
@@ -163,7 +175,11 @@ def _separate_if_valid(
             problems.add(
                 Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
             )
-    return {} if errors else separate_operations(stripped)
+    if errors:
+        return {}
+    for doubt in validate(schema, stripped, rules=DOUBTS):
+        problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
+    return separate_operations(stripped)
 
 
 def _operation(
@@ -196,17 +212,18 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
     return None if values is None else McpTool(name=values.get("name"), description=values.get("description"))
 
 
-def _uniquely_named(operations: list[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
+def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
+    """Those that a name stands for. Of files that are only validated, several may use the same one."""
     first: dict[str, AuthorOperation] = {}
-    for operation in operations:
+    for operation in sorted(operations, key=lambda operation: not operation.callable):
         other = first.setdefault(operation.name, operation)
-        if other is not operation:
-            at = place_of(other.node)
+        at = place_of(other.node)
+        if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
             problems.add(
                 operation.node,
                 f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
             )
-    return list(first.values())
+    return [operation for operation in operations if first[operation.name] is operation]
 
 
 class _Coordinates(Visitor):

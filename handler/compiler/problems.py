@@ -20,23 +20,30 @@ class Place:
     column: int = 0
 
 
+NOWHERE = Place("index.graphql")
+"""What stands in no file is reported where the endpoint begins."""
+
 At = Place | Node | GraphQLError
 
 
 class Problems:
-    """What is wrong with an endpoint folder. Gathers all of it, so that one run tells everything."""
+    """What is wrong with an endpoint folder. Gathers all of it, so that one run tells everything.
+
+    ``entry`` is where the endpoint's index.graphql stands, which may be below the folder.
+    """
 
     def __init__(self) -> None:
+        self.entry = NOWHERE.file
         self._errors: list[Problem] = []
         self._warnings: list[Problem] = []
 
     def add(self, at: At, sentence: str) -> None:
         """Report a mistake: the folder cannot be published."""
-        self._errors.append(_problem(at, sentence))
+        self._errors.append(self._problem(at, sentence))
 
     def warn(self, at: At, sentence: str) -> None:
         """Report a doubt: the folder can be published."""
-        self._warnings.append(_problem(at, sentence))
+        self._warnings.append(self._problem(at, sentence))
 
     def raise_if_any(self) -> None:
         """Raise everything found so far, in file order.
@@ -56,11 +63,19 @@ class Problems:
         """The doubts, in file order."""
         return tuple(sorted(set(self._warnings)))
 
+    def _problem(self, at: At, sentence: str) -> Problem:
+        place = _place(at)
+        if place == NOWHERE:
+            place = Place(self.entry)
+        if isinstance(at, GraphQLError):
+            sentence += _second_place(at)
+        return Problem(file=_printable(place.file), line=place.line, column=place.column, sentence=_printable(sentence))
+
 
 def place_of(node: Node) -> Place:
     """Where a syntax tree node stands in its file."""
     if node.loc is None:
-        return Place("index.graphql")
+        return NOWHERE
     first = node.loc.start_token
     return Place(node.loc.source.name, first.line, first.column)
 
@@ -77,11 +92,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]}?" if near else ""
 
 
-def _problem(at: At, sentence: str) -> Problem:
-    place = at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
-    if isinstance(at, GraphQLError):
-        sentence += _second_place(at)
-    return Problem(file=_printable(place.file), line=place.line, column=place.column, sentence=_printable(sentence))
+def _place(at: At) -> Place:
+    return at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
 
 
 def _error_place(error: GraphQLError) -> Place:
@@ -89,7 +101,7 @@ def _error_place(error: GraphQLError) -> Place:
         return place_of(next(iter(error.nodes)))
     if error.source and error.positions:
         return place_in(error.source, next(iter(error.positions)))
-    return Place("index.graphql")
+    return NOWHERE
 
 
 def _second_place(error: GraphQLError) -> str:

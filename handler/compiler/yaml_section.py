@@ -14,6 +14,7 @@ import yaml
 from graphql import Source
 
 from handler.compiler.problems import Place, Problems, place_in, suggestion
+from handler.compiler.variables import NAME, Variables
 
 BOOLEANS = {"true": True, "false": False}
 
@@ -93,12 +94,16 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 class Section:
-    """One mapping of a YAML file."""
+    """One mapping of a YAML file. Values that name one of the ``variables`` are read as what it holds."""
 
-    def __init__(self, node: yaml.MappingNode | None, *, file: str, problems: Problems, path: str = "") -> None:
+    def __init__(
+        self, node: yaml.MappingNode | None, *, file: str, problems: Problems, variables: Variables, path: str = ""
+    ) -> None:
         self._file = file
         self._problems = problems
+        self._variables = variables
         self._path = path
+        self._accepted: set[str] = set()
         self._node = node
         self._values: dict[str, yaml.Node] = {key.value: value for key, value in node.value} if node else {}
 
@@ -109,10 +114,15 @@ class Section:
         """The keys that are there, in file order."""
         return list(self._values)
 
+    def accept(self, *names: str) -> list[str]:
+        """Let these keys stand here whatever is expected; those of them that do."""
+        self._accepted.update(names)
+        return [name for name in self._values if name in names]
+
     def expect(self, *known: str) -> None:
         """Report every key that is not among ``known``."""
         for key, _ in self._node.value if self._node else ():
-            if key.value not in known:
+            if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + suggestion(key.value, known)
                 self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
 
@@ -120,6 +130,11 @@ class Section:
         """Where a value stands; without a key, where the section does."""
         node = self._values.get(key, self._node)
         return _place(node) if node else Place(self._file)
+
+    def key_place(self, key: str) -> Place:
+        """Where a key stands."""
+        keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
+        return _place(keys[0]) if keys else self.place()
 
     def refuse(self, key: str, expected: str) -> None:
         """Report that the value of ``key`` does not fit."""
@@ -130,7 +145,8 @@ class Section:
     def text(self, key: str, default: str = "") -> str:
         node = self._values.get(key)
         if node is None or isinstance(node, yaml.ScalarNode):
-            return default if node is None else str(node.value)
+            found = None if node is None else self._resolved(node)
+            return default if found is None else found
         self.refuse(key, "a text")
         return default
 
@@ -188,10 +204,19 @@ class Section:
         found = []
         for place, node in enumerate(self._items(key)):
             if isinstance(node, yaml.ScalarNode):
-                found.append((str(node.value), _place(node)))
+                found.append((self._resolved(node) or "", _place(node)))
             else:
                 self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text')
         return found
+
+    def _resolved(self, node: yaml.ScalarNode) -> str | None:
+        text = str(node.value)
+        if not NAME.fullmatch(text):
+            return text
+        value = self._variables.find(text)
+        if value is None:
+            self._problems.add(_place(node), f"{text:.80} is set neither in the environment nor in .env")
+        return value
 
     def _items(self, key: str) -> list[yaml.Node]:
         node = self._values.get(key)
@@ -200,7 +225,7 @@ class Section:
         return list(node.value) if isinstance(node, yaml.SequenceNode) else [node]
 
     def _below(self, node: yaml.MappingNode | None, path: str) -> Section:
-        return Section(node, file=self._file, problems=self._problems, path=path)
+        return Section(node, file=self._file, problems=self._problems, variables=self._variables, path=path)
 
 
 def _is_empty(node: yaml.Node) -> bool:

@@ -63,7 +63,6 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
             "2:43: Cannot spread fragment 'A' within itself.",
         ),
         ("query O { orders }", "1:11: Field 'orders' of type '[Order!]' must have a selection of subfields. "),
-        ("query O($x: Int) { orders { id } }", "1:9: Variable '$x' is never used in operation 'O'."),
         ("query O($x: Foo) { orders(first: $x) { id } }", "1:13: Unknown type 'Foo'."),
         (
             "query O($x: String) { orders(first: $x) { id } }",
@@ -73,7 +72,8 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
             ),
         ),
         ('query O($x: Int = "a") { orders(first: $x) { id } }', "1:19: Int cannot represent non-integer value"),
-        ("query O { orders { id @cached } }", "1:23: Unknown directive '@cached'."),
+        ("query O { orders { id @fresh } }", "1:23: Unknown directive '@fresh'."),
+        ("query O { orders { id @cached } }", "1:23: Directive '@cached' may not be used on field."),
         ("query O @mcptool { orders { id } }", "1:9: Unknown directive '@mcptool'."),
         ("query O { orders @mcpTool { id } }", "1:18: Unknown directive '@mcpTool'."),
         (

@@ -1,0 +1,91 @@
+"""What a folder says about itself: which endpoint it is, and where in it the author's files stand.
+
+Source: the ``stepzen.config.json`` of StepZen's command line.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import Source
+
+from handler.bundle import ENDPOINT_NAME
+from handler.compiler.files import ENTRY, EndpointFiles
+from handler.compiler.problems import Place, Problems, place_in
+
+STEPZEN_CONFIG = "stepzen.config.json"
+
+REFUSED_NAME = "folder/name"
+"""Stands in for a name that has been reported, so that what is made of it brings no further reports."""
+
+MAX_ROOT_CHARS = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """An endpoint's ``folder/name``, and the folder below its own that holds its files."""
+
+    endpoint: str
+    root: str = "."
+
+    def path(self, name: str) -> str:
+        """A file of the root, relative to the endpoint folder."""
+        return posixpath.normpath(posixpath.join(self.root, name))
+
+
+def read_project(files: EndpointFiles, problems: Problems) -> Project:
+    """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name."""
+    if not files.exists(STEPZEN_CONFIG):
+        name = "/".join(files.folder.resolve().parts[-2:])
+        return Project(endpoint=_endpoint(name, Place(ENTRY), problems))
+    content = _content(files, problems)
+    if content is None:
+        return Project(endpoint=REFUSED_NAME)
+    root = _root(content, files.read(STEPZEN_CONFIG) or "", problems)
+    if not isinstance(content.get("endpoint"), str):
+        problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
+        return Project(endpoint=REFUSED_NAME, root=root)
+    return Project(endpoint=_endpoint(content["endpoint"], Place(STEPZEN_CONFIG), problems), root=root)
+
+
+def _endpoint(name: str, at: Place, problems: Problems) -> str:
+    if ENDPOINT_NAME.fullmatch(name):
+        return name
+    problems.add(
+        at, f'"{name}" is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -'
+    )
+    return REFUSED_NAME
+
+
+def _content(files: EndpointFiles, problems: Problems) -> Mapping[str, Any] | None:
+    text = files.read(STEPZEN_CONFIG)
+    if text is None:
+        return None
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as exc:
+        problems.add(Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}")
+        return None
+    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+        content = None
+    return content if isinstance(content, dict) else {}
+
+
+def _root(content: Mapping[str, Any], text: str, problems: Problems) -> str:
+    root = content.get("root", ".")
+    if isinstance(root, str) and _is_below(root):
+        return posixpath.normpath(root)
+    key = re.search(r'"root"\s*:', text)
+    at = place_in(Source(text, STEPZEN_CONFIG), key.start()) if key else Place(STEPZEN_CONFIG)
+    problems.add(at, '"root": expected a folder below this one, such as "src"')
+    return "."
+
+
+def _is_below(root: str) -> bool:
+    inside = not root.startswith("/") and posixpath.normpath(root).split("/")[0] != ".."
+    return inside and root.isprintable() and len(root) <= MAX_ROOT_CHARS
