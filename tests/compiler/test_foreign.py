@@ -1,0 +1,134 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handler.graph.index import read_index
+from handler.graph.view import build_view, print_view
+from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, reported
+
+TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
+ELSEWHERE = "which Stile does not run: upstream.url must name a server that does"
+
+
+def printed(folder: Path, sdl: str) -> str:
+    made = compiled(folder, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
+    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), lambda _: False))
+
+
+def warnings(folder: Path, sdl: str) -> list[str]:
+    return doubted(folder, {"index.graphql": TOOL + sdl})
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        '@rest(endpoint: "https://a.b/$x", setters: [{field: "a", path: "b"}])',
+        '@graphql(endpoint: "https://a.b/")',
+        '@dbquery(type: "mysql", query: "select 1")',
+        '@materializer(query: "a")',
+        '@sequence(steps: [{query: "a"}])',
+        '@supplies(query: "a")',
+        "@value(const: {a: [1]})",
+        "@mock",
+        '@mockfn(name: "Email")',
+        '@inject(from: "a", on: {expose: true, types: "Query", fields: "b"})',
+        '@connector(use: "x")',
+    ],
+)
+def test_backend_directive_of_stepzen_is_dropped_with_a_warning(tmp_path: Path, directive: str) -> None:
+    sdl = f"type Query {{\n  a: Int\n  b: Int {directive}\n}}"
+
+    assert printed(tmp_path / "1", sdl) == "type Query {\n  a: Int\n  b: Int\n}\n"
+    (name, *_) = directive.split("(")
+    assert warnings(tmp_path / "2", sdl) == [f"index.graphql:4:3: 1 field uses {name}, {ELSEWHERE}"]
+
+
+def test_backend_directives_of_many_fields_are_one_warning(tmp_path: Path) -> None:
+    sdl = "type Query {\n  a: Int @mock\n  b: Int @rest @rest\n  c: Int @rest\n}"
+
+    assert warnings(tmp_path, sdl) == [f"index.graphql:3:3: 3 fields use @rest, @mock, {ELSEWHERE}"]
+
+
+def test_backend_directive_of_a_type_is_a_warning(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "type Query { a: A }\ntype A @mock { b: Int }") == [
+        f"index.graphql:3:1: 1 definition uses @mock, {ELSEWHERE}"
+    ]
+
+
+def test_backend_directive_that_is_defined_without_its_argument_types_is_dropped(tmp_path: Path) -> None:
+    sdl = "directive @rest(headers: [StepZen_Header!]) on FIELD_DEFINITION\ntype Query { a: Int }"
+
+    assert warnings(tmp_path, sdl) == []
+
+
+@pytest.mark.parametrize(
+    "sdl",
+    [
+        'type Query @aws_iam @aws_api_key { a: Int @aws_auth(cognito_groups: ["x"]) @aws_oidc }',
+        'type Query { a: A }\ntype A @key(fields: "b") @shareable { b: Int @external @tag(name: "x") }',
+        'type Query { a(x: Int @federation__tag(name: "x")): Int }',
+        'extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key"])\ntype Query { a: Int }',
+        'type Query { a(x: String @preset(value: "x-hasura-role")): Int }',
+        'enum E { A @tag(name: "x") }\ninput I { a: Int @tag(name: "x") }\ntype Query { a(i: I): E }',
+        "directive @key(fields: FieldSet!) on OBJECT\ntype Query { a: Int }",
+    ],
+)
+def test_directives_of_other_systems_are_dropped_without_a_word(tmp_path: Path, sdl: str) -> None:
+    assert warnings(tmp_path / "1", sdl) == []
+    assert "@" not in printed(tmp_path / "2", sdl)
+
+
+def test_inaccessible_field_is_a_warning_because_it_is_not_hidden(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "type Query {\n  a: Int @inaccessible\n  b: Int @inaccessible\n}") == [
+        "index.graphql:3:3: 2 fields use @inaccessible, which Stile does not apply: hide with patterns instead"
+    ]
+
+
+def test_unknown_directive_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Query {\n  a: Int @rset\n}"}) == [
+        "index.graphql:2:10: Unknown directive '@rset'."
+    ]
+
+
+def test_directive_for_the_schema_is_reported_elsewhere(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": 'type Query @tool(name: "x") { a: Int }'}) == [
+        "index.graphql:1:12: Unknown directive '@tool'."
+    ]
+
+
+def test_directives_that_an_author_defines_are_taken(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "directive @cost2(a: Int) on FIELD_DEFINITION\ntype Query { a: Int @cost2(a: 1) }") == []
+
+
+@pytest.mark.parametrize("name", ["Date", "DateTime", "JSON", "Secret", "AWSDateTime", "AWSJSON", "AWSEmail", "_Any"])
+def test_scalar_of_another_system_needs_no_definition_and_may_have_one(tmp_path: Path, name: str) -> None:
+    sdl = f"type Query {{\n  a(b: [{name}!]): {name}!\n}}\n"
+
+    assert printed(tmp_path / "1", sdl) == f"{sdl}\nscalar {name}\n"
+    assert printed(tmp_path / "2", f"scalar {name}\n{sdl}") == f"{sdl}\nscalar {name}\n"
+
+
+def test_unknown_scalar_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Query { a: Money }"}) == [
+        "index.graphql:1:17: Unknown type 'Money'."
+    ]
+
+
+def test_schema_has_no_scalars_that_nothing_names(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": TOOL + "type Query { a: Int }"})
+
+    assert "JSON" not in read_index(made.index, sha256=made.bundle.index)
+
+
+def test_operation_may_ask_hasura_to_cache(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": "query O @cached(ttl: 9) @mcpTool { a }"}
+
+    text = prescribed_tool(compiled(tmp_path / "1", files), "O").operation.text
+    files["index.graphql"] += " directive @cached(ttl: String) on QUERY"
+
+    assert text.startswith("query O @cached(ttl: 9) {")
+    assert reported(tmp_path / "2", files) == [
+        "operations/o.graphql:1:22: String cannot represent a non string value: 9"
+    ]
