@@ -148,21 +148,23 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
     backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
     if backed:
         used = Counter(name for _, names in backed for name in names)
-        names = " and ".join(f"@{name}" for name, _ in sorted(used.items(), key=lambda each: (-each[1], each[0])))
-        many = _counted([node for node, _ in backed])
+        names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
+        nodes = [node for node, _ in backed]
         problems.warn(
-            backed[0][0], f"{many} {names}, which Stile does not run: upstream.url must name a server that does"
+            nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
         )
     hidden = [node for node, names in marked if names.intersection(INACCESSIBLE)]
     if hidden:
-        many = _counted(hidden)
-        problems.warn(hidden[0], f"{many} @inaccessible, which Stile does not apply: hide with patterns instead")
+        problems.warn(
+            hidden[0], f"{_counted(hidden)} @inaccessible, which Stile does not apply: hide with patterns instead"
+        )
 
 
 def _counted(nodes: Sequence[Node]) -> str:
-    """Their number as the beginning of a sentence."""
-    what = "field" if all(isinstance(node, FieldDefinitionNode) for node in nodes) else "definition"
-    return f"1 {what} uses" if len(nodes) == 1 else f"{len(nodes)} {what}s use"
+    """How many fields they are, or definitions if none is a field: the beginning of a sentence."""
+    fields = sum(isinstance(node, FieldDefinitionNode) for node in nodes)
+    count, what = (fields, "field") if fields else (len(nodes), "definition")
+    return f"1 {what} uses" if count == 1 else f"{count} {what}s use"
 
 
 def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:

@@ -173,6 +173,28 @@ def test_folders_of_tools_are_not_entered(workplace: Path, stile: Stile) -> None
     assert stile("check", ".").out.endswith("No problems in 1 endpoint\n")
 
 
+def test_a_project_with_its_files_below_a_root_is_one_endpoint(workplace: Path, stile: Stile) -> None:
+    project = {f"src/{name}": text for name, text in FILES.items()}
+    write_endpoint(workplace, {**project, "stepzen.config.json": '{"endpoint": "shop/orders", "root": "src"}'})
+
+    done = stile("check", ".")
+
+    assert done.code == 0
+    assert done.out.startswith("shop/orders\n")
+    assert done.out.endswith("No problems in 1 endpoint\n")
+
+
+def test_variables_come_from_the_environment(workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": "upstream:\n  url: STEPZEN_API\n"})
+
+    without = stile("check", ".")
+    monkeypatch.setenv("STEPZEN_API", "http://127.0.0.1:9/graphql")
+
+    assert without.code == 1
+    assert "config.yaml:2:8: STEPZEN_API is set neither in the environment nor in .env" in without.out
+    assert stile("check", ".").code == 0
+
+
 def test_an_endpoint_below_a_hidden_folder_that_was_named_is_found(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace / ".hidden", FILES)
 

@@ -217,6 +217,9 @@ SMALL = {
   @tool(name: "p", prescribed: "P", descriptions: [{name: "id", value: "which"}]) { query: Query mutation: Mutation }
 """,
     "types.graphql": """
+schema { query: Query subscription: Subscription }
+extend type Query { odd: JSON @rest(endpoint: "https://a.b/$x", headers: [{name: "a", value: "b"}]) any: Any }
+extend type Far @key(fields: "id") { id: ID! @external when: AWSDate }
 type Query { thing(id: ID!, where: Filter = {size: BIG}): Thing things(first: Int = 1): [Node!] any: Any }
 type Mutation { make(key: Key!): Thing }
 interface Node { id: ID! }
@@ -233,10 +236,12 @@ scalar Date
     "operations/o.graphql": 'query O($on: Boolean! @mcpToolArg(description: "d")) @mcpTool(name: "o") {\n'
     "  any { __typename ... on Thing @include(if: $on) { id } ... on Other { id } } }\n"
     "mutation M($k: Key!) @mcpTool { make(key: $k) { id } }",
-    "config.yaml": PUBLIC + "upstream: {url: 'https://a.b/', headers: {x-a: b}}\nlimits: {max_depth: 3}\n"
-    f"identity: {{api_keys: [{{name: a, sha256: {'a' * 64}, expires: 2030-01-01}}]}}\n",
+    "config.yaml": PUBLIC + "upstream: {url: STEPZEN_URL, headers: {x-a: b}}\nlimits: {max_depth: 3}\n"
+    f"deployment: {{identity: {{issuer: x, api_keys: [{{name: a, sha256: {'a' * 64}, expires: 2030-01-01}}]}}}}\n"
+    "configurationset: [{configuration: {name: a}}]\n",
+    ".env": "STEPZEN_URL='https://a.b/' # here\n",
     "config.test.yaml": "upstream: {timeout_s: 3}\n",
-    "stepzen.config.json": '{"endpoint": "api/things"}',
+    "stepzen.config.json": '{"endpoint": "api/things", "root": "."}',
 }
 
 

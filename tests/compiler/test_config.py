@@ -7,7 +7,7 @@ import pytest
 from handler.bundle import Bundle, Limits, Upstream
 from handler.compiler.compile import compile_endpoint
 from handler.errors import CompileError, Problem
-from tests.support.endpoints import compiled, problems_of, reported, write_endpoint
+from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
 
 QUERY = "type Query { a: Int }"
 
@@ -377,3 +377,64 @@ def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
         "config.prod.yaml:1:9: this is no YAML: it contains itself\n"
         "config.yaml:1:9: this is no YAML: it contains itself"
     )
+
+
+def doubts(folder: Path, config: str) -> list[str]:
+    """The warnings about a config, without the default tool's."""
+    lines = doubted(folder, {"index.graphql": QUERY, "config.yaml": config})
+    return [line for line in lines if not line.startswith("index.graphql")]
+
+
+def test_what_stepzen_says_about_backends_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    config = """\
+configurationset:
+  - configuration: {name: db, uri: STEPZEN_NOT_SET}
+ruleset:
+  - {query: a, disabled: true}
+"""
+
+    assert doubts(tmp_path, config) == [
+        'config.yaml:1:1: "configurationset" is for backends that StepZen runs: it is ignored here',
+        'config.yaml:3:1: "ruleset" is for backends that StepZen runs: it is ignored here',
+    ]
+
+
+def test_identity_is_read_below_deployment_too(tmp_path: Path) -> None:
+    bundle = bundle_with(
+        tmp_path, f"deployment: {{identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}]}}}}\naccess: {{policies: []}}"
+    )
+
+    assert [key.name for key in bundle.access.api_keys] == ["a"]
+    assert bundle.access.anonymous == "challenge"
+
+
+def test_identity_in_two_places_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "identity: {}\ndeployment:\n  identity: {}\n") == [
+        "config.yaml:3:3: identity stands outside of deployment too: keep one of them"
+    ]
+
+
+def test_unknown_key_below_deployment_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "deployment:\n  identiy: {}\n") == [
+        'config.yaml:2:3: unknown key "deployment.identiy": expected one of identity; did you mean identity?'
+    ]
+
+
+@pytest.mark.parametrize("where", ["identity: {%s}", "deployment: {identity: {%s}}"])
+def test_keys_for_tokens_are_a_warning_and_let_nobody_in(tmp_path: Path, where: str) -> None:
+    config = where % "jwksendpoint: https://a.b/jwks.json, keys: [{algorithm: HS256, key: STEPZEN_KEY}], issuer: a"
+    config += "\naccess: {policies: [{type: Query, policyDefault: {condition: true}}]}"
+
+    column = where.index("%s") + 1
+    assert doubts(tmp_path / "1", config) == [
+        f"config.yaml:1:{column}: identity: jwksendpoint, keys, issuer: tokens are not read yet, "
+        + "so callers with a JWT are refused"
+    ]
+    access = bundle_with(tmp_path / "2", config).access
+    assert (access.anonymous, access.api_keys) == ("challenge", ())
+
+
+def test_other_unknown_key_of_identity_is_reported(tmp_path: Path) -> None:
+    (line,) = refused(tmp_path, "identity: {isuer: a}")
+
+    assert line.startswith('config.yaml:1:12: unknown key "identity.isuer": expected one of api_keys')

@@ -6,7 +6,7 @@ import pytest
 from graphql import parse, print_ast, strip_ignored_characters
 
 from handler.errors import Problem
-from tests.support.endpoints import READABLE, compiled, prescribed_tool, problems_of, reported
+from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, problems_of, reported
 
 SDL = """
 type Query { order(id: ID!): Order orders(first: Int): [Order!] }
@@ -242,3 +242,96 @@ def test_mutation_of_a_schema_without_mutations_is_reported(tmp_path: Path) -> N
     (line,) = reported(tmp_path, files)
 
     assert line.startswith("operations/o.graphql:1:1: ")
+
+
+NAMED = (
+    'extend schema @sdl(executables: [{document: "a.graphql", persist: %s}, {document: "b.graphql", persist: %s}])\n'
+)
+
+
+def doubts(folder: Path, files: dict[str, str]) -> list[str]:
+    """The warnings about operations."""
+    return [line for line in doubted(folder, files) if not line.startswith("index.graphql")]
+
+
+def test_variable_that_is_never_used_is_a_warning(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": "query O($x: Int) @mcpTool { orders { id } }"}
+
+    assert doubts(tmp_path, files) == [
+        "operations/o.graphql:1:9: Variable '$x' is never used in operation 'O'.",
+    ]
+
+
+def test_deprecated_field_argument_and_value_are_warnings(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'type Query { a(e: E, x: Int @deprecated(reason: "x")): Int @deprecated(reason: "Use b") }\n'
+        "enum E { A B @deprecated }",
+        "operations/o.graphql": "query O @mcpTool {\n  a(\n    e: B\n    x: 1\n  )\n}",
+    }
+
+    assert doubts(tmp_path, files) == [
+        "operations/o.graphql:2:3: The field Query.a is deprecated. Use b",
+        "operations/o.graphql:3:8: The enum value 'E.B' is deprecated. No longer supported",
+        "operations/o.graphql:4:5: The argument 'Query.a(x:)' is deprecated. x",
+    ]
+
+
+def test_file_holds_many_operations_that_share_fragments(tmp_path: Path) -> None:
+    operations = """
+query One @mcpTool { order(id: 1) { ...Part } }
+query Two @mcpTool { order(id: 2) { ...Part ...Whose } }
+fragment Part on Order { id }
+fragment Whose on Order { customer { name } }
+"""
+
+    assert strip_ignored_characters(sent(tmp_path / "1", operations, name="One")) == (
+        "query One{order(id:1){...Part}}fragment Part on Order{id}"
+    )
+    assert "fragment Whose" in sent(tmp_path / "2", operations, name="Two")
+
+
+def test_operation_of_two_persisted_files_is_reported_with_both_places(tmp_path: Path) -> None:
+    query = "query O { orders { id } }"
+    files = {"index.graphql": NAMED % ("true", "true") + SDL, "a.graphql": query, "b.graphql": f"\n{query}"}
+
+    assert reported(tmp_path, files) == ['b.graphql:2:1: an operation named "O" stands at a.graphql:1:1 too']
+
+
+@pytest.mark.parametrize("persisted", [("true", "false"), ("false", "true"), ("false", "false")])
+def test_files_that_are_only_validated_may_use_a_name_again(tmp_path: Path, persisted: tuple[str, str]) -> None:
+    query = "query O { orders { id } }"
+    files = {"index.graphql": NAMED % persisted + SDL, "a.graphql": query, "b.graphql": query}
+
+    assert doubts(tmp_path, files) == []
+
+
+def test_name_that_is_used_again_stands_for_the_persisted_operation(tmp_path: Path) -> None:
+    tool = 'extend schema @tool(name: "t", prescribed: "O")\n'
+    files = {
+        "index.graphql": NAMED % ("false", "true") + tool + SDL,
+        "a.graphql": "query O { orders { total } }",
+        "b.graphql": "query O { orders { id } }",
+    }
+
+    assert "id" in prescribed_tool(compiled(tmp_path, files), "t").operation.text
+
+
+def test_operation_that_stands_twice_in_one_file_is_reported_even_if_that_is_only_validated(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": NAMED % ("false", "false") + SDL,
+        "a.graphql": "query O { orders { id } }\nquery O { orders { total } }",
+        "b.graphql": "query P { orders { id } }",
+    }
+
+    assert reported(tmp_path, files) == ['a.graphql:2:1: an operation named "O" stands at a.graphql:1:1 too']
+
+
+def test_file_that_is_named_twice_is_read_once_and_persisted_if_one_says_so(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @sdl(executables: {document: "a.graphql"})\n'
+        'extend schema @sdl(executables: {document: "./a.graphql", persist: true})\n'
+        f'@tool(name: "t", prescribed: "O")\n{SDL}',
+        "a.graphql": "query O { orders { id } }",
+    }
+
+    assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["t"]
