@@ -12,11 +12,14 @@ from typing import TypeVar
 from graphql import (
     DefinitionNode,
     EnumTypeDefinitionNode,
+    EnumTypeExtensionNode,
     EnumValueDefinitionNode,
     FieldDefinitionNode,
     InputObjectTypeDefinitionNode,
+    InputObjectTypeExtensionNode,
     InputValueDefinitionNode,
     InterfaceTypeDefinitionNode,
+    InterfaceTypeExtensionNode,
     ObjectTypeDefinitionNode,
     ObjectTypeExtensionNode,
     OperationTypeDefinitionNode,
@@ -152,11 +155,13 @@ class _Members:
     def once(self, node: DefinitionNode) -> DefinitionNode:
         """A definition without the members that have come by in the same type."""
         match node:
-            case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode() | InterfaceTypeDefinitionNode():
+            case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode():
                 return replace(node, fields=self._new(node.name.value, node.fields or ()))
-            case InputObjectTypeDefinitionNode():
+            case InterfaceTypeDefinitionNode() | InterfaceTypeExtensionNode():
                 return replace(node, fields=self._new(node.name.value, node.fields or ()))
-            case EnumTypeDefinitionNode():
+            case InputObjectTypeDefinitionNode() | InputObjectTypeExtensionNode():
+                return replace(node, fields=self._new(node.name.value, node.fields or ()))
+            case EnumTypeDefinitionNode() | EnumTypeExtensionNode():
                 return replace(node, values=self._new(node.name.value, node.values or ()))
             case _:
                 return node

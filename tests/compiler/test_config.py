@@ -426,10 +426,8 @@ def test_keys_for_tokens_are_a_warning_and_let_nobody_in(tmp_path: Path, where: 
     config += "\naccess: {policies: [{type: Query, policyDefault: {condition: true}}]}"
 
     column = where.index("%s") + 1
-    assert doubts(tmp_path / "1", config) == [
-        f"config.yaml:1:{column}: identity: jwksendpoint, keys, issuer: tokens are not read yet, "
-        + "so callers with a JWT are refused"
-    ]
+    refusal = "identity: jwksendpoint, keys, issuer: tokens are not read yet, so callers with a JWT are refused"
+    assert doubts(tmp_path / "1", config) == [f"config.yaml:1:{column}: {refusal}"]
     access = bundle_with(tmp_path / "2", config).access
     assert (access.anonymous, access.api_keys) == ("challenge", ())
 

@@ -101,6 +101,10 @@ def test_same_field_with_different_types_is_reported_with_both_places(tmp_path: 
             "type A { b: Int }\nextend type A { b: Int c: Int }",
             'index.graphql:4:17: "A.b" stands at index.graphql:3:10 too: that one counts',
         ),
+        (
+            "enum A { B }\nextend enum A { B C }",
+            'index.graphql:4:17: "A.B" stands at index.graphql:3:10 too: that one counts',
+        ),
     ],
 )
 def test_member_that_stands_twice_in_another_type_is_a_warning(tmp_path: Path, members: str, line: str) -> None:
