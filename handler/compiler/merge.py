@@ -135,13 +135,13 @@ def _joined(lists: Iterable[tuple[T, ...] | None]) -> tuple[T, ...]:
 
 def _without_missing_roots(node: DefinitionNode, names: Container[str], problems: Problems) -> DefinitionNode:
     """Without the root types that a schema names and nobody defined: some projects name all three."""
-    if not isinstance(node, SchemaDefinitionNode):
+    if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
         return node
-    missing = [root for root in node.operation_types if root.type.name.value not in names]
+    missing = [root for root in node.operation_types or () if root.type.name.value not in names]
     for root in missing:
         name = root.type.name.value
         problems.warn(root, f'the schema has no type "{name}", so it has no {root.operation.value} type')
-    return replace(node, operation_types=tuple(root for root in node.operation_types if root not in missing))
+    return replace(node, operation_types=tuple(root for root in node.operation_types or () if root not in missing))
 
 
 class _Members:

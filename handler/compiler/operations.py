@@ -148,7 +148,9 @@ def _operations(
     documents = _separate_if_valid(document, executable, schema, problems)
     for node in nodes:
         if node.name is None:
-            problems.add(node, "an operation without a name cannot be called: name it")
+            # Requests may still run it by its document, where an @sdl names that.
+            report = problems.warn if executable.by_sdl and len(nodes) == 1 else problems.add
+            report(node, "an operation without a name cannot be called: name it")
             continue
         name, document = node.name.value, documents.get(node.name.value, NOTHING)
         if node.operation is OperationType.SUBSCRIPTION:

@@ -29,11 +29,16 @@ from handler.compiler.problems import Place, Problems, place_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutableFile:
-    """A file of operations that an ``@sdl`` names."""
+    """A file of operations, which an ``@sdl`` names or which lies where such files are found."""
 
     name: str
     persisted: bool
     named_at: Place
+
+    @property
+    def by_sdl(self) -> bool:
+        """Whether an author named it, and it was not found."""
+        return self.named_at.file != self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,6 +63,14 @@ def test_a_folder_that_cannot_be_watched_is_looked_at_by_the_clock(tmp_path: Pat
     later.join()
 
 
+def test_variables_are_watched_and_other_hidden_files_are_not(tmp_path: Path, stop: threading.Event) -> None:
+    changes = FolderWatch(tmp_path).changes(stop)
+    (tmp_path / ".index.graphql.swp").write_text("1")
+    (tmp_path / ".env").write_text("1")
+
+    assert next(changes) == {tmp_path / ".env"}
+
+
 def test_what_tools_keep_in_a_folder_is_not_watched(tmp_path: Path, stop: threading.Event) -> None:
     changes = FolderWatch(tmp_path).changes(stop)
     for name in ("node_modules", ".git", ".venv", ".stile"):

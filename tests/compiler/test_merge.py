@@ -138,6 +138,12 @@ def test_root_type_that_is_named_and_missing_is_a_warning(tmp_path: Path) -> Non
     ]
 
 
+def test_root_type_that_an_extension_names_and_that_is_missing_is_a_warning(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "type Query { a: Int }\nextend schema { mutation: Mutation }") == [
+        'index.graphql:3:17: the schema has no type "Mutation", so it has no mutation type'
+    ]
+
+
 def test_missing_query_type_is_reported_even_where_another_type_has_the_usual_name(tmp_path: Path) -> None:
     assert problems(tmp_path, "schema { query: Root }\ntype Query { a: Int }") == [
         "index.graphql: the schema has no query type"

@@ -335,3 +335,21 @@ def test_file_that_is_named_twice_is_read_once_and_persisted_if_one_says_so(tmp_
     }
 
     assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["t"]
+
+
+def test_only_operation_of_a_file_that_the_schema_names_may_be_without_a_name(tmp_path: Path) -> None:
+    index = 'extend schema @sdl(executables: {document: "a.graphql", persist: true})\n' + SDL
+
+    assert doubts(tmp_path / "1", {"index.graphql": index, "a.graphql": "{ orders { id } }"}) == [
+        "a.graphql:1:1: an operation without a name cannot be called: name it"
+    ]
+    files = {"index.graphql": index, "a.graphql": "{ orders { id } }\nquery O { orders { id } }"}
+    assert reported(tmp_path / "2", files) == ["a.graphql:1:1: an operation without a name cannot be called: name it"]
+
+
+def test_operation_without_a_name_is_judged_too(tmp_path: Path) -> None:
+    index = 'extend schema @sdl(executables: {document: "a.graphql"})\n' + SDL
+
+    assert reported(tmp_path, {"index.graphql": index, "a.graphql": "{ totl }"}) == [
+        "a.graphql:1:3: Cannot query field 'totl' on type 'Query'."
+    ]
