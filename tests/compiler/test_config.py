@@ -7,7 +7,7 @@ import pytest
 from handler.bundle import Bundle, Limits, Upstream
 from handler.compiler.compile import compile_endpoint
 from handler.errors import CompileError, Problem
-from tests.support.endpoints import compiled, problems_of, reported, write_endpoint
+from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
 
 QUERY = "type Query { a: Int }"
 
@@ -237,7 +237,6 @@ def test_http_url_is_taken_as_it_stands(tmp_path: Path, url: str) -> None:
         "//api.example.com/",
         "https://",
         "https:///graphql",
-        "https://user:secret@api.example.com/",
         "https://api.example.com:99999/",
         "https://api.example.com:0/",
         "http://[::1/",
@@ -376,4 +375,23 @@ def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
     assert str(caught.value) == (
         "config.prod.yaml:1:9: this is no YAML: it contains itself\n"
         "config.yaml:1:9: this is no YAML: it contains itself"
+    )
+
+
+def test_url_with_credentials_is_reported_without_showing_them(tmp_path: Path) -> None:
+    assert refused(tmp_path, "upstream: {url: 'https://user:secret@api.example.com/'}") == [
+        'config.yaml:1:17: "upstream.url": expected a URL without credentials in it'
+    ]
+
+
+@pytest.mark.parametrize(("timeout_s", "doubts"), [(29, 0), (30, 1)])
+def test_deadline_that_the_function_does_not_live_to_see_is_doubted(
+    tmp_path: Path, timeout_s: int, doubts: int
+) -> None:
+    files = {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{timeout_s: {timeout_s}}}"}
+
+    assert (
+        doubted(tmp_path, files)
+        == ['config.yaml:2:23: "upstream.timeout_s": the function of the template ends after 29 s, without an answer']
+        * doubts
     )
