@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NoReturn, TypeVar
 
 from handler.errors import BundleError
@@ -28,9 +28,22 @@ def parse_json(raw: bytes) -> Any:
         ValueError: it is none, or nested too deeply to be read.
     """
     try:
-        return json.loads(raw, parse_constant=_refuse, parse_float=_finite)
+        # Decoded here: from bytes, Python would guess UTF-16 and UTF-32 too.
+        return json.loads(raw.decode(), parse_constant=_refuse, parse_float=_finite)
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
+
+
+def nests_deeper(value: object, levels: int) -> bool:
+    """Whether lists and objects stand in each other more than ``levels`` deep."""
+    match value:
+        case dict():
+            parts: Collection[object] = value.values()
+        case list():
+            parts = value
+        case _:
+            return False
+    return levels == 0 or any(nests_deeper(part, levels - 1) for part in parts)
 
 
 def parse_stored(raw: bytes) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 from mangum import Mangum
 
-from handler.errors import BundleError, StorageError
+from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.server.app import Services, create_app
 from handler.server.endpoints import Endpoints
@@ -44,11 +44,11 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
 def _preload(endpoints: Endpoints, name: str) -> None:
     """A container that cannot load one endpoint still serves the others; the next request for it tries again."""
     try:
-        held = endpoints.load(name)
-    except (StorageError, BundleError):
-        return  # on_trouble has logged it
-    if held.endpoint is None:
+        endpoints.load(name)
+    except EndpointNotFound:
         logger.warning("preload: no such endpoint", endpoint=name)
+    except (StorageError, BundleError):
+        pass  # on_trouble has logged it
 
 
 def _log_trouble(name: str, trouble: Exception) -> None:

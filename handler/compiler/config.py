@@ -22,6 +22,9 @@ STEPZEN_BACKENDS = ("configurationset", "ruleset")
 JWT_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims")
 """What StepZen projects say about the tokens they take."""
 
+FUNCTION_TIMEOUT_S = 29
+"""What template.yaml gives the function: API Gateway waits 30 s."""
+
 FORBIDDEN_HEADERS = frozenset(
     {
         "authorization",
@@ -115,11 +118,19 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
     section.expect("url", "timeout_s", "max_bytes", "headers")
     headers = _headers(section.section("headers"), problems)
     url = section.text("url")
-    if url and not _is_http_url(url):
+    if "@" in url:  # not shown: it may hold a password
+        problems.add(section.place("url"), '"upstream.url": expected a URL without credentials in it')
+    elif url and not _is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
+    timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
+    if timeout_s > FUNCTION_TIMEOUT_S:
+        problems.warn(
+            section.place("timeout_s"),
+            f'"upstream.timeout_s": the function of the template ends after {FUNCTION_TIMEOUT_S} s, without an answer',
+        )
     return Upstream(
         url=url,
-        timeout_s=section.number("timeout_s", 10, least=0.1, most=900),
+        timeout_s=timeout_s,
         max_bytes=section.integer("max_bytes", 5_000_000, least=1_000, most=50_000_000),
         headers=headers,
     )

@@ -85,8 +85,10 @@ def _read_text(folder: Path, name: str) -> str:
     except UnicodeDecodeError as exc:
         line = exc.object.count(b"\n", 0, exc.start) + 1
         raise _Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
-    except (OSError, ValueError) as exc:
-        raise _Unreadable(f"cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
+    except OSError as exc:
+        raise _Unreadable(f"cannot be read: {exc.strerror}") from exc
+    except ValueError as exc:
+        raise _Unreadable("has a character that no file's name can have") from exc
 
 
 def join(including: str, name: str) -> str:

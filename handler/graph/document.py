@@ -45,10 +45,6 @@ D = TypeVar("D", bound=DirectiveNode)
 MAX_ERRORS = 10
 MAX_SENTENCE_CHARS = 500
 
-MAX_VALUE_NESTING = 100
-"""How deep lists and objects may stand in each other in a variable: enough for any filter, and any JSON writer can
-write it. (In the document itself graphql-core's parser has such a limit.)"""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
@@ -198,23 +194,10 @@ def _declared_variables(
 
 def _refuse_unsendable(variables: dict[str, Any]) -> None:
     """Refuse what Python's JSON reader lets in and its writer does not let out. Custom scalars take any value."""
-    if _nests_deeper(variables, MAX_VALUE_NESTING + 1):
-        raise DocumentRefused([f"a variable is nested more than {MAX_VALUE_NESTING} deep"])
     try:
         to_json_bytes(variables)
     except ValueError as exc:
         raise DocumentRefused(["a variable has a number that JSON cannot carry"]) from exc
-
-
-def _nests_deeper(value: object, levels: int) -> bool:
-    match value:
-        case dict():
-            parts: Collection[object] = value.values()
-        case list():
-            parts = value
-        case _:
-            return False
-    return levels == 0 or any(_nests_deeper(part, levels - 1) for part in parts)
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode) -> bool:

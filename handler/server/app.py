@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -43,7 +42,7 @@ class Services:
     http: HttpClient
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
-    clock: Any = field(default=time.time)  # UNIX seconds
+    clock: Callable[[], float] = time.time  # UNIX seconds
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -53,6 +52,7 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
         Route("/health", _health(services), methods=["GET"]),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
+    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     return RequestLog(app, write_line=write_line)
 
 
@@ -69,29 +69,29 @@ class _Mcp:
 
     async def _respond(self, http_call: HttpCall) -> Response:
         name = f"{http_call.path_params['folder']}/{http_call.path_params['name']}"
+        request: Request | None = None
         try:
             self._refuse_transport(http_call)
             endpoint = await self._find(name)
             note(http_call.scope, endpoint=name)
-            principal = identify(
-                http_call.headers,
-                endpoint.bundle.access,
-                development=self._services.development,
-                now=self._services.clock(),
-            )
-            note(http_call.scope, principal=principal.kind)
-            body = await _read_body(http_call)
-            message = classify(http_call.headers, body)
-            note(http_call.scope, method=message.method[:80])
+            principal = self._identify(http_call, endpoint)
+            message = classify(http_call.headers, await _read_body(http_call))
+            note(http_call.scope, method=message.method)
             if isinstance(message, Notification):
                 return Response(status_code=202)
-            return await self._answer(http_call, message, endpoint, principal)
+            request = message
+            return await self._answer(http_call, request, endpoint, principal)
         except Rejected as exc:
             note(http_call.scope, outcome="rejected", reason=exc.message)
-            return _error_response(exc)
+            return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
         except AccessError as exc:
             note(http_call.scope, outcome="denied", reason=str(exc))
             return _unauthorized(name, exc)
+        except HTTPException:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
+            note(http_call.scope, outcome="failed", failure=exc)
+            return _error_response(Rejected(INTERNAL_ERROR, "Internal error", id=request.id if request else None))
 
     def _refuse_transport(self, http_call: HttpCall) -> None:
         """Source: MCP 2026-07-28, streamable-http ("Security Warning", "Sending Messages")."""
@@ -114,27 +114,28 @@ class _Mcp:
         except (StorageError, BundleError) as exc:
             raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
 
+    def _identify(self, http_call: HttpCall, endpoint: Endpoint) -> Principal:
+        principal = identify(
+            http_call.headers,
+            endpoint.bundle.access,
+            development=self._services.development,
+            now=self._services.clock(),
+        )
+        note(http_call.scope, principal=principal.kind)
+        return principal
+
     async def _answer(
         self, http_call: HttpCall, request: Request, endpoint: Endpoint, principal: Principal
     ) -> Response:
-        if request.method == "tools/call":
-            note(http_call.scope, tool=str(request.params.get("name"))[:80])
+        tool = request.params.get("name")
+        if request.method == "tools/call" and isinstance(tool, str):
+            note(http_call.scope, tool=tool)
         outcome = outcome_of(endpoint.bundle.conditions, unrestricted=principal.unrestricted)
         caller = Caller(endpoint=endpoint, outcome=outcome, http=self._services.http)
-        try:
-            result = await answer(Call(request=request, caller=caller, anonymous=principal == ANONYMOUS))
-        except Rejected as exc:
-            if is_modern(request.revision):
-                raise
-            note(http_call.scope, outcome="rejected", reason=exc.message)
-            return _error_response(exc, status=200)
-        except AccessError:
-            raise
-        except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
-            note(http_call.scope, outcome="failed", failure=exc)
-            return _error_response(Rejected(INTERNAL_ERROR, "Internal error", id=request.id, status=200))
+        result = await answer(Call(request=request, caller=caller, anonymous=principal == ANONYMOUS))
+        response = _json({"jsonrpc": "2.0", "id": request.id, "result": result})
         note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
-        return _json({"jsonrpc": "2.0", "id": request.id, "result": result})
+        return response
 
 
 def _takes_json(accept: str) -> bool:
@@ -151,13 +152,17 @@ async def _read_body(http_call: HttpCall) -> bytes:
     return bytes(body)
 
 
-def _error_response(error: Rejected, *, status: int | None = None) -> Response:
-    """A JSON-RPC error. Without a readable id the member is left out: the schema has no null there."""
+def _error_response(error: Rejected, *, legacy: bool = False) -> Response:
+    """A JSON-RPC error. Without a readable id the member is left out: the schema has no null there.
+
+    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own.
+    """
     body: JSONObject = {"code": error.code, "message": error.message}
     if error.facts is not None:
         body["data"] = error.facts
     identifier = {} if error.id is None else {"id": error.id}
-    return _json({"jsonrpc": "2.0", **identifier, "error": body}, status=status or error.status)
+    status = 200 if legacy or error.code == INTERNAL_ERROR else error.status
+    return _json({"jsonrpc": "2.0", **identifier, "error": body}, status=status)
 
 
 def _unauthorized(name: str, reason: AccessError) -> Response:
@@ -174,7 +179,7 @@ def _http_error(_: HttpCall, exc: Exception) -> Response:
     return _json({"error": exc.detail}, status=exc.status_code, headers=exc.headers)
 
 
-def _health(services: Services) -> Any:
+def _health(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
     async def health(_: HttpCall) -> Response:
         return _json({"status": "ok", "endpoints": services.endpoints.count})
 

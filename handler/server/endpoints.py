@@ -4,8 +4,8 @@ import asyncio
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeVar
 
 from handler.bundle import Bundle, GraphQLTool, Tool, bundle_key, index_key, read_bundle
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 
     from handler.server.arguments import ArgumentsValidator
 
+T = TypeVar("T")
+
 MAX_HELD = 256
 """Endpoints held in memory; the one unused for longest goes first."""
 
+MAX_MISSES = 1_000
 MISS_S = 30.0
 """How long an endpoint that is not there is not asked for again."""
 
@@ -64,11 +67,11 @@ class Endpoint:
         return self._index
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Held:
-    """An endpoint, or the knowledge that there is none, and when storage was last asked (monotonic seconds)."""
+    """An endpoint and when storage was last asked for it (monotonic seconds)."""
 
-    endpoint: Endpoint | None
+    endpoint: Endpoint
     etag: str
     checked_at: float
 
@@ -93,6 +96,8 @@ class Endpoints:
         self._on_trouble = on_trouble
         self._clock = clock
         self._held: OrderedDict[str, _Held] = OrderedDict()
+        # Apart from the held ones: asking for names that do not exist must not push out those that do.
+        self._missing: OrderedDict[str, float] = OrderedDict()
 
     async def find(self, name: str) -> Endpoint:
         """The endpoint ``folder/name``.
@@ -102,43 +107,56 @@ class Endpoints:
             StorageError, BundleError: it is not held, and could not be loaded.
         """
         held = self._held.get(name)
-        if held is None or self._is_old(held):
-            held = await asyncio.to_thread(self.load, name)
-        if held.endpoint is None:
+        if held is None and self._is_fresh(self._missing.get(name), min(MISS_S, self._refresh_s)):
             raise EndpointNotFound(name)
+        if held is None or not self._is_fresh(held.checked_at, self._refresh_s):
+            return await asyncio.to_thread(self.load, name)
         self._held.move_to_end(name)
         return held.endpoint
 
-    def load(self, name: str) -> _Held:
-        """Ask storage for an endpoint, whatever is held. Blocks."""
-        known = self._held.get(name)
-        held = self._read(name, known)
-        self._held[name] = held
-        while len(self._held) > MAX_HELD:
-            self._held.popitem(last=False)
-        return held
+    def load(self, name: str) -> Endpoint:
+        """``find``, asking storage whatever is held. Blocks."""
+        try:
+            held = self._read(name, self._held.get(name))
+        except ObjectNotFound as exc:
+            self._held.pop(name, None)
+            _keep(self._missing, name, self._clock(), most=MAX_MISSES)
+            raise EndpointNotFound(name) from exc
+        _keep(self._held, name, held, most=MAX_HELD)
+        return held.endpoint
 
     @property
     def count(self) -> int:
         """How many endpoints are held."""
-        return sum(1 for held in self._held.values() if held.endpoint)
+        return len(self._held)
 
-    def _is_old(self, held: _Held) -> bool:
-        limit = self._refresh_s if held.endpoint else min(MISS_S, self._refresh_s)
-        return self._clock() - held.checked_at >= limit
+    def _is_fresh(self, checked_at: float | None, limit_s: float) -> bool:
+        return checked_at is not None and self._clock() - checked_at < limit_s
 
     def _read(self, name: str, known: _Held | None) -> _Held:
-        now = self._clock()
-        good = known if known and known.endpoint else None
         try:
-            stored = self._storage.read(bundle_key(name), etag=good.etag if good else None)
-            if stored is None:
-                return _Held(good.endpoint if good else None, good.etag if good else "", now)
-            return _Held(Endpoint(read_bundle(stored.body, endpoint=name), self._storage), stored.etag, now)
+            return self._ask(name, known)
         except ObjectNotFound:
-            return _Held(None, "", now)
+            raise
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
-            if good is None:
+            if known is None:
                 raise
-            return _Held(good.endpoint, good.etag, now)
+            return replace(known, checked_at=self._clock())
+
+    def _ask(self, name: str, known: _Held | None) -> _Held:
+        now = self._clock()
+        stored = self._storage.read(bundle_key(name), etag=known.etag if known else None)
+        if stored is not None:
+            return _Held(Endpoint(read_bundle(stored.body, endpoint=name), self._storage), stored.etag, now)
+        if known is None:
+            raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
+        return replace(known, checked_at=now)
+
+
+def _keep(entries: OrderedDict[str, T], name: str, entry: T, *, most: int) -> None:
+    """Put an entry in as the newest; the oldest go."""
+    entries[name] = entry
+    entries.move_to_end(name)
+    while len(entries) > most:
+        entries.popitem(last=False)

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+MAX_FACT_CHARS = 200
 _FACTS = "stile.facts"
 
 
@@ -19,7 +20,12 @@ class WriteLine(Protocol):
 
 def note(scope: Scope, **facts: Any) -> None:
     """Add facts to the line of the request under way: never a token, an argument or a body."""
-    scope[_FACTS].update(facts)
+    scope[_FACTS].update({name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()})
+
+
+def _cut(text: str) -> str:
+    """A caller's text for one line: bounded, and without what no log can write (half a surrogate pair)."""
+    return text[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode()
 
 
 class RequestLog:

@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
-from handler.errors import BundleError, CallError, StorageError, ToolNotFound, UpstreamError
+from handler.errors import BundleError, CallError, InvalidArguments, StorageError, ToolNotFound, UpstreamError
 from handler.http import HttpClient
+from handler.json_shape import nests_deeper
 from handler.policy import Mask
 from handler.server.endpoints import Endpoint
 from handler.server.upstream import GraphQLRequest, execute
 
-MAX_RESULT_BYTES = 2_500_000
-"""Text and structured content say the same twice, and Lambda's answer may have 6 MB."""
+MAX_PAYLOAD_BYTES = 6_200_000
+"""What Lambda takes as an answer is 6 MiB, headers included. In it the body is a JSON text in JSON once more."""
+
+SURELY_SMALL_BYTES = MAX_PAYLOAD_BYTES // 13
+"""A response below this fits whatever is in it: twice in the body, and a quote of it grows from 2 bytes to 12."""
+
+MAX_NESTING = 64
+"""How deep lists and objects may stand in each other in arguments: enough for any filter, and far from where
+validating them meets Python's own recursion limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +53,8 @@ async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> 
     if tool is None or _entry(tool, caller.outcome) is None:
         raise ToolNotFound(name)
     try:
+        if nests_deeper(arguments, MAX_NESTING):
+            raise InvalidArguments(name, [f"/: nested more than {MAX_NESTING} deep"])
         caller.endpoint.validator(tool).check(arguments)
         match tool:
             case PrescribedTool():
@@ -101,16 +111,23 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
 
 def _result(response: JSONObject, *, structured: bool) -> JSONObject:
     """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
-    text = to_json_bytes(response)
-    if len(text) > MAX_RESULT_BYTES:
-        raise UpstreamError(f"The result has more than {MAX_RESULT_BYTES} bytes. Ask for fewer rows or fields.")
+    try:
+        text = to_json_bytes(response)
+    except RecursionError as exc:
+        raise UpstreamError("The API's answer is nested too deeply. Ask for less.") from exc
     content: JSONObject = {"content": [_text(text.decode())]}
     if structured:
         content["structuredContent"] = response
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
         content["isError"] = True
+    if len(text) > SURELY_SMALL_BYTES and _payload_bytes(content) > MAX_PAYLOAD_BYTES:
+        raise UpstreamError("The result is larger than an answer may be. Ask for fewer rows or fields.")
     return content
+
+
+def _payload_bytes(content: JSONObject) -> int:
+    return len(to_json_bytes(to_json_bytes(content).decode()))
 
 
 def _text(text: str) -> JSONObject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ from handler.json_shape import parse_json
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
+SUGGESTION = re.compile(r"\s*\bdid you mean\b.*", re.IGNORECASE | re.DOTALL)
 UNNAMED = "The API reported an error."
 VALIDATION_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "validation-failed")
 DRIFT = (
@@ -79,12 +81,12 @@ def _response(answer: HttpResponse) -> JSONObject:
     body = _parse(answer.body)
     if not isinstance(body, dict) or not ("data" in body or isinstance(body.get("errors"), list)):
         raise UpstreamError(f"The API answered with status {answer.status} and no GraphQL response.")
-    data = body.get("data")
-    if data is not None and not isinstance(data, dict):
-        raise UpstreamError("The API answered with data that is no object.")
+    data, errors = body.get("data"), body.get("errors") or []
+    if not isinstance(data, dict | None) or not isinstance(errors, list):
+        raise UpstreamError("The API answered with data that is no object, or errors that are no list.")
     response: JSONObject = {"data": data}
-    if body.get("errors"):
-        response["errors"] = [_error(error, executed=data is not None) for error in body["errors"]]
+    if errors:
+        response["errors"] = [_error(error, executed=data is not None) for error in errors]
     return response
 
 
@@ -101,22 +103,28 @@ def _error(error: Any, *, executed: bool) -> JSONObject:
         return {"message": UNNAMED}
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
-    kept: JSONObject = {"message": UNNAMED}
-    if _is_validation(error, code, executed=executed):
-        kept["message"] = DRIFT
-    elif isinstance(error.get("message"), str):
-        kept["message"] = error["message"]
-    if isinstance(error.get("path"), list):
-        kept["path"] = error["path"]
+    path = error.get("path")
+    kept: JSONObject = {"message": _message(error, code, of_request=not executed and not path)}
+    if path and isinstance(path, list):
+        kept["path"] = path
     if isinstance(code, str):
         kept["extensions"] = {"code": code}
     return kept
 
 
-def _is_validation(error: Mapping[str, Any], code: object, *, executed: bool) -> bool:
-    """Whether the API refused the document itself. Its words may suggest names that this caller must not learn.
+def _message(error: Mapping[str, Any], code: object, *, of_request: bool) -> str:
+    """The words of an error. ``of_request``: the API executed nothing and names no field of an answer.
 
-    Servers that give no code are known by the form: there is no data, and the error points into the document but
-    at no field of an answer.
+    Such an error may be about the document, which no longer fits the API's schema, and its words may suggest names
+    that this caller must not learn. Servers that give no code are known by an error that points into the document.
+    One about a variable's value is the model's to mend; it keeps its words but for the suggestion.
     """
-    return code in VALIDATION_CODES or (not executed and "locations" in error and "path" not in error)
+    message = error.get("message")
+    if not isinstance(message, str):
+        return UNNAMED
+    if not of_request:
+        return message
+    about_a_variable = message.startswith("Variable ")
+    if code in VALIDATION_CODES or (code is None and error.get("locations") and not about_a_variable):
+        return DRIFT
+    return SUGGESTION.sub("", message)

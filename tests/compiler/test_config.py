@@ -237,7 +237,6 @@ def test_http_url_is_taken_as_it_stands(tmp_path: Path, url: str) -> None:
         "//api.example.com/",
         "https://",
         "https:///graphql",
-        "https://user:secret@api.example.com/",
         "https://api.example.com:99999/",
         "https://api.example.com:0/",
         "http://[::1/",
@@ -436,3 +435,22 @@ def test_other_unknown_key_of_identity_is_reported(tmp_path: Path) -> None:
     (line,) = refused(tmp_path, "identity: {isuer: a}")
 
     assert line.startswith('config.yaml:1:12: unknown key "identity.isuer": expected one of api_keys')
+
+
+def test_url_with_credentials_is_reported_without_showing_them(tmp_path: Path) -> None:
+    assert refused(tmp_path, "upstream: {url: 'https://user:secret@api.example.com/'}") == [
+        'config.yaml:1:17: "upstream.url": expected a URL without credentials in it'
+    ]
+
+
+@pytest.mark.parametrize(("timeout_s", "doubts"), [(29, 0), (30, 1)])
+def test_deadline_that_the_function_does_not_live_to_see_is_doubted(
+    tmp_path: Path, timeout_s: int, doubts: int
+) -> None:
+    files = {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{timeout_s: {timeout_s}}}"}
+
+    assert (
+        doubted(tmp_path, files)
+        == ['config.yaml:2:23: "upstream.timeout_s": the function of the template ends after 29 s, without an answer']
+        * doubts
+    )

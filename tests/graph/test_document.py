@@ -465,19 +465,6 @@ def test_variable_that_json_cannot_carry_is_refused(value: object) -> None:
     assert refusal(ECHO, {"json": value}) == ("a variable has a number that JSON cannot carry",)
 
 
-def test_variable_is_nested_as_deep_as_any_json_writer_can_write() -> None:
-    def nested(levels: int) -> object:
-        value: object = 1
-        for level in range(levels):
-            value = [value] if level % 2 else {"a": value}
-        return value
-
-    assert check(ECHO, {"json": nested(100)}).variables["json"] == nested(100)
-    for levels in (101, 900):
-        assert refusal(ECHO, {"json": nested(levels)}) == ("a variable is nested more than 100 deep",)
-    assert check(ECHO, {"other": nested(900)}).variables == {}
-
-
 def test_refusal_names_ten_mistakes_at_most_each_in_bounds() -> None:
     many = refusal("{ " + " ".join(f"unknown{number}" for number in range(100)) + " }")
     (long,) = refusal("{ " + "x" * 100_000 + " }")

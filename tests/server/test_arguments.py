@@ -9,7 +9,8 @@ import pytest
 
 from handler.errors import InvalidArguments
 from handler.server.arguments import ArgumentsValidator
-from tests.support.endpoints import compiled
+from tests.support.endpoints import READABLE, compiled
+from tests.support.function import running_function
 
 SCHEMA = """
 schema { query: Query }
@@ -97,3 +98,30 @@ def test_huge_values_are_shown_cut(validator: ArgumentsValidator) -> None:
         validator.check({"count": "x" * 1_000_000})
 
     assert len(str(caught.value)) < 200
+
+
+@pytest.mark.parametrize("levels", [65, 300, 900])
+def test_arguments_nested_too_deeply_are_refused_for_tools_of_every_kind(tmp_path: Path, levels: int) -> None:
+    files = {
+        "index.graphql": f"{SCHEMA} extend schema @tool(name: "
+        '"all", graphql: {expose: true, types: "Query", fields: ".*"})',
+        "operations/find.graphql": OPERATION,
+        "config.yaml": READABLE,
+    }
+    tree: dict[str, Any] = {"value": 1}
+    for _ in range(levels):
+        tree = {"value": 1, "left": tree}
+    with running_function(compiled(tmp_path, files), development=True) as function:
+        prescribed = function.call("Find", {"count": 1, "tree": tree})
+        graphql = function.query("all", "query($t: Tree) { find(count: 1, tree: $t) }", variables={"t": tree})
+
+    assert prescribed.text == "Invalid arguments for tool Find: /: nested more than 64 deep"
+    assert graphql.text == "Invalid arguments for tool all: /: nested more than 64 deep"
+
+
+def test_arguments_nested_as_deep_as_allowed_are_judged(validator: ArgumentsValidator) -> None:
+    tree: dict[str, Any] = {"value": 1}
+    for _ in range(62):
+        tree = {"value": 1, "left": tree}
+
+    validator.check({"count": 1, "tree": tree})

@@ -10,7 +10,7 @@ import pytest
 from handler.bundle import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.errors import StorageError
-from handler.server.endpoints import Endpoint
+from handler.server.endpoints import MAX_HELD, Endpoint
 from handler.storage import MemoryStorage, StoredObject
 from tests.support.function import Function, running_function, store
 
@@ -152,6 +152,18 @@ def test_missing_endpoint_is_asked_for_once_in_a_while(demo: Compiled) -> None:
             assert function.post({"jsonrpc": "2.0", "id": 1, "method": LIST}, path="/api/none/mcp").status == 404
 
     assert shelf.reads == [bundle_key("api/none")]
+
+
+def test_asking_for_many_missing_endpoints_pushes_out_no_held_one(demo: Compiled) -> None:
+    shelf = Shelf()
+    with running_function(demo, storage=shelf) as function:
+        _names(function)
+        for number in range(MAX_HELD + 50):
+            function.post({"jsonrpc": "2.0", "id": 1, "method": LIST}, path=f"/api/none{number}/mcp")
+        shelf.reads.clear()
+        _names(function)
+
+    assert shelf.reads == []
 
 
 def test_missing_index_is_a_tool_error_and_prescribed_tools_go_on(served_demo: Compiled) -> None:

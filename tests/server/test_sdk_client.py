@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 
 from handler.compiler.compile import Compiled
-from handler.storage import Storage
+from handler.storage import FolderStorage, Storage
 from tests.support.function import Function, running_function
 from tests.support.sdk import Mode, sdk_client
 from tests.support.upstream import Upstream
@@ -117,6 +117,17 @@ def test_mutation_tool_writes_a_row(served: Function, mode: Mode, upstream: Upst
     (row,) = upstream.query_rows("select * from orders where id = ?", order["id"])
     assert (row["number"], row["customer_id"], row["total_cents"]) == (order["number"], "cust_0001", 2500)
     assert order["total"] == "25.00"
+
+
+def test_anonymous_client_lists_and_calls_what_is_open(
+    served_demo: Compiled, folder_storage: FolderStorage, mode: Mode
+) -> None:
+    async def use(client: Client) -> list[str]:
+        await client.call_tool("list_orders", {"email": EMAIL})
+        return [tool.name for tool in (await client.list_tools()).tools]
+
+    with running_function(served_demo, storage=folder_storage) as function:
+        assert _with_client(function, mode, use) == TOOLS[:-1]
 
 
 def test_pruned_field_is_an_error_the_client_sees(served: Function, mode: Mode, upstream: Upstream) -> None:

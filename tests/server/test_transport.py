@@ -118,3 +118,29 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
         "status": 200,
         "failure": None,
     }
+
+
+@pytest.mark.parametrize("path", ["/api/customers/mcp/", "/health/"])
+def test_nothing_redirects_to_the_host_that_a_request_names(function: Function, path: str) -> None:
+    answer = function.post(LIST, path=path, headers={"host": "evil.example"})
+
+    assert answer.status == 404
+    assert "location" not in answer.headers
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_json_in_another_encoding_than_utf_8_is_a_parse_error(function: Function, encoding: str) -> None:
+    answer = function.post('{"jsonrpc": "2.0", "id": 1, "method": "ping"}'.encode(encoding))
+
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32700)
+
+
+def test_log_holds_a_callers_texts_bounded_and_printable(function: Function) -> None:
+    function.post({"jsonrpc": "2.0", "method": "notifications/" + "x" * 1_000})
+    function.post(r'{"jsonrpc": "2.0", "method": "\ud800"}')
+    function.post({**LIST, "method": "tools/call", "params": {"name": {"secret": 1}}})
+
+    long, odd, malformed = function.lines
+    assert len(long["method"]) == 200
+    assert odd["method"] == "\\ud800"
+    assert "tool" not in malformed

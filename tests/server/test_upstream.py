@@ -13,8 +13,9 @@ import pytest
 
 from handler.bundle import PrescribedTool
 from handler.compiler.compile import Compiled
-from tests.support.function import Answer, running_function
+from tests.support.function import Answer, Context, Function, event_for, running_function
 from tests.support.raw_http import Peer, answer, answering, running_server
+from tests.support.upstream import Upstream
 
 JSON = {"content_type": "application/json"}
 DATA = {"data": {"customer": None}}
@@ -83,7 +84,11 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
     ),
     "answers data that is no object": (
         answering(answer(b'{"data": [1]}', **JSON)),
-        "The API answered with data that is no object.",
+        "The API answered with data that is no object, or errors that are no list.",
+    ),
+    "answers errors that are no list": (
+        answering(answer(b'{"data": {"customer": null}, "errors": "abc"}', **JSON)),
+        "The API answered with data that is no object, or errors that are no list.",
     ),
     "sends a gzip bomb": (
         answering(answer(BOMB, content_encoding="gzip", **JSON)),
@@ -209,22 +214,60 @@ def test_errors_beside_data_are_no_error_and_both_are_kept(demo: Compiled) -> No
     assert result["structuredContent"]["errors"][0]["message"] == "orders are down"
 
 
+DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
+
+
 @pytest.mark.parametrize(
-    "response",
+    "error",
     [
-        {"errors": [{"message": 'Cannot query field "x". Did you mean "salary"?', "locations": [{"line": 1}]}]},
-        {"data": None, "errors": [{"message": 'Did you mean "salary"?', "locations": [{"line": 1, "column": 2}]}]},
-        {"errors": [{"message": 'Did you mean "salary"?', "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}}]},
+        {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}]},
+        {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}], "path": None},
+        {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}], "path": []},
+        {"message": DID_YOU_MEAN, "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}},
     ],
 )
+@pytest.mark.parametrize("data", [{}, {"data": None}])
 def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_here(
-    demo: Compiled, response: Any
+    demo: Compiled, error: Any, data: Any
 ) -> None:
-    result = _response(demo, response)
+    result = _response(demo, {**data, "errors": [error]})
 
     assert result["isError"] is True
     assert "salary" not in json.dumps(result)
     assert "publish it again" in result["structuredContent"]["errors"][0]["message"]
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ({"message": DID_YOU_MEAN}, 'Cannot query field "x".'),
+        (
+            {"message": "Variable '$a' got invalid value 'b'. Did you mean 'SALARY'?", "locations": [{"line": 1}]},
+            "Variable '$a' got invalid value 'b'.",
+        ),
+        ({"message": "Sign in first", "extensions": {"code": "UNAUTHENTICATED"}, "locations": []}, "Sign in first"),
+    ],
+)
+def test_other_errors_of_a_request_keep_their_words_but_for_suggestions(
+    demo: Compiled, error: Any, message: str
+) -> None:
+    result = _response(demo, {"errors": [error]})
+
+    assert result["isError"] is True
+    assert result["structuredContent"]["errors"][0]["message"] == message
+
+
+def test_value_that_the_upstreams_scalar_refuses_is_the_models_to_mend(
+    dev_function: Function, upstream: Upstream
+) -> None:
+    upstream.clear()
+
+    lines = [{"product": "p", "unitPrice": "abc"}]
+    result = dev_function.call("place_order", {"input": {"customerId": "cust_0001", "lines": lines}}).result
+
+    assert result["isError"] is True
+    assert "expected an amount with two decimals" in result["content"][0]["text"]
+    assert len(upstream.requests()) == 1
 
 
 @pytest.mark.parametrize("errors", [["text"], [{"message": 5}], [{}], [None]])
@@ -235,13 +278,28 @@ def test_malformed_errors_become_a_plain_one(demo: Compiled, errors: Any) -> Non
     assert result["structuredContent"]["errors"] == [{"message": "The API reported an error."}]
 
 
-def test_result_that_the_front_door_could_not_carry_is_an_error(demo: Compiled) -> None:
-    big = {"data": {"customer": {"name": "x" * 3_000_000}}}
-    with running_server(answering(answer(json.dumps(big).encode(), **JSON))) as server:
-        result = _call(demo, server.url, max_bytes=5_000_000, timeout_s=10.0).result
+@pytest.mark.parametrize("filler", ["x", '"', "\\", "\n", "ü", "😀"])
+def test_answer_always_fits_lambda_and_a_larger_one_is_an_error(demo: Compiled, filler: str) -> None:
+    def lambda_payload(characters: int) -> tuple[int, Any]:
+        data = {"data": {"customer": {"name": filler * characters}}}
+        upstreams = answer(json.dumps(data, ensure_ascii=False).encode(), **JSON)
+        with (
+            running_server(answering(upstreams)) as server,
+            running_function(_asking(demo, server.url, max_bytes=20_000_000, timeout_s=10.0)) as function,
+        ):
+            message = {"name": "list_orders", "arguments": {"email": "x"}}
+            body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": message})
+            event = event_for("POST", function.path, body=body, headers={"content-type": "application/json"})
+            response = function.handler(event, Context())
+        return len(json.dumps(response, ensure_ascii=False).encode()), json.loads(response["body"])["result"]
 
-    assert result["isError"] is True
-    assert result["content"][0]["text"] == ("The result has more than 2500000 bytes. Ask for fewer rows or fields.")
+    small, fitting = lambda_payload(400_000)
+    large, refused = lambda_payload(3_500_000)
+
+    assert max(small, large) < 6 * 1024 * 1024
+    assert "isError" not in fitting
+    assert refused["isError"] is True
+    assert refused["content"][0]["text"] == "The result is larger than an answer may be. Ask for fewer rows or fields."
 
 
 def test_demo_has_tools_of_both_kinds_that_these_tests_call(demo: Compiled) -> None:
