@@ -12,6 +12,7 @@ from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.config import read_config
 from handler.compiler.files import EndpointFiles, endpoint_name
+from handler.compiler.hiding import Consequences
 from handler.compiler.operations import read_operations
 from handler.compiler.problems import Problems
 from handler.compiler.schema import read_schema
@@ -88,4 +89,12 @@ def _compile(folder: Path, stage: str | None) -> Compiled:
 
 
 def _endpoint(name: str, schema: GraphQLSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
-    return Endpoint(name=name, schema=schema, index=index, conditions=policies.conditions, guards=policies.guards)
+    consequences = Consequences(schema, shown=policies.shown)
+    return Endpoint(
+        name=name,
+        schema=schema,
+        index=index,
+        conditions=policies.conditions,
+        guards=consequences.of(policies.guards),
+        consequences=consequences,
+    )

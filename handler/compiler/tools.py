@@ -18,6 +18,7 @@ from handler.compiler.descriptions import (
 )
 from handler.compiler.directives import ToolDirective, VisibilityPattern
 from handler.compiler.files import ENTRY
+from handler.compiler.hiding import Consequences
 from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
@@ -38,13 +39,14 @@ DEFAULT_TOOL_PATTERNS = (VisibilityPattern(expose=True, types="Query", fields=".
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """What tools are made from: the endpoint's name, schema, index and policies."""
+    """What tools are made from: the endpoint's name, schema, index and guards."""
 
     name: str
     schema: GraphQLSchema
     index: SchemaIndex
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
+    consequences: Consequences
 
     @property
     def name_variables(self) -> dict[str, str]:
@@ -172,7 +174,7 @@ def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
     problems.warn(
         at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
     )
-    return _guarded_tool(endpoint, name, fold_types(endpoint.schema, guards), description=None, descriptions={})
+    return _guarded_tool(endpoint, name, guards, description=None, descriptions={})
 
 
 def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> GraphQLTool | None:
@@ -182,7 +184,7 @@ def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Proble
     tool = _guarded_tool(
         endpoint,
         expand(directive.name, endpoint.name_variables),
-        fold_types(endpoint.schema, guards),
+        guards,
         description=directive.description,
         descriptions=directive.descriptions,
     )
@@ -195,11 +197,13 @@ def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Proble
 def _guarded_tool(
     endpoint: Endpoint,
     name: str,
-    guards: Mapping[str, Mask],
+    own: Mapping[str, Mask],
     *,
     description: str | None,
     descriptions: Mapping[str, str],
 ) -> GraphQLTool:
+    guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
+
     def entry_for(outcome: Mask) -> JSONObject | None:
         view = build_view(endpoint.index, hidden_from(outcome, endpoint.guards, guards))
         return _graphql_entry(endpoint, name, view, description=description, descriptions=descriptions)
