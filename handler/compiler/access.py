@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
 
 from handler.bundle import Access, ApiKey
-from handler.compiler.coordinates import UnknownCoordinate, members_of, resolve, root_or_type
+from handler.compiler.coordinates import members_of, resolve, root_or_type
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
+from handler.errors import UnknownCoordinate
 from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
 
 FALSE: Predicate = {"literal": False}

@@ -11,13 +11,14 @@ from graphql import GraphQLSchema
 from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.config import read_config
+from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import EndpointFiles, endpoint_name
 from handler.compiler.hiding import Consequences
 from handler.compiler.operations import read_operations
 from handler.compiler.problems import Problems
 from handler.compiler.schema import read_schema
 from handler.compiler.schema_index import build_index
-from handler.compiler.tools import Endpoint, make_tools
+from handler.compiler.tools import make_tools
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 

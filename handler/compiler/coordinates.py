@@ -12,14 +12,11 @@ from typing import Any
 from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
 
 from handler.compiler.problems import suggestion
+from handler.errors import UnknownCoordinate
 
 COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
 
 FORMS = "Type, Type.field, Type.field(argument:), Input.field or Enum.VALUE"
-
-
-class UnknownCoordinate(Exception):
-    """A text that names nothing in a schema. Carries the sentence that says so; the caller knows the place."""
 
 
 def resolve(schema: GraphQLSchema, text: str) -> str:
@@ -59,5 +56,4 @@ def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
 
 def members_of(type_: Any) -> Collection[str]:
     """The names of a type's fields, input fields or enum values."""
-    members: Collection[str] = getattr(type_, "fields", None) or getattr(type_, "values", ())
-    return members
+    return [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]

@@ -38,7 +38,7 @@ class Consequences:
     def __init__(self, schema: GraphQLSchema, *, shown: Collection[str] = ()) -> None:
         self._schema = schema
         self._shown = frozenset(shown)
-        self._questions = Questions(schema)
+        self.questions = Questions(schema)
         self._dependents: dict[str, list[str]] = {}
         for needed, dependent in _needs(schema):
             self._dependents.setdefault(needed, []).append(dependent)
@@ -61,7 +61,7 @@ class Consequences:
                 telling.setdefault((joined(name), condition), set()).add(type_.name)
         found: dict[str, Mask] = {}
         for (name, condition), types in telling.items():
-            for coordinate in self._questions.that_name(name, types):
+            for coordinate in self.questions.that_name(name, types):
                 found[coordinate] = found.get(coordinate, OPEN) | {condition}
         return found
 

@@ -59,7 +59,7 @@ def hidden_by_patterns(
             elif False in matching:
                 shown_again.append(f"{type_.name}.{field}")
     if shown_again:
-        problems.warn(at, f"the last match wins: a pattern exposes {_some(shown_again)}, which an earlier one hides")
+        problems.warn(at, f"the last match wins: a pattern exposes {some(shown_again)}, which an earlier one hides")
     return own
 
 
@@ -81,7 +81,8 @@ def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
     return {root.name: name for name, root in roots.items() if root}
 
 
-def _some(names: Sequence[str]) -> str:
+def some(names: Sequence[str]) -> str:
+    """The first few of many names, for a sentence."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
