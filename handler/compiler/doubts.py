@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from graphql import (
@@ -27,7 +27,7 @@ from handler.policy import HIDDEN, OPEN, Mask, outcome_of, union_of
 
 PLAIN_SCALAR = re.compile(
     r"bigint|boolean|bytes?|color|country|currency|cursor|date|datetime|day|decimal|double|duration|email|float|guid|"
-    r"hash|id|int|integer|interval|ip|ipv[46]|locale|long|money|month|numeric|phone|short|string|text|time|"
+    r"hash|html|id|int|integer|interval|ip|ipv[46]|locale|long|money|month|numeric|phone|short|string|text|time|"
     r"timestamp|timestamptz|timetz|timezone|uri|url|uuid|void|year"
 )
 """Words of scalars that hold one value. Others may hold an object, with any of its fields in it."""
@@ -47,8 +47,10 @@ def doubt_request_tool(endpoint: Endpoint, guards: Mapping[str, Mask], *, at: At
     opaque = [*_opaque_outputs(shown, types), *_opaque_inputs(endpoint.schema, questions, view, types)]
     if opaque:
         problems.warn(at, f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(types))}")
-    for coordinate, found in _paths_by_id(endpoint.schema, view, types):
-        problems.warn(at, f"{coordinate} leads to anything of its type, also to {found}, of which fields are guarded")
+    paths = dict(_paths_by_id(endpoint.schema, view, types))
+    if paths:
+        found = some(sorted(set().union(*paths.values())))
+        problems.warn(at, f"{some(list(paths))} can look up any {found}, whose fields are guarded in part")
 
 
 def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
@@ -63,13 +65,14 @@ def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mas
             problems.warn(node, f"${node.variable.name.value} can name {some(found)}, which is guarded")
 
 
-def _doubt_names(guarded: Iterable[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
+def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
     """Warn of the same name on other types: an aggregate's ``salary`` may be one person's."""
-    names = {joined(name): f"{type_name}.{name}" for type_name, name in guarded}
+    names = {joined(name) for _, name in guarded}
     alike = [coordinate for coordinate in shown if joined(coordinate.split(".")[1]) in names]
+    found = {joined(coordinate.split(".")[1]) for coordinate in alike}
+    like = [f"{type_name}.{name}" for type_name, name in guarded if joined(name) in found]
     if alike:
-        like = some(sorted({names[joined(coordinate.split(".")[1])] for coordinate in alike}))
-        problems.warn(at, f"{some(alike)} may tell what {like} would, which is guarded: the name is the same")
+        problems.warn(at, f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same")
 
 
 def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
@@ -118,13 +121,14 @@ def _is_opaque(type_: object) -> bool:
     return not any(PLAIN_SCALAR.fullmatch(word) for word in (*words_of(type_.name), joined(type_.name)))
 
 
-def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, str]]:
+def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:
     """Fields of the query root that look anything up, and the guarded types among what they return."""
     root = schema.query_type
-    for name in view.members.get(root.name, ()) if root else ():
-        field = root.fields[name] if root else None
-        type_ = get_named_type(field.type) if field else None
-        if field and field.args and isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
-            below = sorted(each.name for each in schema.get_possible_types(type_) if each.name in types)
+    if root is None:
+        return
+    for name in view.members.get(root.name, ()):
+        type_ = get_named_type(root.fields[name].type)
+        if root.fields[name].args and isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
+            below = types & {each.name for each in schema.get_possible_types(type_)}
             if below:
-                yield f"{root.name}.{name}" if root else name, some(below)
+                yield f"{root.name}.{name}", below
