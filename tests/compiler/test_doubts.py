@@ -15,12 +15,12 @@ type Query {
   offices(raw: JSON): [Office!]
 }
 interface Node { id: ID! }
-type Employee implements Node { id: ID! salary: Int raw: JSON hired: DateTime homepage: HTTPURL boss: Employee }
+type Employee implements Node { id: ID! salary: Int raw: JSON hired: DateTime homepage: HttpUrl boss: Employee }
 type Office implements Node { id: ID! raw: JSON }
 type Stats { employees: Aggregate }
 type Aggregate { salary: Float maxSalary: Float }
 input EmployeeFilter { salaryGt: Int name: String extra: JSON }
-scalar JSON scalar JSONPath scalar DateTime scalar HTTPURL
+scalar JSON scalar JSONPath scalar DateTime scalar HttpUrl
 """
 
 HIDE_SALARY = '{expose: false, types: "Employee", fields: "salary"}'
@@ -48,8 +48,10 @@ def test_nothing_is_doubted_where_nothing_is_guarded(tmp_path: Path) -> None:
 
 def test_same_name_on_another_type_in_reach_is_doubted(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "stats", HIDE_SALARY) == [
-        "index.graphql:1:15: Aggregate.salary may tell what Employee.salary would, which is guarded: "
-        "the name is the same"
+        (
+            "index.graphql:1:15: Aggregate.salary may tell what Employee.salary would, which is guarded: "
+            "the name is the same"
+        )
     ]
 
 
@@ -59,8 +61,10 @@ def test_same_name_out_of_reach_is_not_doubted(tmp_path: Path) -> None:
 
 def test_scalars_that_can_hold_anything_are_doubted_on_guarded_types_and_in_what_asks_for_them(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "employees|offices", HIDE_SALARY) == [
-        "index.graphql:1:15: Employee.raw, Query.employees(path:), EmployeeFilter.extra may hold anything, "
-        "also what is guarded on Employee"
+        (
+            "index.graphql:1:15: Employee.raw, Query.employees(path:), EmployeeFilter.extra may hold anything, "
+            "also what is guarded on Employee"
+        )
     ]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from handler.compiler.coordinates import FORMS
 from handler.policy import Mask, outcome_of
 from tests.support.endpoints import compiled, prescribed_tool, reported
 
@@ -71,43 +72,30 @@ def test_shown_input_comes_back_and_the_others_do_not(tmp_path: Path) -> None:
     assert hidden_of(tmp_path, access) == {"Employee.salary", "EmployeeOrder.SALARY_ASC"}
 
 
-@pytest.mark.parametrize(
-    ("access", "sentence"),
-    [
-        ("hide: [Employe.taxId]", 'access.hide "Employe.taxId": the schema has no type "Employe"; did you mean Employee?'),
-        ("hide: [Employee.taxID]", 'access.hide "Employee.taxID": "Employee" has no field "taxID"; did you mean taxId?'),
-        (
-            "hide: [EmployeeOrder.SALARY]",
-            'access.hide "EmployeeOrder.SALARY": "EmployeeOrder" has no value "SALARY"; did you mean SALARY_ASC?',
-        ),
-        (
-            "hide: [Query.employees(were:)]",
-            'access.hide "Query.employees(were:)": "Reads.employees" has no argument "were"; did you mean where?',
-        ),
-        ("hide: [EmployeeFilter.name(x:)]", 'access.hide "EmployeeFilter.name(x:)": "EmployeeFilter.name" has no argument "x"'),
-        ("hide: [__Type.name]", 'access.hide "__Type.name": the schema has no type "__Type"'),
-        (
-            "hide: [Employee taxId]",
-            'access.hide "Employee taxId": this is no coordinate: expected Type, Type.field, Type.field(argument:), '
-            "Input.field or Enum.VALUE",
-        ),
-        ("show: [EmployeeFiler.a]", 'access.show "EmployeeFiler.a": the schema has no type "EmployeeFiler"; did you mean EmployeeFilter?'),
-        (
-            "show: [Employee.salary]",
-            'access.show "Employee.salary": only an input field, an argument or an enum value that names a hidden field '
-            "can be excepted",
-        ),
-        (
-            "show: [EmployeeFilter]",
-            'access.show "EmployeeFilter": only an input field, an argument or an enum value that names a hidden field '
-            "can be excepted",
-        ),
-    ],
-)  # fmt: skip
-def test_coordinate_that_does_not_fit_is_a_problem_with_its_place(tmp_path: Path, access: str, sentence: str) -> None:
-    lines = reported(tmp_path, {"index.graphql": SDL, "config.yaml": f"access:\n  {access}\n"})
+NO_INPUT = "only an input field, an argument or an enum value that names a hidden field can be excepted"
 
-    assert lines == [f"config.yaml:2:10: {sentence}"]
+
+@pytest.mark.parametrize(
+    ("key", "text", "sentence"),
+    [
+        ("hide", "Employe.taxId", 'the schema has no type "Employe"; did you mean Employee?'),
+        ("hide", "Employee.taxID", '"Employee" has no field "taxID"; did you mean taxId?'),
+        ("hide", "EmployeeOrder.SALARY", '"EmployeeOrder" has no value "SALARY"; did you mean SALARY_ASC?'),
+        ("hide", "Query.employees(were:)", '"Reads.employees" has no argument "were"; did you mean where?'),
+        ("hide", "EmployeeFilter.name(x:)", '"EmployeeFilter.name" has no argument "x"'),
+        ("hide", "__Type.name", 'the schema has no type "__Type"'),
+        ("hide", "Employee taxId", f"this is no coordinate: expected {FORMS}"),
+        ("show", "EmployeeFiler.a", 'the schema has no type "EmployeeFiler"; did you mean EmployeeFilter?'),
+        ("show", "Employee.salary", NO_INPUT),
+        ("show", "EmployeeFilter", NO_INPUT),
+    ],
+)
+def test_coordinate_that_does_not_fit_is_a_problem_with_its_place(
+    tmp_path: Path, key: str, text: str, sentence: str
+) -> None:
+    lines = reported(tmp_path, {"index.graphql": SDL, "config.yaml": f'access:\n  {key}: ["{text}"]\n'})
+
+    assert lines == [f'config.yaml:2:10: access.{key} "{text}": {sentence}']
 
 
 @pytest.mark.parametrize(
@@ -122,10 +110,12 @@ def test_coordinate_that_does_not_fit_is_a_problem_with_its_place(tmp_path: Path
 def test_what_is_hidden_itself_cannot_be_shown(tmp_path: Path, hide: str, show: str, direct: str) -> None:
     config = f"access:\n  hide: [{hide}]\n  show: [{show}]\n"
 
-    assert reported(tmp_path, {"index.graphql": SDL, "config.yaml": config}) == [
+    (line,) = reported(tmp_path, {"index.graphql": SDL, "config.yaml": config})
+
+    assert line == (
         f'config.yaml:3:10: access.show "{show}": access.hide hides {direct} itself: '
         "access.show only excepts inputs that name a hidden field"
-    ]
+    )
 
 
 def mask_of(folder: Path, operation: str, access: str) -> Mask:
