@@ -19,9 +19,9 @@ from graphql import (
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.naming import joined, words_of
 from handler.compiler.operations import AuthorOperation
-from handler.compiler.problems import At, Problems
+from handler.compiler.problems import At, Problems, some
 from handler.compiler.questions import Questions, inputs_below
-from handler.compiler.visibility import fields_of, some
+from handler.compiler.visibility import fields_of
 from handler.graph.view import View
 from handler.policy import HIDDEN, OPEN, Mask, outcome_of, union_of
 

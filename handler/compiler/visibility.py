@@ -15,7 +15,7 @@ from graphql import (
 )
 
 from handler.compiler.directives import VisibilityPattern
-from handler.compiler.problems import At, Problems
+from handler.compiler.problems import At, Problems, some
 from handler.policy import HIDDEN, Mask
 
 Matcher = Callable[[str], object]
@@ -79,11 +79,6 @@ def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
     """Root type -> what patterns may call it beside its name."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type, "Subscription": schema.subscription_type}
     return {root.name: name for name, root in roots.items() if root}
-
-
-def some(names: Sequence[str]) -> str:
-    """The first few of many names, for a sentence."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:

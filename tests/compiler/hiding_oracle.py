@@ -6,7 +6,8 @@ It shares no code with the product.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from random import Random
 from typing import Any
 
@@ -68,6 +69,20 @@ def _filter(name: str, random: Random) -> str:
 def coordinates_in_reach(schema: GraphQLSchema) -> set[str]:
     """Every coordinate of a schema but for types."""
     return {coordinate for coordinate, _ in _all(schema)}
+
+
+def expected_of_patterns(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> set[str]:
+    """The fields that (types, fields, expose) hide by themselves; the last match wins."""
+    found = set()
+    for coordinate, value in _all(schema):
+        owner, _, name = coordinate.partition(".")
+        if hasattr(value, "args"):
+            exposed = owner not in ("Query", "Mutation")
+            for types, fields, expose in patterns:
+                if re.fullmatch(types, owner) and re.fullmatch(fields, name):
+                    exposed = expose
+            found |= set() if exposed else {coordinate}
+    return found
 
 
 def expected_gone(schema: GraphQLSchema, own: set[str], shown: set[str]) -> set[str]:

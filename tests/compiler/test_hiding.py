@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 
 import pytest
@@ -10,11 +10,14 @@ from graphql import GraphQLSchema, build_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from handler.compiler.directives import VisibilityPattern
 from handler.compiler.hiding import Consequences
+from handler.compiler.problems import Place, Problems
+from handler.compiler.visibility import hidden_by_patterns
 from handler.graph.document import build_view_schema
 from handler.graph.view import build_view, print_view
 from handler.policy import HIDDEN, Mask, hidden_from
-from tests.compiler.hiding_oracle import coordinates_in_reach, expected_gone, random_sdl
+from tests.compiler.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
 from tests.support.schemas import index_of
 
 SDL = """
@@ -164,33 +167,58 @@ def view_of(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> set[str]:
     return coordinates_in_reach(build_view_schema(sdl)) if sdl else set()
 
 
-class Rules:
-    """One random case: what the rules hide, and what is left with them and without."""
+class Case:
+    """Random patterns and hides: what the rules hide with them, and what is left with the rules and without."""
 
     def __init__(self, random: Random) -> None:
         self.schema = build_schema(random_sdl(random))
         hideable = sorted(each for each in coordinates_in_reach(self.schema) if "." in each)
-        own = set(random.sample(hideable, random.randint(1, 4)))
-        inputs = [each for each in hideable if not each.startswith(("T", "I", "Query.", "Mutation.")) or "(" in each]
-        self.shown = set(random.sample(inputs, random.randint(0, 2))) - own
-        self.gone = expected_gone(self.schema, own, self.shown)
-        masks = dict.fromkeys(own, HIDDEN)
-        self.guards = Consequences(self.schema, shown=self.shown).of(masks)
+        patterns = [(".*", "q.*", True), *((*random.choice(PATTERNS), False) for _ in range(random.randint(0, 2)))]
+        own = hidden_by(self.schema, patterns)
+        assert set(own) == expected_of_patterns(self.schema, patterns)
+        own |= dict.fromkeys(random.sample(hideable, random.randint(0, 3)), HIDDEN)
+        inputs = [each for each in hideable if each.startswith(("F", "O")) or "(" in each]
+        self.shown = set(random.sample(inputs, random.randint(0, 2))) - set(own)
+        self.gone = expected_gone(self.schema, set(own), self.shown)
+        self.guards = Consequences(self.schema, shown=self.shown).of(own)
         self.left = view_of(self.schema, self.guards)
-        self.left_without_rules = view_of(self.schema, masks)
+        self.left_without_rules = view_of(self.schema, own)
+
+
+PATTERNS = (("T0", "salary"), ("T[12]", "taxId|age"), ("I0|T1", "na.*"), (".*", "salary|toT."), ("T.", "name"))
+
+
+def hidden_by(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> dict[str, Mask]:
+    """What the product hides by patterns alone."""
+    made = [VisibilityPattern(expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
+    return hidden_by_patterns(schema, made, at=Place("index.graphql"), problems=Problems()) or {}
 
 
 @settings(max_examples=300, derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_rules_hide_what_the_oracle_says_and_nothing_else(random: Random) -> None:
-    rules = Rules(random)
+    case = Case(random)
 
-    assert set(rules.guards) == rules.gone
-    assert not rules.left & rules.gone
+    assert set(case.guards) == case.gone
+    assert not case.left & case.gone
+
+
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@given(st.randoms(use_true_random=False))
+def test_every_condition_spreads_as_if_it_were_alone(random: Random) -> None:
+    schema = build_schema(random_sdl(random))
+    chosen = random.sample(sorted(coordinates_in_reach(schema)), 4)
+    own = {coordinate: frozenset(random.sample([0, 1, 2], random.randint(1, 2))) for coordinate in chosen}
+
+    guards = Consequences(schema).of(own)
+
+    for condition in (0, 1, 2):
+        alone = {coordinate for coordinate, mask in own.items() if condition in mask}
+        assert {each for each, mask in guards.items() if condition in mask} == expected_gone(schema, alone, set())
 
 
 def test_without_the_rules_something_would_be_left() -> None:
-    violations = [case.left_without_rules & case.gone for case in (Rules(Random(seed)) for seed in range(100))]
+    violations = [case.left_without_rules & case.gone for case in (Case(Random(seed)) for seed in range(100))]
 
     assert sum(map(bool, violations)) > 30
     kinds = {coordinate.partition(".")[0][:2] for found in violations for coordinate in found}
