@@ -74,8 +74,7 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
 
     A rule's condition guards the fields it names, ``policyDefault`` the type's other fields, and without one they
     are denied. A root type without a policy is denied, any other type without one is open; so an endpoint without
-    an ``access`` section has nothing that a policy would let anybody use. What ``access.hide`` names is hidden from
-    everybody, unrestricted callers among them.
+    an ``access`` section has nothing that a policy would let anybody use.
     """
     conditions = Conditions()
     own: dict[str, Mask] = {}
@@ -98,8 +97,7 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
         if root and root.name not in named:
             own |= {f"{root.name}.{field}": conditions.mask(FALSE) for field in root.fields}
     hidden = _hidden(access, schema, problems)
-    for coordinate in hidden:
-        own[coordinate] = own.get(coordinate, OPEN) | HIDDEN
+    own |= {coordinate: own.get(coordinate, OPEN) | HIDDEN for coordinate in hidden}
     shown = _shown(access, schema, hidden, problems)
     return Policies(conditions=tuple(conditions), guards=own, shown=shown)
 
@@ -110,7 +108,7 @@ def _policy_type(schema: GraphQLSchema, name: str) -> GraphQLObjectType | GraphQ
 
 
 def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[str]:
-    """The coordinates of ``access.hide``. A type's name stands for the fields that it has, too."""
+    """The coordinates of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
     found: set[str] = set()
     for coordinate, _ in _coordinates(access, "hide", schema, problems):
         type_ = schema.get_type(coordinate)
