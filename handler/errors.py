@@ -2,6 +2,7 @@
 
     StileError
       CompileError              an endpoint folder has problems; carries all of them
+      UnknownCoordinate         a text that names nothing in a schema
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -54,6 +55,10 @@ class CompileError(StileError):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
         self.problems = tuple(problems)
+
+
+class UnknownCoordinate(StileError):
+    """A text that names nothing in a schema; the message says why. Who reads the text knows where it stands."""
 
 
 class BundleError(StileError):

@@ -14,9 +14,10 @@ from pathlib import Path
 import pytest
 
 from handler.commands import COMMANDS
+from handler.compiler.compile import compile_endpoint
 from handler.settings import read_settings
 from tests.conftest import ROOT
-from tests.support.endpoints import compiled
+from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Function
 from tests.support.upstream import Upstream
 
@@ -97,7 +98,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s}}
         limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20}
-        access: {anonymous: allow}
+        access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true
     """
@@ -111,6 +112,20 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     }  # fmt: skip
     assert made.upstream.timeout_s == 10
     assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)
+
+
+def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> None:
+    (access,) = re.findall(r"^```yaml\n(access:\n  show: .*?)^```", README, re.MULTILINE | re.DOTALL)
+    demo = workplace / "examples" / "endpoints" / "api" / "customers"
+    (demo / "config.shown.yaml").write_text(access, encoding="utf-8")
+
+    shown = {
+        stage: json.dumps(graphql_tool(compile_endpoint(demo, stage=stage), "employee-lookup").listings[0].entry)
+        for stage in (None, "shown")
+    }
+
+    named = {stage: set(re.findall(r"salary\w*|SALARY\w*", text)) for stage, text in shown.items()}
+    assert named == {None: set(), "shown": {"salary", "salaryGt"}}  # "salary" stands in the filter's description
 
 
 def test_every_environment_variable_of_the_readme_is_read() -> None:

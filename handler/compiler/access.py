@@ -12,10 +12,12 @@ from datetime import UTC, datetime
 from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
 
 from handler.bundle import Access, ApiKey
-from handler.compiler.problems import Problems, suggestion
-from handler.compiler.visibility import spread_over_interfaces, types_with_fields
+from handler.compiler.coordinates import members_of, resolve, root_or_type
+from handler.compiler.problems import Place, Problems, suggestion
+from handler.compiler.visibility import types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
-from handler.policy import NEVER, OPEN, Mask, Predicate
+from handler.errors import UnknownCoordinate
+from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
 
 FALSE: Predicate = {"literal": False}
 
@@ -45,10 +47,11 @@ class Conditions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The conditions of an endpoint and what they guard."""
+    """The conditions of an endpoint, and what they guard by themselves. What follows: see ``hiding.py``."""
 
     conditions: tuple[Predicate, ...]
     guards: dict[str, Mask]
+    shown: frozenset[str]  # inputs that may be used although they name a guarded field
 
 
 def read_access(access: Section, identity: Section, problems: Problems) -> Access:
@@ -56,7 +59,7 @@ def read_access(access: Section, identity: Section, problems: Problems) -> Acces
 
     Anonymous callers are challenged when there is a credential to ask for, or no ``access`` section at all.
     """
-    access.expect("anonymous", "policies")
+    access.expect("anonymous", "policies", "hide", "show")
     identity.expect("api_keys")
     default = "challenge" if identity.keys() or not access.keys() else "allow"
     keys = [_api_key(entry) for entry in identity.sections("api_keys")]
@@ -67,7 +70,7 @@ def read_access(access: Section, identity: Section, problems: Problems) -> Acces
 
 
 def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:
-    """The masks that ``access.policies`` puts on fields.
+    """The masks that ``access.policies`` and ``access.hide`` put on coordinates, and what ``access.show`` excepts.
 
     A rule's condition guards the fields it names, ``policyDefault`` the type's other fields, and without one they
     are denied. A root type without a policy is denied, any other type without one is open; so an endpoint without
@@ -93,14 +96,50 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     for root in (schema.query_type, schema.mutation_type):
         if root and root.name not in named:
             own |= {f"{root.name}.{field}": conditions.mask(FALSE) for field in root.fields}
-    return Policies(conditions=tuple(conditions), guards=spread_over_interfaces(schema, own))
+    hidden = _hidden(access, schema, problems)
+    own |= {coordinate: own.get(coordinate, OPEN) | HIDDEN for coordinate in hidden}
+    shown = _shown(access, schema, hidden, problems)
+    return Policies(conditions=tuple(conditions), guards=own, shown=shown)
 
 
 def _policy_type(schema: GraphQLSchema, name: str) -> GraphQLObjectType | GraphQLInterfaceType | None:
-    """``Query`` and ``Mutation`` mean the root types, whatever these are called."""
-    roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
-    type_ = roots.get(name) or schema.get_type(name)
+    type_ = root_or_type(schema, name)
     return type_ if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) else None
+
+
+def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[str]:
+    """The coordinates of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
+    found: set[str] = set()
+    for coordinate, _ in _coordinates(access, "hide", schema, problems):
+        type_ = schema.get_type(coordinate)
+        members = members_of(type_) if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) else ()
+        found |= {coordinate, *(f"{coordinate}.{member}" for member in members)}
+    return found
+
+
+def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: Problems) -> frozenset[str]:
+    found: set[str] = set()
+    for coordinate, place in _coordinates(access, "show", schema, problems):
+        field, _, argument = coordinate.partition("(")
+        type_ = schema.get_type(field.partition(".")[0])
+        direct = [each for each in (coordinate, field, getattr(type_, "name", "")) if each in hidden]
+        if direct:
+            sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        elif "." not in coordinate or (isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and not argument):
+            sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        else:
+            found.add(coordinate)
+    return frozenset(found)
+
+
+def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Problems) -> Iterator[tuple[str, Place]]:
+    for text, place in access.texts(key):
+        try:
+            yield resolve(schema, text), place
+        except UnknownCoordinate as exc:
+            problems.add(place, f'access.{key} "{text:.80}": {exc}')
 
 
 def _policy_masks(

@@ -12,13 +12,15 @@ from graphql import GraphQLSchema
 from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.config import read_config
+from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
+from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
 from handler.compiler.schema import read_schema
 from handler.compiler.schema_index import build_index
-from handler.compiler.tools import Endpoint, make_tools
+from handler.compiler.tools import make_tools
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 
@@ -95,4 +97,12 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
 
 
 def _endpoint(name: str, schema: GraphQLSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
-    return Endpoint(name=name, schema=schema, index=index, conditions=policies.conditions, guards=policies.guards)
+    consequences = Consequences(schema, shown=policies.shown)
+    return Endpoint(
+        name=name,
+        schema=schema,
+        index=index,
+        conditions=policies.conditions,
+        guards=consequences.of(policies.guards),
+        consequences=consequences,
+    )

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from graphql import (
     ConstValueNode,
+    EnumValueNode,
+    GraphQLEnumType,
     GraphQLID,
     GraphQLInputObjectType,
     GraphQLInputType,
@@ -30,6 +33,25 @@ def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObje
     except ValueError:
         return {}
     return {"default": value}
+
+
+def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
+    """The input fields and enum values that a literal of a type names. ``node`` may be ``None``."""
+    match node, type_:
+        case _, GraphQLNonNull():
+            yield from coordinates_in(node, type_.of_type)
+        case ListValueNode(), GraphQLList():
+            for item in node.values:
+                yield from coordinates_in(item, type_.of_type)
+        case _, GraphQLList():
+            yield from coordinates_in(node, type_.of_type)
+        case ObjectValueNode(), GraphQLInputObjectType():
+            for field in node.fields:
+                if field.name.value in type_.fields:
+                    yield f"{type_.name}.{field.name.value}"
+                    yield from coordinates_in(field.value, type_.fields[field.name.value].type)
+        case EnumValueNode(), GraphQLEnumType():
+            yield f"{type_.name}.{node.value}"
 
 
 def _value(node: Any, type_: Any) -> Any:

@@ -118,7 +118,7 @@ def read_operations(
 
 
 def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
-    """Every schema coordinate that an operation uses: fields, arguments, input fields and enum values.
+    """Every schema coordinate that an operation uses: types, fields, arguments, input fields and enum values.
 
     ``@skip`` and ``@include`` are ignored: what may be selected counts.
     """
@@ -236,6 +236,8 @@ class _Coordinates(Visitor):
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         parent = self._types.get_parent_type()
+        if parent:
+            self.found.add(parent.name)
         if parent and not node.name.value.startswith("__"):
             self.found.add(f"{parent.name}.{node.name.value}")
 

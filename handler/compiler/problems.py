@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -90,6 +90,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     """A question for the end of a sentence, or nothing where no name is near."""
     near = get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
+
+
+def some(names: Sequence[str]) -> str:
+    """The first few of many names, for a sentence."""
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _place(at: At) -> Place:

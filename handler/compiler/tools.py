@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
-from graphql import GraphQLSchema, Node
+from graphql import Node
 
 from handler.bundle import GraphQLTool, JSONObject, Listing, Operation, PrescribedTool, Tool
 from handler.compiler.descriptions import (
@@ -17,16 +16,17 @@ from handler.compiler.descriptions import (
     query_description,
 )
 from handler.compiler.directives import ToolDirective, VisibilityPattern
+from handler.compiler.doubts import doubt_operation, doubt_request_tool
+from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY
 from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
-from handler.compiler.problems import Place, Problems, place_of, suggestion
+from handler.compiler.problems import At, Place, Problems, place_of, suggestion
 from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.document import print_executable
-from handler.graph.index import SchemaIndex
-from handler.graph.view import View, build_view, print_view
-from handler.policy import Mask, hidden_from, outcome_of, union_of
+from handler.graph.view import View, print_view
+from handler.policy import Mask, outcome_of, union_of
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What every client and model vendor takes. Source: MCP 2026-07-28, server/tools ("Tool Names"); SEP-986."""
@@ -34,22 +34,6 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 
 DEFAULT_TOOL_PATTERNS = (VisibilityPattern(expose=True, types="Query", fields=".*"),)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """What tools are made from: the endpoint's name, schema, index and policies."""
-
-    name: str
-    schema: GraphQLSchema
-    index: SchemaIndex
-    conditions: tuple[Mapping[str, object], ...]
-    guards: Mapping[str, Mask]
-
-    @property
-    def name_variables(self) -> dict[str, str]:
-        folder, _, name = self.name.partition("/")
-        return {"endpoint_folder": folder, "endpoint_name": name}
 
 
 def make_tools(
@@ -65,7 +49,9 @@ def make_tools(
     for directive in directives:
         tool = _directive_tool(endpoint, directive, operations, problems)
         made += [(directive.node, tool)] if tool else []
-    made += [(operation.node, _mcp_tool(endpoint, operation)) for operation in operations.valid if operation.tool]
+    made += [
+        (operation.node, _mcp_tool(endpoint, operation, problems)) for operation in operations.valid if operation.tool
+    ]
     if not made and not directives and default_tool:
         made = [(Place(ENTRY), _default_tool(endpoint, problems))]
     _refuse_names(made, problems)
@@ -114,6 +100,7 @@ def _prescribed_tool(
         description=directive.description,
         descriptions={**operation.descriptions, **directive.descriptions},
         flat=False,
+        problems=problems,
     )
 
 
@@ -124,7 +111,7 @@ def _doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], pro
             problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
 
 
-def _mcp_tool(endpoint: Endpoint, operation: AuthorOperation) -> PrescribedTool:
+def _mcp_tool(endpoint: Endpoint, operation: AuthorOperation, problems: Problems) -> PrescribedTool:
     declared = operation.tool or McpTool(name=None, description=None)
     return _operation_tool(
         endpoint,
@@ -133,6 +120,7 @@ def _mcp_tool(endpoint: Endpoint, operation: AuthorOperation) -> PrescribedTool:
         description=declared.description,
         descriptions=operation.descriptions,
         flat=True,
+        problems=problems,
     )
 
 
@@ -144,7 +132,10 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
     description: str | None,
     descriptions: Mapping[str, str],
     flat: bool,
+    problems: Problems,
 ) -> PrescribedTool:
+    mask = union_of(endpoint.guards, coordinates_used(operation, endpoint.schema))
+    doubt_operation(endpoint, operation, mask=mask, problems=problems)
     values = _description_variables(endpoint)
     text = description or operation.description or prescribed_description(operation.name, operation.kind)
     expanded = {key: expand(value, values) for key, value in descriptions.items()}
@@ -160,7 +151,7 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
         entry=entry,
         arguments=enforced_schema(operation, endpoint.schema, flat=flat),
         flat=flat,
-        mask=union_of(endpoint.guards, coordinates_used(operation, endpoint.schema)),
+        mask=mask,
         operation=Operation(name=operation.name, kind=operation.kind, text=print_executable(operation.document)),
     )
 
@@ -172,7 +163,7 @@ def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
     problems.warn(
         at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
     )
-    return _guarded_tool(endpoint, name, fold_types(endpoint.schema, guards), description=None, descriptions={})
+    return _guarded_tool(endpoint, name, guards, problems, at=at, description=None, descriptions={})
 
 
 def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> GraphQLTool | None:
@@ -182,7 +173,9 @@ def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Proble
     tool = _guarded_tool(
         endpoint,
         expand(directive.name, endpoint.name_variables),
-        fold_types(endpoint.schema, guards),
+        guards,
+        problems,
+        at=directive.node,
         description=directive.description,
         descriptions=directive.descriptions,
     )
@@ -192,16 +185,21 @@ def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Proble
     return tool
 
 
-def _guarded_tool(
+def _guarded_tool(  # noqa: PLR0913 - the default tool and a declared one meet here
     endpoint: Endpoint,
     name: str,
-    guards: Mapping[str, Mask],
+    own: Mapping[str, Mask],
+    problems: Problems,
     *,
+    at: At,
     description: str | None,
     descriptions: Mapping[str, str],
 ) -> GraphQLTool:
+    guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
+    doubt_request_tool(endpoint, guards, at=at, problems=problems)
+
     def entry_for(outcome: Mask) -> JSONObject | None:
-        view = build_view(endpoint.index, hidden_from(outcome, endpoint.guards, guards))
+        view = endpoint.view_of(outcome, guards)
         return _graphql_entry(endpoint, name, view, description=description, descriptions=descriptions)
 
     return GraphQLTool(name=name, arguments=_request_schema(), guards=guards, listings=_listings(endpoint, entry_for))

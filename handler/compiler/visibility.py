@@ -1,4 +1,4 @@
-"""What patterns and policies put on single fields, and what follows from it for others."""
+"""What patterns put on single fields. What follows from it for others: see ``hiding.py``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from graphql import (
 )
 
 from handler.compiler.directives import VisibilityPattern
-from handler.compiler.problems import At, Problems
-from handler.policy import HIDDEN, OPEN, Mask
+from handler.compiler.problems import At, Problems, some
+from handler.policy import HIDDEN, Mask
 
 Matcher = Callable[[str], object]
 """A full match of a name, or ``None``."""
@@ -59,30 +59,8 @@ def hidden_by_patterns(
             elif False in matching:
                 shown_again.append(f"{type_.name}.{field}")
     if shown_again:
-        problems.warn(at, f"the last match wins: a pattern exposes {_some(shown_again)}, which an earlier one hides")
-    return spread_over_interfaces(schema, own)
-
-
-def spread_over_interfaces(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
-    """Add to each field's own mask what its interfaces and implementers bring.
-
-    Down: an implementer's field takes the masks of the interface fields it fills. Up, once: an interface field takes
-    what its implementers' fields have by now, because selecting it selects them. What comes up does not go down
-    again, else hiding one type's ``id`` would hide it on every type that has one.
-    """
-    down = {
-        f"{type_.name}.{name}": own.get(f"{type_.name}.{name}", OPEN).union(
-            *(own.get(f"{interface.name}.{name}", OPEN) for interface in type_.interfaces)
-        )
-        for type_, name, _ in fields_of(schema)
-    }
-    up = dict(down)
-    for type_, name, _ in fields_of(schema):
-        for interface in type_.interfaces:
-            coordinate = f"{interface.name}.{name}"
-            if coordinate in up:
-                up[coordinate] |= down[f"{type_.name}.{name}"]
-    return {coordinate: mask for coordinate, mask in sorted(up.items()) if mask}
+        problems.warn(at, f"the last match wins: a pattern exposes {some(shown_again)}, which an earlier one hides")
+    return own
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -101,10 +79,6 @@ def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
     """Root type -> what patterns may call it beside its name."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type, "Subscription": schema.subscription_type}
     return {root.name: name for name, root in roots.items() if root}
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:

@@ -100,7 +100,10 @@ identity:
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
             "max_aliases; did you mean max_depth?"
         ),
-        'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies; did you mean anonymous?',
+        (
+            'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies, hide, show; '
+            "did you mean anonymous?"
+        ),
         (
             'config.yaml:7:7: unknown key "access.policies[0].rule": expected one of type, rules, policyDefault; '
             "did you mean rules?"

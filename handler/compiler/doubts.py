@@ -1,0 +1,134 @@
+"""What may tell a guarded field all the same, and cannot be decided here: warnings with coordinates."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from graphql import (
+    GraphQLInterfaceType,
+    GraphQLScalarType,
+    GraphQLSchema,
+    GraphQLUnionType,
+    get_named_type,
+    is_specified_scalar_type,
+    type_from_ast,
+)
+
+from handler.compiler.endpoint import Endpoint
+from handler.compiler.naming import joined, words_of
+from handler.compiler.operations import AuthorOperation
+from handler.compiler.problems import At, Problems, some
+from handler.compiler.questions import Questions, inputs_below
+from handler.compiler.visibility import fields_of
+from handler.graph.view import View
+from handler.policy import HIDDEN, OPEN, Mask, outcome_of, union_of
+
+PLAIN_SCALAR = re.compile(
+    r"bigint|boolean|bytes?|color|country|currency|cursor|date|datetime|day|decimal|double|duration|email|float|guid|"
+    r"hash|html|id|int|integer|interval|ip|ipv[46]|locale|long|money|month|numeric|phone|short|string|text|time|"
+    r"timestamp|timestamptz|timetz|timezone|uri|url|uuid|void|year"
+)
+"""Words of scalars that hold one value. Others may hold an object, with any of its fields in it."""
+
+
+def doubt_request_tool(endpoint: Endpoint, guards: Mapping[str, Mask], *, at: At, problems: Problems) -> None:
+    """Warn of what a GraphQL tool with ``guards`` leaves visible to somebody and may tell what is guarded."""
+    view = endpoint.view_of(outcome_of(endpoint.conditions, unrestricted=True), guards)
+    both = {**endpoint.guards, **{place: union_of(endpoint.guards, [place]) | mask for place, mask in guards.items()}}
+    guarded = _guarded_fields(endpoint.schema, both)
+    types = {type_name for type_name, _ in guarded}
+    if not types:
+        return
+    shown = _shown_fields(endpoint.schema, view)
+    _doubt_names(guarded, [coordinate for coordinate in shown if coordinate not in both], at, problems)
+    questions = endpoint.consequences.questions
+    opaque = [*_opaque_outputs(shown, types), *_opaque_inputs(endpoint.schema, questions, view, types)]
+    if opaque:
+        problems.warn(at, f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(types))}")
+    paths = dict(_paths_by_id(endpoint.schema, view, types))
+    if paths:
+        found = some(sorted(set().union(*paths.values())))
+        problems.warn(at, f"{some(list(paths))} can look up any {found}, whose fields are guarded in part")
+
+
+def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
+    """Warn of variables in which a caller can name what is guarded, and of an operation that nobody can use."""
+    if not HIDDEN.isdisjoint(mask):
+        problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what access.hide hides')
+    for node in operation.node.variable_definitions or ():
+        type_: Any = type_from_ast(endpoint.schema, node.type)
+        below = [coordinate for _, coordinate, _ in inputs_below(type_)]
+        found = sorted(coordinate for coordinate in below if not endpoint.guards.get(coordinate, OPEN) <= mask)
+        if found:
+            problems.warn(node, f"${node.variable.name.value} can name {some(found)}, which is guarded")
+
+
+def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
+    """Warn of the same name on other types: an aggregate's ``salary`` may be one person's."""
+    names = {joined(name) for _, name in guarded}
+    alike = [coordinate for coordinate in shown if joined(coordinate.split(".")[1]) in names]
+    found = {joined(coordinate.split(".")[1]) for coordinate in alike}
+    like = [f"{type_name}.{name}" for type_name, name in guarded if joined(name) in found]
+    if alike:
+        problems.warn(at, f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same")
+
+
+def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
+    """Type and name of every guarded field, but for those of root types: these hold nothing by themselves."""
+    roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
+    return [
+        (type_.name, name)
+        for type_, name, _ in fields_of(schema)
+        if type_ not in roots and (guards.get(f"{type_.name}.{name}") or guards.get(type_.name))
+    ]
+
+
+def _shown_fields(schema: GraphQLSchema, view: View) -> dict[str, Any]:
+    """The fields that a view has, but for those of root types."""
+    roots = (schema.query_type, schema.mutation_type)
+    return {
+        f"{type_.name}.{name}": field
+        for type_, name, field in fields_of(schema)
+        if type_ not in roots and name in view.members.get(type_.name, ())
+    }
+
+
+def _opaque_outputs(shown: Mapping[str, Any], types: Iterable[str]) -> list[str]:
+    return [
+        coordinate
+        for coordinate, field in shown.items()
+        if coordinate.split(".")[0] in types and _is_opaque(get_named_type(field.type))
+    ]
+
+
+def _opaque_inputs(schema: GraphQLSchema, questions: Questions, view: View, types: set[str]) -> Iterator[str]:
+    for coordinate in questions.about(types):
+        owner, _, member = coordinate.partition(".")
+        name, _, argument = member.removesuffix(":)").partition("(")
+        if name in view.members.get(owner, ()):
+            holder: Any = schema.type_map[owner]
+            taken = holder.fields[name].args.get(argument) if argument else getattr(holder, "fields", {}).get(name)
+            visible = not argument or argument in view.arguments(owner, name)
+            if taken and visible and _is_opaque(get_named_type(taken.type)):
+                yield coordinate
+
+
+def _is_opaque(type_: object) -> bool:
+    if not isinstance(type_, GraphQLScalarType) or is_specified_scalar_type(type_):
+        return False
+    return not any(PLAIN_SCALAR.fullmatch(word) for word in (*words_of(type_.name), joined(type_.name)))
+
+
+def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:
+    """Fields of the query root that look anything up, and the guarded types among what they return."""
+    root = schema.query_type
+    if root is None:
+        return
+    for name in view.members.get(root.name, ()):
+        type_ = get_named_type(root.fields[name].type)
+        if root.fields[name].args and isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
+            below = types & {each.name for each in schema.get_possible_types(type_)}
+            if below:
+                yield f"{root.name}.{name}", below

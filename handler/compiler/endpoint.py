@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphql import GraphQLSchema
+
+from handler.compiler.hiding import Consequences
+from handler.graph.index import SchemaIndex
+from handler.graph.view import View, build_view
+from handler.policy import Mask, hidden_from
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """What tools are made from: the endpoint's name, schema, index and guards."""
+
+    name: str
+    schema: GraphQLSchema
+    index: SchemaIndex
+    conditions: tuple[Mapping[str, object], ...]
+    guards: Mapping[str, Mask]
+    consequences: Consequences
+
+    def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
+        """What callers of one outcome may use, with a tool's own guards on top."""
+        return build_view(self.index, hidden_from(outcome, self.guards, guards))
+
+    @property
+    def name_variables(self) -> dict[str, str]:
+        folder, _, name = self.name.partition("/")
+        return {"endpoint_folder": folder, "endpoint_name": name}

@@ -1,0 +1,34 @@
+"""Names taken apart into words, so that an input can be found to speak of a field."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+"""A word of ``camelCase``, ``snake_case``, ``UPPER_CASE`` or an acronym: ``SSNGt`` is ``SSN`` and ``Gt``."""
+
+
+def words_of(name: str) -> list[str]:
+    """The words of a name, in lower case."""
+    return [word.lower() for word in WORD.findall(name)]
+
+
+def joined(name: str) -> str:
+    """The words without what parts them: ``taxid`` of ``taxId``, ``tax_id`` and ``TAX_ID``."""
+    return "".join(words_of(name)) or name
+
+
+def speaks_of(name: str, field: str) -> bool:
+    """Whether a run of whole words of ``name`` is the (joined) name of a field.
+
+    ``bySalary``, ``salary_gt`` and ``SALARY_ASC`` speak of ``salary``; ``salaryman`` and ``unsalaried`` do not.
+    """
+    text = joined(name)
+    edges = {0, *accumulate(map(len, words_of(name))), len(text)}
+    start = text.find(field)
+    while start >= 0:
+        if start in edges and start + len(field) in edges:
+            return True
+        start = text.find(field, start + 1)
+    return False

@@ -1,0 +1,186 @@
+"""Random schemas in which inputs name fields, and what hiding some coordinates should hide with them.
+
+The oracle is slow and says the rules as they are: it asks of every pair of coordinates whether one takes the other.
+It shares no code with the product.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from random import Random
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLInterfaceType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    get_named_type,
+    is_required_argument,
+    is_required_input_field,
+    print_ast,
+)
+
+NOUNS = ("salary", "taxId", "name", "age")
+FORMS = {
+    "salary": ("salary", "salaryGt", "min_salary", "unsalaried"),
+    "taxId": ("tax_id", "taxIdIn", "byTaxId", "tax"),
+    "name": ("nameContains", "name", "surname"),
+    "age": ("ageLt", "page", "age"),
+}
+VALUES = ("SALARY_ASC", "TAX_ID", "NAME_DESC", "BY_AGE", "NONE", "PAGE")
+COMPOSITES = ("T0", "T1", "T2", "I0")
+FILTERS = ("F0", "F1")
+
+
+def random_sdl(random: Random) -> str:
+    """Three types and an interface that lead to each other, asked with two filters and an order."""
+    shared = random.sample(NOUNS, 2)
+    parts = [f"interface I0 {{ {' '.join(f'{noun}: Int' for noun in shared)} }}"]
+    for name in ("T0", "T1", "T2"):
+        implements = random.random() < 0.5
+        nouns = {*random.sample(NOUNS, 2), *(shared if implements else ())}
+        links = [f"to{name}: {random.choice(COMPOSITES)}"] if random.random() < 0.4 else []
+        fields = " ".join([*(f"{noun}: Int" for noun in sorted(nouns)), *links])
+        parts.append(f"type {name}{' implements I0' if implements else ''} {{ {fields} }}")
+    queries = [f"q{n}{_arguments(random)}: [{random.choice(COMPOSITES)}!]" for n in range(4)]
+    parts += [f"type Query {{ {' '.join(queries)} }}", f"type Mutation {{ m{_arguments(random)}: T0 }}"]
+    parts += [_filter(name, random) for name in FILTERS]
+    values = {"NONE", *random.sample(VALUES, 3)}
+    return "\n".join([*parts, f"enum O0 {{ {' '.join(sorted(values))} SALARY }}"])
+
+
+def _arguments(random: Random) -> str:
+    forms = [form for noun in random.sample(NOUNS, 1) for form in random.sample(FORMS[noun], 1)]
+    types = ["F0", "F1", "O0", "Int", "Int!", "[O0!] = [NONE, SALARY]", "O0! = SALARY", "F0!", "F1 = {order: SALARY}"]
+    chosen = [f"{form}: {random.choice(types)}" for form in forms]
+    return f"(where: {random.choice(types)}, {', '.join(chosen)})"
+
+
+def _filter(name: str, random: Random) -> str:
+    forms = {random.choice(FORMS[noun]) for noun in random.sample(NOUNS, 2)}
+    fields = [f"{form}: {random.choice(['Int', 'Int', 'Int!'])}" for form in sorted(forms)]
+    deeper = [f"deeper: {random.choice(['F1', 'F1!', '[F0]'])}"] if name == "F0" else []
+    return f"input {name} {{ {' '.join([*fields, *deeper])} order: O0 {random.choice(['', '= SALARY'])} }}"
+
+
+def coordinates_in_reach(schema: GraphQLSchema) -> set[str]:
+    """Every coordinate of a schema but for types."""
+    return {coordinate for coordinate, _ in _all(schema)}
+
+
+def expected_of_patterns(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> set[str]:
+    """The fields that (types, fields, expose) hide by themselves; the last match wins."""
+    found = set()
+    for coordinate, value in _all(schema):
+        owner, _, name = coordinate.partition(".")
+        if hasattr(value, "args"):
+            exposed = owner not in ("Query", "Mutation")
+            for types, fields, expose in patterns:
+                if re.fullmatch(types, owner) and re.fullmatch(fields, name):
+                    exposed = expose
+            found |= set() if exposed else {coordinate}
+    return found
+
+
+def expected_gone(schema: GraphQLSchema, own: set[str], shown: set[str]) -> set[str]:
+    """What rules 1 to 3 make of ``own``, types that no input can be built of among it."""
+    down = own | {
+        coordinate
+        for coordinate, _ in _all(schema)
+        for interface in getattr(schema.type_map[coordinate.partition(".")[0]], "interfaces", ())
+        if f"{interface.name}.{coordinate.partition('.')[2]}" in own
+    }
+    gone = down | {each for each in _naming(schema, down) if each not in shown}
+    while True:
+        more = {dependent for dependent in _everything(schema) if _needs_any(schema, dependent, gone)}
+        if more <= gone:
+            return gone
+        gone |= more
+
+
+def _all(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
+    for type_ in schema.type_map.values():
+        if type_.name.startswith("__"):
+            continue
+        match type_:
+            case GraphQLObjectType() | GraphQLInterfaceType():
+                for name, field in type_.fields.items():
+                    yield f"{type_.name}.{name}", field
+                    yield from ((f"{type_.name}.{name}({arg}:)", value) for arg, value in field.args.items())
+            case GraphQLInputObjectType():
+                yield from ((f"{type_.name}.{name}", value) for name, value in type_.fields.items())
+            case GraphQLEnumType():
+                yield from ((f"{type_.name}.{name}", value) for name, value in type_.values.items())
+
+
+def _everything(schema: GraphQLSchema) -> list[str]:
+    return [*coordinates_in_reach(schema), *FILTERS]
+
+
+def _spelled(name: str) -> str:
+    """``_tax_id_`` of ``taxId``, ``tax_id`` and ``TAX_ID``."""
+    snake = name if name.isupper() else "".join(f"_{each}" if each.isupper() else each for each in name)
+    return f"_{snake.lower()}_"
+
+
+def _naming(schema: GraphQLSchema, hidden: set[str]) -> Iterator[str]:
+    secrets = [each.split(".") for each in hidden if each.startswith(("T", "I0")) and "(" not in each]
+    for coordinate, value in _all(schema):
+        if not coordinate.startswith("Query.") or "(" not in coordinate:
+            continue
+        field = schema.type_map["Query"].fields[coordinate[6 : coordinate.index("(")]]  # type: ignore[attr-defined]
+        returned = _met(schema, get_named_type(field.type).name, set())
+        inputs = {coordinate, *_taken(schema, get_named_type(value.type).name, set())}
+        for asked in inputs:
+            last = asked.removesuffix(":)").replace("(", ".").split(".")[-1]
+            if any(type_ in returned and _spelled(name) in _spelled(last) for type_, name in secrets):
+                yield asked
+
+
+def _met(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
+    if name not in seen:
+        seen.add(name)
+        type_: Any = schema.type_map[name]
+        for field in getattr(type_, "fields", {}).values():
+            _met(schema, get_named_type(field.type).name, seen)
+        for other in schema.type_map.values():
+            if type_ in getattr(other, "interfaces", ()):
+                _met(schema, other.name, seen)
+    return seen
+
+
+def _taken(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
+    type_: Any = schema.type_map[name]
+    for member in [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]:
+        if f"{name}.{member}" not in seen:
+            seen.add(f"{name}.{member}")
+            if isinstance(type_, GraphQLInputObjectType):
+                _taken(schema, get_named_type(type_.fields[member].type).name, seen)
+    return seen
+
+
+def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str]) -> bool:
+    owner, _, member = coordinate.partition(".")
+    if not member:
+        fields = schema.type_map[owner].fields.items()  # type: ignore[attr-defined]
+        return any(is_required_input_field(value) and f"{owner}.{name}" in gone for name, value in fields)
+    value = dict(_all(schema))[coordinate]
+    if owner == "I0":
+        below = [t.name for t in schema.type_map.values() if "I0" in [i.name for i in getattr(t, "interfaces", ())]]
+        return any(f"{name}.{member}" in gone for name in below)
+    if hasattr(value, "args"):
+        required = [name for name, argument in value.args.items() if is_required_argument(argument)]
+        return any(f"{coordinate}({name}:)" in gone for name in required)
+    if not hasattr(value, "default_value"):
+        return False
+    node = value.ast_node.default_value
+    text = print_ast(node) if node else ""
+    names = [word for word in ("SALARY", "NONE") if word in text]
+    return (
+        get_named_type(value.type).name in gone
+        or any(f"O0.{word}" in gone for word in names)
+        or ("order:" in text and "F1.order" in gone)
+    )

@@ -1,0 +1,105 @@
+"""Warnings about what may tell a guarded field all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.support.endpoints import READABLE, doubted
+
+SDL = """
+type Query {
+  employee(id: ID!): Employee
+  employees(where: EmployeeFilter, path: JSONPath, since: DateTime): [Employee!]
+  node(id: ID!): Node
+  stats: Stats
+  offices(raw: JSON): [Office!]
+}
+interface Node { id: ID! }
+type Employee implements Node { id: ID! salary: Int raw: JSON hired: DateTime homepage: HttpUrl boss: Employee }
+type Office implements Node { id: ID! raw: JSON }
+type Stats { employees: Aggregate }
+type Aggregate { salary: Float maxSalary: Float }
+input EmployeeFilter { salaryGt: Int name: String extra: JSON }
+scalar JSON scalar JSONPath scalar DateTime scalar HttpUrl
+"""
+
+HIDE_SALARY = '{expose: false, types: "Employee", fields: "salary"}'
+GUARD_SALARY = """\
+access:
+  policies:
+    - {type: Query, policyDefault: {condition: true}}
+    - {type: Employee, rules: [{condition: false, fields: [salary]}], policyDefault: {condition: true}}
+"""
+
+
+def doubts_of(folder: Path, exposed: str, *patterns: str, config: str = READABLE) -> list[str]:
+    listed = ", ".join([f'{{expose: true, types: "Query", fields: "{exposed}"}}', *patterns])
+    index = f'extend schema @tool(name: "t", description: "d", graphql: [{listed}])\n{SDL}'
+    return doubted(folder, {"index.graphql": index, "config.yaml": config})
+
+
+def operation_doubts(folder: Path, operation: str, *, config: str = GUARD_SALARY) -> list[str]:
+    return doubted(folder, {"index.graphql": SDL, "operations/op.graphql": operation, "config.yaml": config})
+
+
+def test_nothing_is_doubted_where_nothing_is_guarded(tmp_path: Path) -> None:
+    assert doubts_of(tmp_path, ".*") == []
+
+
+def test_same_name_on_another_type_in_reach_is_doubted(tmp_path: Path) -> None:
+    assert doubts_of(tmp_path, "stats", HIDE_SALARY) == [
+        (
+            "index.graphql:1:15: Aggregate.salary may tell what Employee.salary would, which is guarded: "
+            "the name is the same"
+        )
+    ]
+
+
+def test_same_name_out_of_reach_is_not_doubted(tmp_path: Path) -> None:
+    assert not any("Aggregate" in line for line in doubts_of(tmp_path, "employee", HIDE_SALARY))
+
+
+def test_scalars_that_can_hold_anything_are_doubted_on_guarded_types_and_in_what_asks_for_them(tmp_path: Path) -> None:
+    assert doubts_of(tmp_path, "employees|offices", HIDE_SALARY) == [
+        (
+            "index.graphql:1:15: Employee.raw, Query.employees(path:), EmployeeFilter.extra may hold anything, "
+            "also what is guarded on Employee"
+        )
+    ]
+
+
+def test_lookups_of_anything_by_id_are_doubted(tmp_path: Path) -> None:
+    assert "index.graphql:1:15: Query.node can look up any Employee, whose fields are guarded in part" in doubts_of(
+        tmp_path, "node", HIDE_SALARY
+    )
+
+
+def test_what_policies_guard_is_doubted_like_what_patterns_hide(tmp_path: Path) -> None:
+    hidden = doubts_of(tmp_path / "1", "stats|employees|node", HIDE_SALARY)
+    guarded = doubts_of(tmp_path / "2", "stats|employees|node", config=GUARD_SALARY)
+
+    assert len(hidden) == 3
+    assert guarded == hidden
+
+
+def test_variable_whose_type_can_name_what_is_guarded_is_doubted(tmp_path: Path) -> None:
+    operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { id } }"
+
+    assert operation_doubts(tmp_path, operation) == [
+        "operations/op.graphql:1:12: $where can name EmployeeFilter.salaryGt, which is guarded"
+    ]
+
+
+def test_variable_of_an_operation_that_has_the_guard_itself_is_not_doubted(tmp_path: Path) -> None:
+    operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { salary } }"
+
+    assert operation_doubts(tmp_path, operation) == []
+
+
+def test_operation_that_nobody_can_call_is_doubted(tmp_path: Path) -> None:
+    config = "access: {policies: [{type: Query, policyDefault: {condition: true}}], hide: [Employee.salary]}"
+    operation = "query Find @mcpTool { employees(where: {salaryGt: 5}) { id } }"
+
+    assert operation_doubts(tmp_path, operation, config=config) == [
+        'operations/op.graphql:1:1: nobody can call "Find": it uses what access.hide hides'
+    ]

@@ -1,0 +1,225 @@
+"""What hiding a field hides with it, rule by rule; and over random schemas, against an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import pytest
+from graphql import GraphQLSchema, build_schema
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handler.compiler.directives import VisibilityPattern
+from handler.compiler.hiding import Consequences
+from handler.compiler.problems import Place, Problems
+from handler.compiler.visibility import hidden_by_patterns
+from handler.graph.document import build_view_schema
+from handler.graph.view import build_view, print_view
+from handler.policy import HIDDEN, Mask, hidden_from
+from tests.compiler.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
+from tests.support.schemas import index_of
+
+SDL = """
+type Query {
+  employee(id: ID!): Employee
+  employees(where: EmployeeFilter, orderBy: [EmployeeOrder!], minSalary: Int, first: Int = 9): [Employee!]
+  customers(salaryGt: Int, where: CustomerFilter): [Customer!]
+  departments(where: DepartmentFilter): [Department!]
+  search(salaryGt: Int): [Found!]
+  offices(salaryGt: Int): [Office!]
+}
+type Mutation { hire(input: Hire!): Employee pay(salary: Int, order: EmployeeOrder): Employee }
+type Employee { id: ID! name: String salary: Int boss: Employee }
+type Customer { name: String }
+type Department { staff: [Employee!] }
+type Office { name: String }
+union Found = Customer | Employee
+input EmployeeFilter { name: String salaryGt: Int salary_lt: Int and: [EmployeeFilter!] salaried: Boolean }
+input CustomerFilter { salary: Int }
+input DepartmentFilter { staff: StaffFilter }
+input StaffFilter { salary: IntRange name: String }
+input IntRange { gt: Int }
+input Hire { name: String salary: Int }
+enum EmployeeOrder { NAME_ASC SALARY_ASC SALARY_DESC }
+"""
+
+
+def guards_of(sdl: str, own: Mapping[str, Mask], *shown: str) -> dict[str, Mask]:
+    return Consequences(build_schema(sdl), shown=shown).of(own)
+
+
+def hidden_with(sdl: str, *own: str, shown: tuple[str, ...] = ()) -> set[str]:
+    """What hiding ``own`` hides beside it."""
+    return set(guards_of(sdl, dict.fromkeys(own, HIDDEN), *shown)) - set(own)
+
+
+def test_inputs_that_name_a_hidden_field_are_hidden_with_it() -> None:
+    assert hidden_with(SDL, "Employee.salary") == {
+        "EmployeeFilter.salaryGt",
+        "EmployeeFilter.salary_lt",
+        "EmployeeOrder.SALARY_ASC",
+        "EmployeeOrder.SALARY_DESC",
+        "Query.employees(minSalary:)",
+        "Query.search(salaryGt:)",
+        "StaffFilter.salary",
+    }
+
+
+def test_inputs_that_only_mutations_take_stay() -> None:
+    assert "Hire.salary" not in hidden_with(SDL, "Employee.salary")
+    assert "Mutation.pay(salary:)" not in hidden_with(SDL, "Employee.salary")
+
+
+def test_field_that_a_mutation_answers_is_asked_like_any_other() -> None:
+    sdl = """
+        type Query { a: Int } type Mutation { hire: Payload } type Payload { staff(salaryGt: Int): [E] }
+        type E { salary: Int }
+    """
+    assert hidden_with(sdl, "E.salary") == {"Payload.staff(salaryGt:)"}
+
+
+def test_fields_of_root_types_are_named_by_no_input() -> None:
+    sdl = "type Query { self(order: Int): Query order: Int }"
+
+    assert hidden_with(sdl, "Query.order") == set()
+
+
+def test_inputs_take_the_masks_of_all_the_fields_they_name() -> None:
+    sdl = """
+        type Query { people(where: In): [Person] } interface Person { pay: Int } type A implements Person { pay: Int }
+        type B implements Person { pay: Int } input In { pay: Int }
+    """
+    guards = guards_of(sdl, {"A.pay": frozenset({1}), "B.pay": frozenset({2, 3})})
+
+    assert guards == {
+        "A.pay": {1},
+        "B.pay": {2, 3},
+        "Person.pay": {1, 2, 3},
+        "In.pay": {1, 2, 3},
+    }
+
+
+def test_shown_input_is_left_alone_and_the_others_are_not() -> None:
+    shown = ("EmployeeFilter.salaryGt", "EmployeeOrder.SALARY_ASC")
+
+    assert hidden_with(SDL, "Employee.salary", shown=shown) == hidden_with(SDL, "Employee.salary") - set(shown)
+
+
+def test_shown_input_keeps_what_other_rules_put_on_it() -> None:
+    sdl = "type Query { a(tax: In): A } type A { tax: Int } input In { x: Int! }"
+
+    assert "Query.a(tax:)" in hidden_with(sdl, "A.tax", "In.x", shown=("Query.a(tax:)",))
+
+
+def test_interface_field_hides_its_implementers_and_a_field_its_interfaces() -> None:
+    sdl = """
+        type Query { a: I } interface I { f(x: Int): Int g: Int } type T implements I { f(x: Int): Int g: Int }
+        type U implements I { f(x: Int, y: Int): Int g: Int }
+    """
+    assert hidden_with(sdl, "I.f") == {"T.f", "U.f"}
+    assert hidden_with(sdl, "T.f") == {"I.f"}
+    assert hidden_with(sdl, "I.f(x:)") == {"T.f(x:)", "U.f(x:)"}
+    assert hidden_with(sdl, "T.f(x:)") == {"I.f(x:)"}
+    assert hidden_with(sdl, "U.f(y:)") == set()
+
+
+def test_field_that_everything_has_does_not_chain() -> None:
+    types = "".join(f"type T{n} implements Node & Named {{ id: ID! name: String }} " for n in range(100))
+    sdl = f"type Query {{ node: Node }} interface Node {{ id: ID! }} interface Named {{ id: ID! }} {types}"
+
+    assert hidden_with(sdl, "T7.id") == {"Node.id", "Named.id"}
+
+
+@pytest.mark.parametrize(
+    ("own", "follows"),
+    [
+        ("Query.a(x:)", {"Query.a"}),
+        ("Query.b(x:)", set()),
+        ("Query.c(x:)", set()),
+        ("In.need", {"In", "Query.d(x:)", "Outer.deep", "Outer", "Query.e(x:)", "Query.e"}),
+        ("In.may", {"Query.f(x:)"}),
+        ("Order.SALARY", {"Query.g(x:)", "Query.h(x:)", "Query.i(x:)", "Defaults.order"}),
+        ("Money", {"Query.money", "Query.j(x:)"}),
+        ("Order", {"Query.g(x:)", "Query.h(x:)", "Query.i(x:)", "Defaults.order", "Ordered.order"}),
+    ],
+)
+def test_what_needs_a_hidden_input_is_hidden_with_it(own: str, follows: set[str]) -> None:
+    sdl = """
+        type Query {
+          a(x: Int!): Int b(x: Int): Int c(x: Int! = 1): Int d(x: In): Int e(x: Outer!): Int
+          f(x: In2 = {in: [{need: 1, may: 2}]}): Int g(x: Order = SALARY): Int h(x: [Order!]! = [NAME, SALARY]): Int
+          i(x: Ordered = {order: SALARY}): Int money: Money j(x: Money): Int k(x: In3): Int
+        }
+        input In { need: Int! may: Int } input Outer { deep: In! } input In2 { in: [In3] }
+        input In3 { need: Int may: Int }
+        input Ordered { order: Order } input Defaults { order: Order = SALARY }
+        enum Order { NAME SALARY } scalar Money
+    """
+    own = own.replace("In.may", "In3.may")
+
+    assert hidden_with(sdl, own) == follows
+
+
+def view_of(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> set[str]:
+    """The coordinates of the view that ``guards`` leave."""
+    sdl = print_view(build_view(index_of(schema), hidden_from(frozenset(), guards)))
+    return coordinates_in_reach(build_view_schema(sdl)) if sdl else set()
+
+
+class Case:
+    """Random patterns and hides: what the rules hide with them, and what is left with the rules and without."""
+
+    def __init__(self, random: Random) -> None:
+        self.schema = build_schema(random_sdl(random))
+        hideable = sorted(each for each in coordinates_in_reach(self.schema) if "." in each)
+        patterns = [(".*", "q.*", True), *((*random.choice(PATTERNS), False) for _ in range(random.randint(0, 2)))]
+        own = hidden_by(self.schema, patterns)
+        assert set(own) == expected_of_patterns(self.schema, patterns)
+        own |= dict.fromkeys(random.sample(hideable, random.randint(0, 3)), HIDDEN)
+        inputs = [each for each in hideable if each.startswith(("F", "O")) or "(" in each]
+        self.shown = set(random.sample(inputs, random.randint(0, 2))) - set(own)
+        self.gone = expected_gone(self.schema, set(own), self.shown)
+        self.guards = Consequences(self.schema, shown=self.shown).of(own)
+        self.left = view_of(self.schema, self.guards)
+        self.left_without_rules = view_of(self.schema, own)
+
+
+PATTERNS = (("T0", "salary"), ("T[12]", "taxId|age"), ("I0|T1", "na.*"), (".*", "salary|toT."), ("T.", "name"))
+
+
+def hidden_by(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> dict[str, Mask]:
+    """What the product hides by patterns alone."""
+    made = [VisibilityPattern(expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
+    return hidden_by_patterns(schema, made, at=Place("index.graphql"), problems=Problems()) or {}
+
+
+@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@given(st.randoms(use_true_random=False))
+def test_rules_hide_what_the_oracle_says_and_nothing_else(random: Random) -> None:
+    case = Case(random)
+
+    assert set(case.guards) == case.gone
+    assert not case.left & case.gone
+
+
+@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@given(st.randoms(use_true_random=False))
+def test_every_condition_spreads_as_if_it_were_alone(random: Random) -> None:
+    schema = build_schema(random_sdl(random))
+    chosen = random.sample(sorted(coordinates_in_reach(schema)), 4)
+    own = {coordinate: frozenset(random.sample([0, 1, 2], random.randint(1, 2))) for coordinate in chosen}
+
+    guards = Consequences(schema).of(own)
+
+    for condition in (0, 1, 2):
+        alone = {coordinate for coordinate, mask in own.items() if condition in mask}
+        assert {each for each, mask in guards.items() if condition in mask} == expected_gone(schema, alone, set())
+
+
+def test_without_the_rules_something_would_be_left() -> None:
+    violations = [case.left_without_rules & case.gone for case in (Case(Random(seed)) for seed in range(100))]
+
+    assert sum(map(bool, violations)) > 30
+    kinds = {coordinate.partition(".")[0][:2] for found in violations for coordinate in found}
+    assert {"Qu", "F0", "O0"} <= kinds  # arguments, input fields and enum values
