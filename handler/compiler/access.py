@@ -57,11 +57,11 @@ class Policies:
 def read_access(access: Section, identity: Section, problems: Problems) -> Access:
     """Who gets in: ``access.anonymous`` and ``identity.api_keys``.
 
-    Anonymous callers are challenged when there is a credential to ask for, or no ``access`` section at all.
+    Anonymous callers are challenged when there is a credential to ask for, or no policy lets them use anything.
     """
     access.expect("anonymous", "policies", "hide", "show")
     identity.expect("api_keys")
-    default = "challenge" if identity.keys() or not access.keys() else "allow"
+    default = "challenge" if identity.keys() or "policies" not in access else "allow"
     keys = [_api_key(entry) for entry in identity.sections("api_keys")]
     names = [key.name for key in keys]
     for name in sorted({name for name in names if names.count(name) > 1}):

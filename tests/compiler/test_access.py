@@ -244,6 +244,8 @@ fragment B on Node { id }
     ("config", "anonymous"),
     [
         ("", "challenge"),
+        ("access: {hide: [Employee.salary]}\n", "challenge"),
+        ("access: {hide: [Employee.salary], anonymous: allow}\n", "allow"),
         (policies("{type: Query}"), "allow"),
         ("access: {anonymous: allow}", "allow"),
         (policies("{type: Query}") + "  anonymous: challenge\n", "challenge"),
