@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from graphql import GraphQLSchema
-
 from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.config import read_config
@@ -18,11 +16,12 @@ from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
-from handler.compiler.schema import read_schema
+from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
+from handler.policy import HIDDEN, OPEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,9 +74,8 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         raise problems.error()
 
     content = build_index(author.schema)
-    endpoint = _endpoint(
-        project.endpoint, author.schema, SchemaIndex(content), read_policies(config.access, author.schema, problems)
-    )
+    policies = read_policies(config.access, author.schema, problems)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies)
     tools = make_tools(endpoint, author.tools, operations, problems, default_tool=config.default_tool)
     problems.raise_if_any()
 
@@ -96,13 +94,16 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     return Compiled(bundle=bundle, index=raw, warnings=problems.warnings)
 
 
-def _endpoint(name: str, schema: GraphQLSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
-    consequences = Consequences(schema, shown=policies.shown)
+def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
+    if author.schema is None:
+        raise ValueError("an endpoint needs a schema")
+    consequences = Consequences(author.schema, shown=policies.shown)
+    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.inaccessible}
     return Endpoint(
         name=name,
-        schema=schema,
+        schema=author.schema,
         index=index,
         conditions=policies.conditions,
-        guards=consequences.of(policies.guards),
+        guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,
     )

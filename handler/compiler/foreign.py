@@ -22,6 +22,7 @@ from graphql import (
     SchemaDefinitionNode,
     SchemaExtensionNode,
     TypeDefinitionNode,
+    TypeExtensionNode,
     TypeNode,
     parse,
 )
@@ -74,7 +75,7 @@ PREFIXES = ("aws_", "federation__", "link__")
 """AppSync's directives, and those of Federation where a schema imports it whole."""
 
 INACCESSIBLE = ("inaccessible", "federation__inaccessible")
-"""Federation's word for what clients must not see: dropping it without a word would show it."""
+"""Federation's word for what clients must not see."""
 
 SCALARS = frozenset(
     {
@@ -112,6 +113,30 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_foreign(node))]
     _doubt(own, problems)
     return [_cleaned(node) for node in own]
+
+
+def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
+    """The coordinates that Federation's ``@inaccessible`` keeps from clients: one definition that says so is enough.
+
+    Source: Apollo Federation, "@inaccessible".
+    """
+    types = [node for node in definitions if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
+    marked = [coordinate for node in types for coordinate, part in _coordinates(node) if _is_inaccessible(part)]
+    return tuple(dict.fromkeys(marked))
+
+
+def _coordinates(type_: Any) -> Iterator[tuple[str, Any]]:
+    """A type and its parts, each with its schema coordinate."""
+    name = type_.name.value
+    yield name, type_
+    for member in (*(getattr(type_, "fields", None) or ()), *(getattr(type_, "values", None) or ())):
+        own = f"{name}.{member.name.value}"
+        yield own, member
+        yield from ((f"{own}({each.name.value}:)", each) for each in getattr(member, "arguments", None) or ())
+
+
+def _is_inaccessible(node: Any) -> bool:
+    return any(directive.name.value in INACCESSIBLE for directive in node.directives or ())
 
 
 def missing_definitions(definitions: Sequence[DefinitionNode]) -> list[DefinitionNode]:
@@ -152,11 +177,6 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
         nodes = [node for node, _ in backed]
         problems.warn(
             nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
-        )
-    hidden = [node for node, names in marked if names.intersection(INACCESSIBLE)]
-    if hidden:
-        problems.warn(
-            hidden[0], f"{_counted(hidden)} @inaccessible, which Stile does not apply: hide with patterns instead"
         )
 
 

@@ -22,7 +22,7 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
-from handler.compiler.foreign import missing_definitions, without_foreign
+from handler.compiler.foreign import inaccessible, missing_definitions, without_foreign
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
 
@@ -48,6 +48,7 @@ class AuthorSchema:
     schema: GraphQLSchema | None  # None: it has mistakes, which have been reported
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
+    inaccessible: tuple[str, ...]  # coordinates
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
@@ -55,7 +56,12 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) ->
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
     schema = _build(reader.definitions, problems) if reader.complete else None
-    return AuthorSchema(schema=schema, tools=tuple(reader.tools), executables=tuple(reader.executables))
+    return AuthorSchema(
+        schema=schema,
+        tools=tuple(reader.tools),
+        executables=tuple(reader.executables),
+        inaccessible=inaccessible(reader.definitions),
+    )
 
 
 class _Reader:

@@ -6,6 +6,8 @@ import pytest
 
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
+from handler.policy import outcome_of
+from handler.server.tools import list_entries
 from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, reported
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
@@ -80,10 +82,23 @@ def test_directives_of_other_systems_are_dropped_without_a_word(tmp_path: Path, 
     assert "@" not in printed(tmp_path / "2", sdl)
 
 
-def test_inaccessible_field_is_a_warning_because_it_is_not_hidden(tmp_path: Path) -> None:
-    assert warnings(tmp_path, "type Query {\n  a: Int @inaccessible\n  b: Int @inaccessible\n}") == [
-        "index.graphql:3:3: 2 fields use @inaccessible, which Stile does not apply: hide with patterns instead"
-    ]
+def test_what_federation_keeps_from_clients_is_hidden_from_everybody(tmp_path: Path) -> None:
+    sdl = """
+        type Query { a(b: Int, c: Int @inaccessible): Int d: Int @inaccessible e: Secret f: Size }
+        extend type Query { g: Int @federation__inaccessible }
+        type Secret @inaccessible { h: Int }
+        enum Size { SMALL LARGE @inaccessible }
+    """
+
+    made = compiled(tmp_path, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
+
+    everything = outcome_of(made.bundle.conditions, unrestricted=True)
+    (entry,) = list_entries(made.bundle, everything)
+    sdl = entry["inputSchema"]["properties"]["query"]["description"]
+    assert "a(b: Int): Int" in sdl
+    assert "SMALL" in sdl
+    assert not [name for name in ("c:", "d:", "e:", "g:", "Secret", "LARGE") if f" {name}" in sdl]
+    assert made.warnings == ()
 
 
 def test_unknown_directive_is_reported(tmp_path: Path) -> None:
