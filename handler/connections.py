@@ -69,7 +69,7 @@ class Response(http.client.HTTPResponse):
 
     def begin(self) -> None:
         """Read the status and the headers."""
-        stream, self.fp = self.fp, _Head(self.fp)  # type: ignore[assignment]
+        stream, self.fp = self.fp, _Head(self.fp)  # type: ignore[assignment] # a reader is all it has to be
         try:
             super().begin()
         finally:
