@@ -26,6 +26,10 @@ URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")
 WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
 DECIMAL_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
+MAX_MATCHED_CHARS = 1_000
+"""Longer texts are not matched against an author's pattern: where it is tried from every character of a text, the time
+grows with the square of its length."""
+
 
 @dataclass(frozen=True, slots=True)
 class Format:

@@ -16,6 +16,7 @@ from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
+from handler.compiler.scalars import Scalar, read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
@@ -75,7 +76,8 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
 
     content = build_index(author.schema)
     policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies)
+    scalars = read_scalars(config.scalars, author.schema, problems)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, scalars)
     tools = make_tools(endpoint, author.tools, operations, problems, default_tool=config.default_tool)
     problems.raise_if_any()
 
@@ -94,7 +96,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     return Compiled(bundle=bundle, index=raw, warnings=problems.warnings)
 
 
-def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
+def _endpoint(
+    name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, scalars: Mapping[str, Scalar]
+) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
     consequences = Consequences(author.schema, shown=policies.shown)
@@ -103,6 +107,7 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Pol
         name=name,
         schema=author.schema,
         index=index,
+        scalars=scalars,
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,

@@ -12,8 +12,9 @@ from handler.compiler.descriptions import (
     VARIABLES,
     expand,
     names_in,
-    prescribed_description,
+    operation_description,
     query_description,
+    variable_descriptions,
 )
 from handler.compiler.directives import ToolDirective, VisibilityPattern
 from handler.compiler.doubts import doubt_operation, doubt_request_tool
@@ -23,6 +24,7 @@ from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import At, Place, Problems, place_of, suggestion
+from handler.compiler.uploads import refuse_uploads
 from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.document import print_executable
 from handler.graph.view import View, print_view
@@ -98,7 +100,7 @@ def _prescribed_tool(
         operation,
         name=expand(directive.name, endpoint.name_variables),
         description=directive.description,
-        descriptions={**operation.descriptions, **directive.descriptions},
+        descriptions=directive.descriptions,
         flat=False,
         problems=problems,
     )
@@ -118,7 +120,7 @@ def _mcp_tool(endpoint: Endpoint, operation: AuthorOperation, problems: Problems
         operation,
         name=declared.name or operation.name,
         description=declared.description,
-        descriptions=operation.descriptions,
+        descriptions={},
         flat=True,
         problems=problems,
     )
@@ -136,20 +138,22 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
 ) -> PrescribedTool:
     mask = union_of(endpoint.guards, coordinates_used(operation, endpoint.schema))
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
+    refuse_uploads(operation, endpoint.schema, endpoint.scalars, problems)
     values = _description_variables(endpoint)
-    text = description or operation.description or prescribed_description(operation.name, operation.kind)
-    expanded = {key: expand(value, values) for key, value in descriptions.items()}
+    texts = variable_descriptions(operation, endpoint.schema, given=descriptions, values=values)
     entry = {
         "name": name,
-        "description": expand(text, values),
-        "inputSchema": advertised_schema(operation, endpoint.schema, descriptions=expanded, flat=flat),
+        "description": expand(description or operation_description(operation), values),
+        "inputSchema": advertised_schema(
+            operation, endpoint.schema, scalars=endpoint.scalars, descriptions=texts, flat=flat
+        ),
         "outputSchema": output_schema(operation.document, endpoint.schema),
         "annotations": _annotations(writes=operation.kind == "mutation"),
     }
     return PrescribedTool(
         name=name,
         entry=entry,
-        arguments=enforced_schema(operation, endpoint.schema, flat=flat),
+        arguments=enforced_schema(operation, endpoint.schema, scalars=endpoint.scalars, flat=flat),
         flat=flat,
         mask=mask,
         operation=Operation(name=operation.name, kind=operation.kind, text=print_executable(operation.document)),
