@@ -24,6 +24,7 @@ from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import At, Place, Problems, place_of, suggestion
+from handler.compiler.sizes import doubt_size
 from handler.compiler.uploads import refuse_uploads
 from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.document import print_executable
@@ -57,6 +58,8 @@ def make_tools(
     if not made and not directives and default_tool:
         made = [(Place(ENTRY), _default_tool(endpoint, problems))]
     _refuse_names(made, problems)
+    for at, tool in made:
+        doubt_size(tool, at=at, problems=problems)
     return tuple(tool for _, tool in made)
 
 
