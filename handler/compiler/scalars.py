@@ -9,6 +9,7 @@ graphql-scalars' references.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ from handler.errors import PatternRefused
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+FLOAT_MAX = sys.float_info.max
 
 ANYTHING: JSONObject = {"type": ["string", "number", "boolean", "object", "array"]}
 """Every JSON value but ``null``."""
@@ -42,7 +44,10 @@ def _alike(schema: JSONObject, note: str = "") -> Scalar:
 
 BUILT_IN: Mapping[str, Scalar] = {
     "Int": Scalar(advertised={"type": "integer"}, enforced={"type": "integer", "minimum": INT_MIN, "maximum": INT_MAX}),
-    "Float": _alike({"type": "number"}),
+    "Float": Scalar(
+        advertised={"type": "number"},
+        enforced={"type": "number", "minimum": -FLOAT_MAX, "maximum": FLOAT_MAX},
+    ),
     "String": _alike({"type": "string"}),
     "Boolean": _alike({"type": "boolean"}),
     "ID": Scalar(advertised={"type": "string"}, enforced={"type": ["string", "integer"]}),

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from handler.bundle import PrescribedTool, to_json_bytes
+from handler.compiler.scalars import FLOAT_MAX
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """
@@ -46,7 +47,7 @@ def takes(tool: PrescribedTool, arguments: dict[str, Any]) -> bool:
     ("argument", "type_", "advertised", "enforced"),
     [
         ("i", "Int", {"type": "integer"}, {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}),
-        ("f", "Float", {"type": "number"}, {"type": "number"}),
+        ("f", "Float", {"type": "number"}, {"type": "number", "minimum": -FLOAT_MAX, "maximum": FLOAT_MAX}),
         ("s", "String", {"type": "string"}, {"type": "string"}),
         ("b", "Boolean", {"type": "boolean"}, {"type": "boolean"}),
         ("id", "ID", {"type": "string"}, {"type": ["string", "integer"]}),
