@@ -123,6 +123,7 @@ def operations(draw: st.DrawFn) -> Operation:
             fields[f"x{place}"] = draw(inputs(type_, {}))
         objects[OBJECTS[number]] = fields
     variables = {f"v{place}": draw(inputs(draw(types(NAMED)), objects)) for place in range(draw(st.integers(1, 4)))}
+    variables["key"] = Input(Type(ONE_OF, None, required=draw(st.booleans())), None)
     return Operation(objects, variables)
 
 
@@ -187,10 +188,12 @@ def values(draw: st.DrawFn, type_: Type, objects: dict[str, dict[str, Input]], *
 def one_of_values(draw: st.DrawFn, objects: dict[str, dict[str, Input]], *, plain: bool, depth: int) -> Any:
     fields = objects[ONE_OF]
     name = "x0" if depth <= 0 else draw(st.sampled_from(["x0", "x1"]))
-    inner = Type(fields[name].type.name, fields[name].type.item, required=plain or draw(st.integers(0, 5)) > 0)
-    given = {name: draw(values(inner, objects, plain=plain, depth=depth - 1))}
-    if not plain and draw(st.integers(0, 7)) == 0:
-        return {**given, "x1": None, "x0": None}
+    type_ = fields[name].type
+    if plain:
+        type_ = Type(type_.name, type_.item, required=True)
+    given = {name: draw(values(type_, objects, plain=plain, depth=depth - 1))}
+    if not plain and draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from([{}, {**given, "x0": None, "x1": None}, {name: None}]))
     return given
 
 
