@@ -10,41 +10,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
 _DATE = r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
 _TIME = r"(?:[01][0-9]|2[0-3]):[0-5][0-9](?::(?:[0-5][0-9]|60)(?:[.,][0-9]+)?)?"
 _OFFSET = r"(?:[Zz]|[+-][0-9]{2}(?::?[0-9]{2}(?::?[0-9]{2})?)?)?"
 
 # AppSync's dates and times may carry an offset.
-DATE = re.compile(_DATE + _OFFSET)
-TIME = re.compile(_TIME + _OFFSET)
-DATE_TIME = re.compile(f"{_DATE}(?:[Tt ]{_TIME} ?{_OFFSET})?")
-UUID = re.compile(r"(?:urn:uuid:)?\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?", re.IGNORECASE)
-URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+")
-WHOLE_NUMBER = re.compile(r"[+-]?[0-9]+")
-DECIMAL_NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+DATE = _DATE + _OFFSET
+TIME = _TIME + _OFFSET
+DATE_TIME = f"{_DATE}(?:[Tt ]{_TIME} ?{_OFFSET})?"
+UUID = r"(?i:(?:urn:uuid:)?\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?)"
+URI = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+"
+WHOLE_NUMBER = r"[+-]?[0-9]+"
+DECIMAL_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+# Texts, so that a cold start compiles only those that a call needs; `re` keeps what it compiled.
 
 MAX_MATCHED_CHARS = 1_000
 """Longer texts are not matched against an author's pattern: where it is tried from every character of a text, the time
 grows with the square of its length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):  # a dataclass takes half a millisecond more of a cold start
     """Whether a text has it, and what to say to who sent one that has not."""
 
     fits: Callable[[str], bool]
     expected: str
 
 
+def _matching(pattern: str) -> Callable[[str], bool]:
+    return lambda text: re.fullmatch(pattern, text) is not None
+
+
 def _is_date(text: str) -> bool:
-    return _is_in_calendar(DATE.fullmatch(text))
+    return _is_in_calendar(re.fullmatch(DATE, text))
 
 
 def _is_date_time(text: str) -> bool:
-    return _is_in_calendar(DATE_TIME.fullmatch(text))
+    return _is_in_calendar(re.fullmatch(DATE_TIME, text))
 
 
 def _is_in_calendar(found: re.Match[str] | None) -> bool:
@@ -88,15 +92,15 @@ STANDARD_FORMATS: Mapping[str, Format] = {
     "email": Format(_is_email, "an email address, as name@example.com"),
     "ipv4": Format(_is_ipv4, "an IPv4 address, as 192.0.2.1"),
     "ipv6": Format(_is_ipv6, "an IPv6 address, as 2001:db8::1"),
-    "time": Format(lambda text: bool(TIME.fullmatch(text)), "a time of day, as 09:30:00Z"),
-    "uri": Format(lambda text: bool(URI.fullmatch(text)), "a URL with its scheme, as https://example.com/"),
-    "uuid": Format(lambda text: bool(UUID.fullmatch(text)), "a UUID, as 123e4567-e89b-12d3-a456-426614174000"),
+    "time": Format(_matching(TIME), "a time of day, as 09:30:00Z"),
+    "uri": Format(_matching(URI), "a URL with its scheme, as https://example.com/"),
+    "uuid": Format(_matching(UUID), "a UUID, as 123e4567-e89b-12d3-a456-426614174000"),
 }
 """What JSON Schema names; these may be advertised."""
 
 FORMATS: Mapping[str, Format] = {
     **STANDARD_FORMATS,
-    "decimal-number": Format(lambda text: bool(DECIMAL_NUMBER.fullmatch(text)), "a decimal number, as 12.5"),
-    "whole-number": Format(lambda text: bool(WHOLE_NUMBER.fullmatch(text)), "a whole number, as 12"),
+    "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
+    "whole-number": Format(_matching(WHOLE_NUMBER), "a whole number, as 12"),
 }
 """With ours, which stand in enforced schemas only."""

@@ -27,7 +27,8 @@ ANY_TYPE = {"string", "number", "boolean", "object", "array"}
 
 
 def _check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
-    if isinstance(text, str) and not FORMATS[name].fits(text):
+    known = FORMATS.get(name)  # others say what a text is for, and check nothing
+    if known and isinstance(text, str) and not known.fits(text):
         yield ValidationError("format")
 
 
@@ -70,6 +71,8 @@ def _sentences(error: Any) -> list[str]:
     pointer = _pointer(error.absolute_path)
     if error.validator in BELOW:
         return BELOW[error.validator](pointer, error)
+    if error.validator in ("minProperties", "maxProperties") and _takes_one(error.schema):
+        return _one_of(pointer, error)
     expected = EXPECTED.get(error.validator, _unforeseen)(error)
     return [f"{pointer}: expected {expected}, got {_shown(error.instance)}"]
 
@@ -86,8 +89,12 @@ def _unknown(pointer: str, error: Any) -> list[str]:
     return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in unknown]
 
 
+def _takes_one(schema: Any) -> bool:
+    return bool(schema.get("minProperties") == schema.get("maxProperties") == 1)
+
+
 def _one_of(pointer: str, error: Any) -> list[str]:
-    names = _some(list(error.schema["properties"]))
+    names = _some(list(error.schema.get("properties", {})))
     given = _some([_cut(name) for name in error.instance]) or "none"
     return [f"{pointer}: expected exactly one of {names}, got {given}"]
 
@@ -95,8 +102,6 @@ def _one_of(pointer: str, error: Any) -> list[str]:
 BELOW: Mapping[str, Callable[[str, Any], list[str]]] = {
     "required": _required,
     "additionalProperties": _unknown,
-    "minProperties": _one_of,
-    "maxProperties": _one_of,
 }
 """What is said of an object's names."""
 
@@ -150,7 +155,7 @@ EXPECTED: Mapping[str, Callable[[Any], str]] = {
 
 
 def _unforeseen(error: Any) -> str:
-    return f"a value that fits {error.validator}"
+    return f"{error.validator} {_cut(json.dumps(error.validator_value))}"
 
 
 def _stands_for_a_list(error: Any) -> bool:

@@ -231,6 +231,25 @@ def test_value_of_a_long_enum_is_suggested(tmp_path: Path) -> None:
     assert far.endswith('"VALUE_29" and 10 more, got string "?"')
 
 
+@pytest.mark.parametrize(
+    ("schema", "value", "violation"),
+    [
+        ({"minItems": 1}, [], "/x: expected minItems 1, got array"),
+        ({"const": "a"}, "b", '/x: expected const "a", got string "b"'),
+        ({"minProperties": 2}, {"a": 1}, "/x: expected minProperties 2, got object"),
+        ({"anyOf": [{"enum": ["a" * 100]}]}, 5, f'/x: expected anyOf [{{"enum": ["{"a" * 67}…, got integer 5'),
+    ],
+)
+def test_violation_of_any_other_keyword_names_it(schema: dict[str, Any], value: Any, violation: str) -> None:
+    validator = ArgumentsValidator("t", {"type": "object", "properties": {"x": schema}})
+
+    assert violations_of(validator, {"x": value}) == [violation]
+
+
+def test_format_that_nobody_checks_takes_every_text() -> None:
+    ArgumentsValidator("t", {"properties": {"x": {"format": "color"}}}).check({"x": "?"})
+
+
 HUGE = "x" * 1_000_000
 
 
