@@ -100,7 +100,14 @@ STANDARD_FORMATS: Mapping[str, Format] = {
 
 FORMATS: Mapping[str, Format] = {
     **STANDARD_FORMATS,
+    "any-date": Format(lambda text: _is_date(text) or _is_date_time(text), STANDARD_FORMATS["date"].expected),
+    "any-time": Format(
+        lambda text: STANDARD_FORMATS["time"].fits(text) or _is_date_time(text),
+        "a time, as 09:30:00Z or 2026-01-31T09:30:00Z",
+    ),
+    "any-uri": Format(_matching(r"[^\s\x00-\x1f\x7f]+"), STANDARD_FORMATS["uri"].expected),
     "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
     "whole-number": Format(_matching(WHOLE_NUMBER), "a whole number, as 12"),
 }
-"""With ours, which stand in enforced schemas only."""
+"""With ours, which stand in enforced schemas only. A ``Date`` is a moment in many APIs that are written in JavaScript, a
+``Time`` in most that are written in Go, and a ``URL`` may be relative in .NET."""

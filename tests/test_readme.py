@@ -15,6 +15,7 @@ import pytest
 
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.descriptions import MAX_ENUM_CHARS
 from handler.compiler.patterns import MAX_PATTERN_CHARS
 from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
@@ -160,6 +161,7 @@ def test_keywords_and_formats_of_scalars_in_the_readme_are_all_there_are() -> No
     assert named == {"type", *TYPES, *TEXT_KEYWORDS, *NUMBER_KEYWORDS, *STANDARD_FORMATS}
     assert f"A pattern has {MAX_PATTERN_CHARS} characters at most" in README
     assert f"up to {MAX_MATCHED_CHARS:,} characters" in README
+    assert f"in up to {MAX_ENUM_CHARS:,} characters" in README
     assert f"over {MAX_DESCRIPTION_BYTES:,} bytes" in README
 
 

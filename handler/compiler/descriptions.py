@@ -42,6 +42,9 @@ VARIABLES = "Values for the variables that the operation declares, by name."
 MAX_SDL_BYTES = 16_384
 """Above this a schema is summarised in a default description: clients cut or refuse what is much longer."""
 
+MAX_ENUM_CHARS = 1_000
+"""What an enum's values mean is left out above this: "AF: Afghanistan" for each country takes 6 KB of every tool."""
+
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
 
@@ -97,7 +100,7 @@ def type_description(type_: GraphQLNamedType | None) -> str:
     """What the schema says of a type. The specification's own scalars need no words."""
     if type_ is None or is_specified_scalar_type(type_):
         return ""
-    return type_.description or ""
+    return (type_.description or "").strip()
 
 
 def enum_description(type_: GraphQLEnumType) -> str:
@@ -107,7 +110,8 @@ def enum_description(type_: GraphQLEnumType) -> str:
         old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
         said = " ".join(f"{value.description or ''} {old}".split())
         lines += [f"- {name}: {said}"] if said else []
-    return "\n".join(lines)
+    text = "\n".join(lines)
+    return text if len(text) <= MAX_ENUM_CHARS else ""
 
 
 def joined(*texts: str | None) -> str:
@@ -142,7 +146,7 @@ class _FedInputs(Visitor):
 
     def _keep(self, value: ValueNode, description: str | None) -> None:
         for name in _variables_in(value) if description else ():
-            self.found.setdefault(name, description or "")
+            self.found.setdefault(name, (description or "").strip())
 
 
 def _variables_in(value: ValueNode) -> Iterator[str]:

@@ -56,11 +56,17 @@ BUILT_IN: Mapping[str, Scalar] = {
 UNKNOWN = Scalar(advertised={}, enforced=ANYTHING, note="any JSON value")
 
 TEXT: JSONObject = {"type": "string"}
-DATE = _alike({"type": "string", "format": "date"})
+DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
+LOCAL_DATE = _alike({"type": "string", "format": "date"})
 DATE_TIME = _alike({"type": "string", "format": "date-time"})
-TIME = _alike({"type": "string", "format": "time"})
+TIME = Scalar(
+    advertised=TEXT,
+    enforced={"type": "string", "format": "any-time"},
+    note="a time of day, as 09:30:00Z, in some APIs with its date, as 2026-01-31T09:30:00Z",
+)
+TIME_OF_DAY = _alike({"type": "string", "format": "time"})
 UUID = _alike({"type": "string", "format": "uuid"})
-URL = _alike({"type": "string", "format": "uri"})
+URL = Scalar(advertised={"type": "string", "format": "uri"}, enforced={"type": "string", "format": "any-uri"})
 EMAIL = _alike({"type": "string", "format": "email"})
 PHONE = _alike(TEXT, "a phone number, as +14155550123")
 IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
@@ -77,13 +83,13 @@ LONG = Scalar(advertised={"type": "integer"}, enforced={"type": ["integer", "str
 DECIMAL = Scalar(advertised={"type": "number"}, enforced={"type": ["number", "string"], "format": "decimal-number"})
 
 KNOWN: Mapping[str, Scalar] = {
-    "awsdate": DATE,
+    "awsdate": LOCAL_DATE,
     "awsdatetime": DATE_TIME,
     "awsemail": EMAIL,
     "awsipaddress": IP_ADDRESS,
     "awsjson": JSON_TEXT,
     "awsphone": PHONE,
-    "awstime": TIME,
+    "awstime": TIME_OF_DAY,
     "awstimestamp": _alike({"type": "integer"}, "seconds since 1970-01-01T00:00:00Z"),
     "awsurl": URL,
     "bigdecimal": DECIMAL,
@@ -94,21 +100,20 @@ KNOWN: Mapping[str, Scalar] = {
     "datetimeiso": DATE_TIME,
     "datetimeoffset": DATE_TIME,
     "decimal": DECIMAL,
-    "duration": DURATION,
     "email": EMAIL,
     "emailaddress": EMAIL,
     "guid": UUID,
     "instant": DATE_TIME,
     "int64": LONG,
     "ipaddress": IP_ADDRESS,
-    "iso8601date": DATE,
+    "iso8601date": LOCAL_DATE,
     "iso8601datetime": DATE_TIME,
     "iso8601duration": DURATION,
     "json": UNKNOWN,
     "jsonb": UNKNOWN,
     "jsonobject": OBJECT,
     "jsonstring": JSON_TEXT,
-    "localdate": DATE,
+    "localdate": LOCAL_DATE,
     # RFC 3339 has an offset in each, and these have none.
     "localdatetime": _alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"),
     "localtime": _alike(TEXT, "a time of day without an offset, as 09:30:00"),
@@ -123,7 +128,7 @@ KNOWN: Mapping[str, Scalar] = {
     "positiveint": _alike({"type": "integer", "exclusiveMinimum": 0}),
     "time": TIME,
     "timestamptz": DATE_TIME,
-    "timetz": TIME,
+    "timetz": TIME_OF_DAY,
     "uri": URL,
     "url": URL,
     "uuid": UUID,

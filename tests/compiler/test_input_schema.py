@@ -227,6 +227,19 @@ def test_long_enum_that_is_shared_is_defined_once_with_its_values_described(tmp_
     assert not takes(tool, {"from": "VALUE_20"})
 
 
+def test_meaning_of_very_many_values_is_left_out(tmp_path: Path) -> None:
+    values = " ".join(f'"number {n}" VALUE_{n}' for n in range(100))
+    files = {
+        "index.graphql": f'"Where." enum Place {{ {values} }} type Query {{ a(from: Place!): Int }}',
+        "operations/o.graphql": "query O($from: Place!) @mcpTool { a(from: $from) }",
+    }
+
+    place = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]["properties"]["from"]
+
+    assert place["description"] == "Where."
+    assert len(place["enum"]) == 100
+
+
 def test_short_enum_stays_where_it_is_used(tmp_path: Path) -> None:
     tool = tool_of(tmp_path, "$a: Size, $b: Size", "size: $a")
 
