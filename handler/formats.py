@@ -109,5 +109,5 @@ FORMATS: Mapping[str, Format] = {
     "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
     "whole-number": Format(_matching(WHOLE_NUMBER), "a whole number, as 12"),
 }
-"""With ours, which stand in enforced schemas only. A ``Date`` is a moment in many APIs that are written in JavaScript, a
+"""With ours, which stand in enforced schemas only. A ``Date`` is a moment in many APIs written in JavaScript, a
 ``Time`` in most that are written in Go, and a ``URL`` may be relative in .NET."""
