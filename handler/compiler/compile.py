@@ -68,7 +68,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
-    operations = read_operations(executables, files, author.schema, problems)
+    operations = read_operations(executables, files, author, problems)
     access = read_access(config.access, config.identity, problems)
     if author.schema is None:
         raise problems.error()
@@ -98,7 +98,7 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Pol
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
     consequences = Consequences(author.schema, shown=policies.shown)
-    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.inaccessible}
+    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.hidden}
     return Endpoint(
         name=name,
         schema=author.schema,

@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from graphql import (
 )
 from graphql.execution.values import get_argument_values
 
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import At, Problems, suggestion
 
 DEFINITIONS = build_schema('''
     """A name and the text that goes with it."""
@@ -36,6 +36,7 @@ DEFINITIONS = build_schema('''
     directive @sdl(
       files: [String!]! = []
       executables: [StepZen_ExecutableDocument!]! = []
+      visibility: [StepZen_VisibilityPattern!]! = []
     ) repeatable on SCHEMA
 
     directive @tool(
@@ -61,6 +62,7 @@ ON_OPERATIONS = ("mcpTool", "mcpToolArg")
 class VisibilityPattern:
     """``types`` and ``fields`` are regular expressions that match whole names."""
 
+    at: At
     expose: bool
     types: str
     fields: str
@@ -80,10 +82,11 @@ class ToolDirective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdlDirective:
-    """One ``@sdl``: files to include, and files of operations with whether each is persisted."""
+    """One ``@sdl``: files to include and what of them is visible; files of operations and whether each is persisted."""
 
     node: DirectiveNode
     files: tuple[str, ...]
+    visibility: tuple[VisibilityPattern, ...]
     executables: tuple[tuple[str, bool], ...]
 
 
@@ -94,14 +97,13 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
         values = read_arguments(node, problems) if node.name.value == "tool" else None
         if values is None:
             continue
-        patterns = values.get("graphql")
         found.append(
             ToolDirective(
                 node=node,
                 name=values["name"],
                 description=values.get("description"),
                 descriptions={entry["name"]: entry["value"] for entry in values["descriptions"]},
-                graphql=None if patterns is None else tuple(VisibilityPattern(**pattern) for pattern in patterns),
+                graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
                 prescribed=values.get("prescribed"),
             )
         )
@@ -114,9 +116,22 @@ def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> li
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "sdl" else None
         if values is not None:
-            executables = tuple((entry["document"], entry["persist"]) for entry in values["executables"])
-            found.append(SdlDirective(node=node, files=tuple(values["files"]), executables=executables))
+            found.append(
+                SdlDirective(
+                    node=node,
+                    files=tuple(values["files"]),
+                    visibility=_patterns(node, "visibility", values),
+                    executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
+                )
+            )
     return found
+
+
+def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+    """The patterns of one argument, each with its place. One that stands alone is a list of it."""
+    written = [argument.value for argument in node.arguments or () if argument.name.value == name]
+    nodes = [each for value in written for each in (value.values if isinstance(value, ListValueNode) else (value,))]
+    return tuple(VisibilityPattern(at=at, **value) for at, value in zip(nodes, values[name], strict=False))
 
 
 def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:

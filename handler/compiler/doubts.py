@@ -56,7 +56,7 @@ def doubt_request_tool(endpoint: Endpoint, guards: Mapping[str, Mask], *, at: At
 def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
     """Warn of variables in which a caller can name what is guarded, and of an operation that nobody can use."""
     if not HIDDEN.isdisjoint(mask):
-        problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what access.hide hides')
+        problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what is hidden from everybody')
     for node in operation.node.variable_definitions or ():
         type_: Any = type_from_ast(endpoint.schema, node.type)
         below = [coordinate for _, coordinate, _ in inputs_below(type_)]

@@ -10,6 +10,7 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
+    Node,
     NoDeprecatedCustomRule,
     NoUnusedVariablesRule,
     OperationDefinitionNode,
@@ -30,7 +31,7 @@ from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectField
 from handler.compiler.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.schema import ExecutableFile
+from handler.compiler.schema import AuthorSchema, ExecutableFile
 from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
@@ -98,17 +99,14 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
 
 
 def read_operations(
-    executables: Sequence[ExecutableFile],
-    files: EndpointFiles,
-    schema: GraphQLSchema | None,
-    problems: Problems,
+    executables: Sequence[ExecutableFile], files: EndpointFiles, author: AuthorSchema, problems: Problems
 ) -> Operations:
     """Every operation of the files. Without a schema only what can be judged without one is reported."""
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
     for executable, document in parsed:
         if document is not None:
-            found += _operations(document, executable, schema, problems)
+            found += _operations(document, executable, author, problems)
     unique = _uniquely_named(found, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
@@ -117,15 +115,15 @@ def read_operations(
     )
 
 
-def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
-    """Every schema coordinate that an operation uses: types, fields, arguments, input fields and enum values.
+def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
+    """Every schema coordinate that a document uses (types, fields, arguments, input fields, enum values), with where.
 
     ``@skip`` and ``@include`` are ignored: what may be selected counts.
     """
     type_info = TypeInfo(schema)
     collector = _Coordinates(type_info)
-    visit(operation.document, TypeInfoVisitor(type_info, collector))
-    return sorted(collector.found)
+    visit(document, TypeInfoVisitor(type_info, collector))
+    return dict(sorted(collector.found.items()))
 
 
 def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems) -> DocumentNode | None:
@@ -140,12 +138,12 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
 
 
 def _operations(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    documents = _separate_if_valid(document, executable, schema, problems)
+    documents = _separate_if_valid(document, executable, author, problems)
     for node in nodes:
         if node.name is None:
             # Requests may still run it by its document, where an @sdl names that.
@@ -160,9 +158,10 @@ def _operations(
 
 
 def _separate_if_valid(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> dict[str, DocumentNode]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
+    schema = author.schema
     definitions = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
     for node in definitions:
         problems.add(node, "this is a type definition: expected operations and fragments")
@@ -177,11 +176,19 @@ def _separate_if_valid(
             problems.add(
                 Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
             )
-    if errors:
+    if errors or _uses_hidden(stripped, author.hidden, schema, problems):
         return {}
     for doubt in validate(schema, stripped, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
     return separate_operations(stripped)
+
+
+def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: GraphQLSchema, problems: Problems) -> bool:
+    """Whether it uses what the API keeps from its clients, which is reported: persisted operations are clients'."""
+    used = {coordinate: at for coordinate, at in coordinates_used(document, schema).items() if coordinate in hidden}
+    for coordinate, at in used.items():
+        problems.add(at, f'"{coordinate}" cannot be used: {hidden[coordinate]} hides it')
+    return bool(used)
 
 
 def _operation(
@@ -232,14 +239,14 @@ class _Coordinates(Visitor):
     def __init__(self, type_info: TypeInfo) -> None:
         super().__init__()
         self._types = type_info
-        self.found: set[str] = set()
+        self.found: dict[str, Node] = {}  # with the first place of each
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         parent = self._types.get_parent_type()
         if parent:
-            self.found.add(parent.name)
+            self.found.setdefault(parent.name, node)
         if parent and not node.name.value.startswith("__"):
-            self.found.add(f"{parent.name}.{node.name.value}")
+            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         parent, field, directive = (
@@ -248,14 +255,14 @@ class _Coordinates(Visitor):
             self._types.get_directive(),
         )
         if parent and field and directive is None and field.ast_node:
-            self.found.add(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)")
+            self.found.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
         parent = get_named_type(self._types.get_parent_input_type())
         if parent:
-            self.found.add(f"{parent.name}.{node.name.value}")
+            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
 
     def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
         type_ = get_named_type(self._types.get_input_type())
         if isinstance(type_, GraphQLEnumType):
-            self.found.add(f"{type_.name}.{node.value}")
+            self.found.setdefault(f"{type_.name}.{node.value}", node)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import (
@@ -22,9 +22,11 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
-from handler.compiler.foreign import inaccessible, missing_definitions, without_foreign
+from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, without_foreign
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.questions import reachable
+from handler.compiler.visibility import hidden_by_patterns
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +50,7 @@ class AuthorSchema:
     schema: GraphQLSchema | None  # None: it has mistakes, which have been reported
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
-    inaccessible: tuple[str, ...]  # coordinates
+    hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
@@ -60,7 +62,7 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) ->
         schema=schema,
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
-        inaccessible=inaccessible(reader.definitions),
+        hidden=_hidden(reader, schema, problems) if schema else {},
     )
 
 
@@ -75,6 +77,8 @@ class _Reader:
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
+        self.includes: dict[str, list[str]] = {}  # file -> those that it names
+        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # with patterns, for the files that it names
 
     def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
         """Read one file and those it includes. ``chain`` are the files that led here."""
@@ -94,8 +98,11 @@ class _Reader:
         self.definitions += document.definitions
         for sdl in read_includes(directives, self._problems):
             self.executables += _executables(name, sdl)
-            for included in sdl.files:
-                self.include(join(name, included), chain=(*chain, name), named_at=place_of(sdl.node))
+            included = [join(name, each) for each in sdl.files]
+            self.includes.setdefault(name, []).extend(included)
+            self.scopes += [(sdl, included)] if sdl.visibility else []
+            for each in included:
+                self.include(each, chain=(*chain, name), named_at=place_of(sdl.node))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -120,6 +127,24 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
         ExecutableFile(name=join(including, name), persisted=persisted, named_at=at)
         for name, persisted in sdl.executables
     ]
+
+
+def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
+    """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
+
+    A field that is hidden in one scope stays hidden, whatever the scopes around it say.
+    """
+    hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    for sdl, included in reader.scopes:
+        files = reachable(included, reader.includes)
+        within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
+        found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        hidden |= dict.fromkeys(found, "@sdl(visibility:)")
+    return hidden
+
+
+def _file_of(node: DefinitionNode) -> str:
+    return place_of(node).file
 
 
 def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQLSchema | None:

@@ -22,7 +22,7 @@ from handler.compiler.files import ENTRY
 from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
 from handler.compiler.output_schema import output_schema
-from handler.compiler.problems import At, Place, Problems, place_of, suggestion
+from handler.compiler.problems import NOWHERE, At, Place, Problems, place_of, suggestion
 from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.document import print_executable
 from handler.graph.view import View, print_view
@@ -33,7 +33,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 
-DEFAULT_TOOL_PATTERNS = (VisibilityPattern(expose=True, types="Query", fields=".*"),)
+DEFAULT_TOOL_PATTERNS = (VisibilityPattern(at=NOWHERE, expose=True, types="Query", fields=".*"),)
 
 
 def make_tools(
@@ -134,7 +134,7 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
     flat: bool,
     problems: Problems,
 ) -> PrescribedTool:
-    mask = union_of(endpoint.guards, coordinates_used(operation, endpoint.schema))
+    mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
     values = _description_variables(endpoint)
     text = description or operation.description or prescribed_description(operation.name, operation.kind)
@@ -158,7 +158,7 @@ def _operation_tool(  # noqa: PLR0913 - the two kinds of authors' text meet here
 
 def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
     at = Place(ENTRY)
-    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, at=at, problems=problems) or {}
+    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}
     name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
     problems.warn(
         at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
@@ -167,7 +167,7 @@ def _default_tool(endpoint: Endpoint, problems: Problems) -> GraphQLTool:
 
 
 def _graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> GraphQLTool | None:
-    guards = hidden_by_patterns(endpoint.schema, directive.graphql or (), at=directive.node, problems=problems)
+    guards = hidden_by_patterns(endpoint.schema, directive.graphql or (), problems)
     if guards is None:
         return None
     tool = _guarded_tool(

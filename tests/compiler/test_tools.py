@@ -344,7 +344,7 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
         ('@tool(name: "t", graphql: [])', '1:15: @tool "t": its patterns expose no field of a root type'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "(.*"})',
-            '1:15: the pattern "(.*" is no regular expression: missing ): (.*',
+            '1:41: the pattern "(.*" is no regular expression: missing ): (.*',
         ),
         ('@tool(prescribed: "O")', "1:15: @tool: Argument 'name' of required type 'String!' was not provided."),
         (
