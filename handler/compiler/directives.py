@@ -17,15 +17,19 @@ from graphql import (
     ListValueNode,
     ObjectFieldNode,
     ObjectValueNode,
+    ValueNode,
     build_schema,
 )
 from graphql.execution.values import get_argument_values
 
 from handler.compiler.problems import At, Problems, suggestion
+from handler.compiler.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
 
-DEFINITIONS = build_schema('''
+DEFINITIONS = build_schema(
+    TYPES
+    + '''
     """A name and the text that goes with it."""
-    input StepZen_NamedValue { name: String! value: String! }
+    input StepZen_NamedValue { name: String! value: String description: String }
 
     """Which fields are exposed or hidden: regular expressions that match whole names."""
     input StepZen_VisibilityPattern { expose: Boolean! types: String! fields: String! }
@@ -45,14 +49,20 @@ DEFINITIONS = build_schema('''
       descriptions: [StepZen_NamedValue!]! = []
       graphql: [StepZen_VisibilityPattern!]
       prescribed: String
+      SHARED_ARGUMENTS
     ) repeatable on SCHEMA
 
-    directive @mcpTool(name: String, description: String) on QUERY | MUTATION
+    directive @mcpTool(
+      name: String
+      description: String
+      SHARED_ARGUMENTS
+    ) on QUERY | MUTATION
 
     directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
 
     type Query { unused: Int }
-''')
+'''.replace("SHARED_ARGUMENTS", SHARED_ARGUMENTS)
+)
 
 ON_SCHEMA = ("sdl", "tool")
 ON_OPERATIONS = ("mcpTool", "mcpToolArg")
@@ -78,6 +88,7 @@ class ToolDirective:
     descriptions: dict[str, str]
     graphql: tuple[VisibilityPattern, ...] | None
     prescribed: str | None
+    options: AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,11 +113,27 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
                 node=node,
                 name=values["name"],
                 description=values.get("description"),
-                descriptions={entry["name"]: entry["value"] for entry in values["descriptions"]},
+                descriptions=_descriptions(node, values, problems),
                 graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
                 prescribed=values.get("prescribed"),
+                options=read_options(node, values, problems),
             )
         )
+    return found
+
+
+def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """Parameter -> description. Some editors write ``description`` where ``value`` is documented."""
+    found: dict[str, str] = {}
+    for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
+        name, value, instead = entry["name"], entry.get("value"), entry.get("description")
+        if value is None and instead is not None:
+            problems.warn(at, f'the description of "{name}" is given as description: expected value')
+        elif value is None:
+            problems.add(at, f'the description of "{name}" has no value')
+        if name in found:
+            problems.add(at, f'"{name}" is described twice')
+        found[name] = (instead if value is None else value) or ""
     return found
 
 
@@ -128,10 +155,14 @@ def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> li
 
 
 def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
-    """The patterns of one argument, each with its place. One that stands alone is a list of it."""
+    places = zip(_items(node, name), values[name], strict=False)
+    return tuple(VisibilityPattern(at=at, **value) for at, value in places)
+
+
+def _items(node: DirectiveNode, name: str) -> list[ValueNode]:
+    """Where each item of a list argument stands. One that stands alone is a list of it."""
     written = [argument.value for argument in node.arguments or () if argument.name.value == name]
-    nodes = [each for value in written for each in (value.values if isinstance(value, ListValueNode) else (value,))]
-    return tuple(VisibilityPattern(at=at, **value) for at, value in zip(nodes, values[name], strict=False))
+    return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
 
 
 def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:

@@ -32,6 +32,7 @@ from handler.compiler.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
+from handler.compiler.tool_options import AuthorOptions, read_options
 from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
@@ -53,6 +54,7 @@ class McpTool:
 
     name: str | None
     description: str | None
+    options: AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +73,11 @@ class AuthorOperation:
     def callable(self) -> bool:
         """Whether its name is taken: a tool or a request can run it."""
         return self.persisted or self.tool is not None
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of its variables."""
+        return [node.variable.name.value for node in self.node.variable_definitions or ()]
 
     @property
     def description(self) -> str:
@@ -218,7 +225,10 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
     for extra in directives[1:]:
         problems.add(extra, "@mcpTool can stand on an operation once")
     values = read_arguments(directives[0], problems) if directives else None
-    return None if values is None else McpTool(name=values.get("name"), description=values.get("description"))
+    if values is None:
+        return None
+    options = read_options(directives[0], values, problems)
+    return McpTool(name=values.get("name"), description=values.get("description"), options=options)
 
 
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
