@@ -11,6 +11,7 @@ from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.compiler.compile import Compiled
+from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
 from handler.policy import outcome_of
 from handler.server.tools import entry_of
@@ -95,9 +96,14 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
         "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
+        "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
     }
+
+
+def _document(document: PersistedDocument) -> dict[str, Any]:
+    return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
 
 
 def _plain(problem: Problem, folder: Path) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
-from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
+from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
 from handler.compiler.schema import AuthorSchema, read_schema
@@ -33,6 +33,7 @@ class Compiled:
     bundle: Bundle
     index: bytes
     made: tuple[MadeTool, ...]
+    documents: tuple[PersistedDocument, ...]
     warnings: tuple[Problem, ...]
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
@@ -97,7 +98,14 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
-    return Compiled(bundle=bundle, index=raw, made=made, warnings=problems.warnings, client_warnings=clients.warnings)
+    return Compiled(
+        bundle=bundle,
+        index=raw,
+        made=made,
+        documents=operations.documents,
+        warnings=problems.warnings,
+        client_warnings=clients.warnings,
+    )
 
 
 def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, limits: Limits) -> Endpoint:

@@ -86,10 +86,23 @@ class AuthorOperation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PersistedDocument:
+    """A file whose operations may be asked for by the file's id: ``sha256:`` and the SHA-256 of its bytes.
+
+    Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
+    """
+
+    file: str
+    id: str
+    operations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
     """What the author's files of operations hold."""
 
     valid: tuple[AuthorOperation, ...]
+    documents: tuple[PersistedDocument, ...]
     refused: frozenset[str]  # names of those with mistakes, which have been reported
     complete: bool  # False: a file could not be read, so there may be more
 
@@ -117,6 +130,13 @@ def read_operations(
     unique = _uniquely_named(found, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
+        documents=tuple(
+            PersistedDocument(
+                file=executable.name, id=f"sha256:{files.sha256(executable.name)}", operations=_names(document)
+            )
+            for executable, document in parsed
+            if document and executable.persisted
+        ),
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
         complete=all(document for _, document in parsed),
     )
@@ -131,6 +151,12 @@ def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str,
     collector = _Coordinates(type_info)
     visit(document, TypeInfoVisitor(type_info, collector))
     return dict(sorted(collector.found.items()))
+
+
+def _names(document: DocumentNode) -> tuple[str, ...]:
+    """The names of a document's operations; one without a name is called by its document alone."""
+    nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return tuple(node.name.value for node in nodes if node.name)
 
 
 def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems) -> DocumentNode | None:

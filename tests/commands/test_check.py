@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -177,6 +178,9 @@ def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: St
     (tool,) = good["tools"]
     assert tool == {**tool, "name": "a", "kind": "prescribed", "runs": "query A", "types": 1, "anonymous": "all"}
     assert tool["tokens"] == tool["bytes"] // 4 > 0
+    (document,) = good["documents"]
+    assert document == {**document, "file": "operations/a.graphql", "operations": ["A"]}
+    assert document["documentId"] == f"sha256:{sha256(FILES['operations/a.graphql'].encode()).hexdigest()}"
 
 
 def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:

@@ -1,12 +1,22 @@
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from graphql import parse, print_ast, strip_ignored_characters
 
+from handler.compiler.compile import compile_endpoint
 from handler.errors import Problem
-from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, problems_of, reported
+from tests.support.endpoints import (
+    READABLE,
+    compiled,
+    doubted,
+    prescribed_tool,
+    problems_of,
+    reported,
+    write_endpoint,
+)
 
 SDL = """
 type Query { order(id: ID!): Order orders(first: Int): [Order!] }
@@ -353,3 +363,33 @@ def test_operation_without_a_name_is_judged_too(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": index, "a.graphql": "{ totl }"}) == [
         "a.graphql:1:3: Cannot query field 'totl' on type 'Query'."
     ]
+
+
+def test_id_of_a_persisted_document_is_the_digest_of_its_bytes(tmp_path: Path) -> None:
+    index = """
+    extend schema @sdl(executables: [
+      {document: "a.graphql", persist: true} {document: "b.graphql"} {document: "c.graphql", persist: true}
+    ])
+    type Query { a: Int }
+    """
+    files = {"index.graphql": index, "a.graphql": "query A { a }\r\nquery B { a }\n", "b.graphql": "query C { a }"}
+    folder = write_endpoint(tmp_path, {**files, "operations/d.graphql": "query D { a }"})
+    (folder / "a.graphql").write_bytes(b"query A { a }\r\nquery B { a }\n")
+    (folder / "c.graphql").write_bytes(b"\xef\xbb\xbf{__typename}")
+
+    # Line ends, the last one and a byte order mark count: the id is the digest of the file as it is.
+    assert {(each.file, each.id, each.operations) for each in compile_endpoint(folder).documents} == {
+        ("a.graphql", "sha256:" + sha256(b"query A { a }\r\nquery B { a }\n").hexdigest(), ("A", "B")),
+        ("c.graphql", "sha256:" + sha256(b"\xef\xbb\xbf{__typename}").hexdigest(), ()),
+        ("operations/d.graphql", "sha256:" + sha256(b"query D { a }").hexdigest(), ("D",)),
+    }
+
+
+def test_id_of_a_persisted_document_is_the_published_one(tmp_path: Path) -> None:
+    """The digest that IBM's public examples show for the text ``{__typename}``."""
+    index = 'extend schema @sdl(executables: {document: "a.graphql", persist: true}) type Query { a: Int }'
+
+    (document,) = compiled(tmp_path, {"index.graphql": index, "a.graphql": "{__typename}"}).documents
+
+    assert document.id.startswith("sha256:ecf4edb4")
+    assert document.id.endswith("a6b38")
