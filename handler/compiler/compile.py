@@ -68,7 +68,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
-    operations = read_operations(executables, files, author.schema, problems)
+    operations = read_operations(executables, files, author, problems)
     access = read_access(config.access, config.identity, problems)
     if author.schema is None:
         raise problems.error()

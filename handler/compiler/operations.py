@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -30,7 +31,7 @@ from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectField
 from handler.compiler.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.schema import ExecutableFile
+from handler.compiler.schema import AuthorSchema, ExecutableFile
 from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
@@ -100,7 +101,7 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
 def read_operations(
     executables: Sequence[ExecutableFile],
     files: EndpointFiles,
-    schema: GraphQLSchema | None,
+    author: AuthorSchema,
     problems: Problems,
 ) -> Operations:
     """Every operation of the files. Without a schema only what can be judged without one is reported."""
@@ -108,7 +109,7 @@ def read_operations(
     found: list[AuthorOperation] = []
     for executable, document in parsed:
         if document is not None:
-            found += _operations(document, executable, schema, problems)
+            found += _operations(document, executable, author, problems)
     unique = _uniquely_named(found, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
@@ -140,12 +141,12 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
 
 
 def _operations(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    documents = _separate_if_valid(document, executable, schema, problems)
+    documents = _separate_if_valid(document, executable, author, problems)
     for node in nodes:
         if node.name is None:
             # Requests may still run it by its document, where an @sdl names that.
@@ -160,28 +161,31 @@ def _operations(
 
 
 def _separate_if_valid(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> dict[str, DocumentNode]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
-    definitions = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
-    for node in definitions:
+    own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+    foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in foreign:
         problems.add(node, "this is a type definition: expected operations and fragments")
-    if schema is None or definitions:
+    if author.schema is None:
         return {}
-    stripped = bare(document, without_directives=ON_OPERATIONS)
-    errors = validate(schema, stripped, rules=RULES)
+    stripped = bare(DocumentNode(definitions=tuple(own)), without_directives=ON_OPERATIONS)
+    errors = validate(author.schema, stripped, rules=RULES)
     for error in errors:
-        if error.nodes:
-            problems.add(error, error.message)
-        else:  # validation gave up
-            problems.add(
-                Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
-            )
-    if errors:
+        _report(error, executable, author, problems)
+    if errors or foreign:
         return {}
-    for doubt in validate(schema, stripped, rules=DOUBTS):
+    for doubt in validate(author.schema, stripped, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
     return separate_operations(stripped)
+
+
+def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
+    if not error.nodes:  # validation gave up
+        problems.add(Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end")
+    elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+        problems.add(error, error.message)
 
 
 def _operation(

@@ -12,19 +12,32 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
+    InterfaceTypeDefinitionNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
+    TypeDefinitionNode,
     build_ast_schema,
     parse,
+    specified_scalar_types,
     validate_schema,
 )
+from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
+from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
 from handler.compiler.foreign import inaccessible, missing_definitions, without_foreign
+from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
+
+RULES_OF_A_PART = tuple(
+    rule
+    for rule in specified_sdl_rules
+    if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
+)
+"""What can be judged where a file is missing: all but whether something is defined, which may be done there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +58,8 @@ class ExecutableFile:
 class AuthorSchema:
     """What the author's SDL files say: the schema, its tools, and where operations stand."""
 
-    schema: GraphQLSchema | None  # None: it has mistakes, which have been reported
+    schema: GraphQLSchema | None  # None: it has mistakes after which nothing can be judged; all were reported
+    unclear: frozenset[str]  # types of which the schema says too little, because their definitions have mistakes
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
     inaccessible: tuple[str, ...]  # coordinates
@@ -55,9 +69,10 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) ->
     """Read ``index.graphql`` and all that it includes."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
-    schema = _build(reader.definitions, problems) if reader.complete else None
+    schema, unclear = _build(reader.definitions, problems, complete=reader.complete)
     return AuthorSchema(
         schema=schema,
+        unclear=unclear,
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
         inaccessible=inaccessible(reader.definitions),
@@ -71,7 +86,7 @@ class _Reader:
         self._files = files
         self._problems = problems
         self._seen: set[str] = set()
-        self.complete = True  # False: a file is missing, and half a schema would bring false reports
+        self.complete = True  # False: part of the schema is missing, and the rest would bring false reports
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
@@ -92,7 +107,9 @@ class _Reader:
         directives = list(_schema_directives(document))
         self.tools += read_tools(directives, self._problems)
         self.definitions += document.definitions
-        for sdl in read_includes(directives, self._problems):
+        includes = read_includes(directives, self._problems)
+        self.complete &= len(includes) == sum(node.name.value == "sdl" for node in directives)
+        for sdl in includes:
             self.executables += _executables(name, sdl)
             for included in sdl.files:
                 self.include(join(name, included), chain=(*chain, name), named_at=place_of(sdl.node))
@@ -122,31 +139,53 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
     ]
 
 
-def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQLSchema | None:
+def _build(
+    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
+    own = _own_definitions(definitions, problems)
+    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
+    rules = specified_sdl_rules if complete else RULES_OF_A_PART
+    errors = [*validate_sdl(document, rules=rules), *_wrong_interfaces(own)]
+    for error in errors:
+        problems.add(error, error.message)
+    if not complete:
+        return None, frozenset()
+    sound = None if errors else _valid_schema(document, problems)
+    schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
+    return schema if schema and _has_roots(schema, problems) else None, unclear
+
+
+def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
             problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
-    merged = merge_definitions(
-        [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)], problems
-    )
-    own = [node for node in without_foreign(merged, problems) if not _says_nothing(node)]
-    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
-    errors = validate_sdl(document)
-    for error in errors:
-        problems.add(error, error.message)
-    if errors:
-        return None
+    types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
+    return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
+
+
+def _wrong_interfaces(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
+    """What implements another kind of type; what nobody defined is reported as that."""
+    kinds = {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
+    others = {name for name, kind in kinds.items() if kind is not InterfaceTypeDefinitionNode}
+    for type_ in definitions:
+        for node in getattr(type_, "interfaces", None) or ():
+            if node.name.value in others | specified_scalar_types.keys():
+                yield GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node)
+
+
+def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:
     try:
         schema = build_ast_schema(document, assume_valid_sdl=True)
         faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
-        problems.add(Place(ENTRY), f"this is no schema: {exc}")
+        cause = exc.__cause__ or exc  # of fields that cannot be made it is the mistake in one of them
+        at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
+        problems.add(at, f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}")
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules; their operations work all the same.
         problems.warn(fault, fault.message)
-    if not _has_roots(schema, problems):
-        return None
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
 
 
