@@ -44,16 +44,16 @@ def test_path_that_makes_no_endpoint_name_is_reported(tmp_path: Path) -> None:
     [
         (
             '{"endpoint": "customers"}',
-            f'stepzen.config.json: "customers" {NO_NAME}',
+            f'stepzen.config.json:1:2: "customers" {NO_NAME}',
         ),
-        ('{"endpoint": 5}', 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
+        ('{\n  "endpoint": 5}', 'stepzen.config.json:2:3: expected {"endpoint": "folder/name"}'),
         ("[]", 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ("[" * 100_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ("9" * 5_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ('{\n  "endpoint": x}', "stepzen.config.json:2:15: this is no JSON: Expecting value"),
         (
             '{"endpoint": "\\ud800\\u001b[2J"}',
-            f'stepzen.config.json: "\\ud800\\x1b[2J" {NO_NAME}',
+            f'stepzen.config.json:1:2: "\\ud800\\x1b[2J" {NO_NAME}',
         ),
     ],
 )

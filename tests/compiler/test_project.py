@@ -66,6 +66,13 @@ def test_root_that_is_no_folder_below_is_reported(tmp_path: Path, root: object) 
     ]
 
 
+@pytest.mark.parametrize("root", ["src", "./src/"])
+def test_root_is_known_although_the_file_that_names_it_is_no_json(tmp_path: Path, root: str) -> None:
+    files = {"stepzen.config.json": f'{{"root": "{root}",\n "endpoint": a/b}}', "src/index.graphql": QUERY}
+
+    assert reported(tmp_path, files) == ["stepzen.config.json:2:14: this is no JSON: Expecting value"]
+
+
 def test_root_that_links_outside_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "index.graphql").write_text(QUERY, encoding="utf-8")
