@@ -134,6 +134,10 @@ identity:
             "upstream: {timeout_s: nan}",
             "config.yaml:1:23: \"upstream.timeout_s\": expected a number from 0.1 to 900, got 'nan'",
         ),
+        (
+            "upstream: {max_bytes: 5}",
+            "config.yaml:1:23: \"upstream.max_bytes\": expected a number from 1000 to 50000000, got '5'",
+        ),
         ("limits: {max_depth: 0}", "config.yaml:1:21: \"limits.max_depth\": expected a number from 1 to 50, got '0'"),
         ("limits: {max_depth: 1.5}", "config.yaml:1:21: \"limits.max_depth\": expected a whole number, got '1.5'"),
         ("default_tool: no", "config.yaml:1:15: \"default_tool\": expected true or false, got 'no'"),
