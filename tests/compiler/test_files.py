@@ -74,15 +74,22 @@ def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
     assert str(problem) == 'index.graphql:2:15: "missing.graphql" does not exist'
 
 
-@pytest.mark.parametrize("name", ["../secret.graphql", "sub/../../secret.graphql", "/etc/hostname", ".."])
-def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../secret.graphql", "../secret.graphql"),
+        ("sub/../../secret.graphql", "../secret.graphql"),
+        ("/etc/hostname", "/etc/hostname"),
+        ("..", ".."),
+    ],
+)
+def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str, shown: str) -> None:
     (tmp_path / "api").mkdir()
     (tmp_path / "api" / "secret.graphql").write_text("type Secret { a: Int }", encoding="utf-8")
 
-    (line,) = reported(tmp_path, {"index.graphql": QUERY + including(name)})
-
-    assert line.startswith("index.graphql:2:15: ")
-    assert line.endswith(" lies outside the endpoint folder")
+    assert reported(tmp_path, {"index.graphql": QUERY + including(name)}) == [
+        f'index.graphql:2:15: "{shown}" lies outside the endpoint folder'
+    ]
 
 
 def test_link_that_leads_outside_the_folder_is_refused(tmp_path: Path) -> None:

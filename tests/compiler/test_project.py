@@ -47,9 +47,12 @@ def test_problems_below_the_root_are_located_from_the_folder(tmp_path: Path) -> 
 
 
 def test_what_concerns_the_whole_endpoint_is_located_below_the_root(tmp_path: Path) -> None:
-    (line,) = doubted(tmp_path / "1", below("src", {"src/index.graphql": QUERY}))
-
-    assert line.startswith('src/index.graphql: no tool is declared, so "shop-orders" lets models ask')
+    assert doubted(tmp_path / "1", below("src", {"src/index.graphql": QUERY})) == [
+        (
+            'src/index.graphql: no tool is declared, so "shop-orders" lets models ask for all of Query; '
+            "default_tool: false ends that"
+        )
+    ]
     assert reported(tmp_path / "2", below("src", {"src/index.graphql": "type Mutation { a: Int }"})) == [
         "src/index.graphql: the schema has no query type"
     ]
