@@ -146,7 +146,7 @@ def _build(
     own = _own_definitions(definitions, problems)
     document = DocumentNode(definitions=(*own, *missing_definitions(own)))
     rules = specified_sdl_rules if complete else RULES_OF_A_PART
-    errors = [*validate_sdl(document, rules=rules), *_wrong_interfaces(own)]
+    errors = [*validate_sdl(document, rules=rules), *_wrong_interfaces(document.definitions)]
     for error in errors:
         problems.add(error, error.message)
     if not complete:

@@ -142,10 +142,10 @@ def test_mistake_in_a_directive_hides_no_other(tmp_path: Path, directive: str, s
     assert second == "operations/o.graphql:1:11: Cannot query field 'b' on type 'Query'. Did you mean 'a'?"
 
 
-@pytest.mark.parametrize("other", ["Int", "B", "C", "E"])
+@pytest.mark.parametrize("other", ["Int", "JSON", "B", "C", "E"])
 def test_type_that_implements_no_interface_is_reported(tmp_path: Path, other: str) -> None:
     others = "type B { b: E }\ninput C { c: Int }\nenum E { F }"
-    sdl = f"type Query {{ a: A }}\ntype A implements {other} {{ b: B }}\n{others}"
+    sdl = f"type Query {{ a: A json: JSON }}\ntype A implements {other} {{ b: B }}\n{others}"
 
     assert told(tmp_path, sdl, "query O { a { c } }") == [
         f"index.graphql:2:19: '{other}' is no interface, so nothing can implement it.",

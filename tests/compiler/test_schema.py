@@ -94,6 +94,14 @@ def test_value_that_a_directive_of_the_schema_cannot_have_is_reported(
     assert reported(tmp_path, {"index.graphql": index}) == [f"index.graphql:{place}: this is no schema: {sentence}"]
 
 
+def test_default_of_an_input_that_has_a_field_of_no_input_type_is_reported(tmp_path: Path) -> None:
+    index = "type Query { a(f: F = {s: B}): Int }\ninput F { s: S }\ntype S { c: Int }"
+
+    assert reported(tmp_path, {"index.graphql": index}) == [
+        "index.graphql: this is no schema: Expected S to be a GraphQL leaf type."
+    ]
+
+
 def test_operation_among_types_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": "type Query { a: Int }\nquery O { a }"}) == [
         "index.graphql:2:1: this is an operation: expected type definitions; operations belong in operations/"
