@@ -93,6 +93,13 @@ def test_bad_operation_is_reported(tmp_path: Path, operations: str, line: str) -
     assert refused(tmp_path, operations) == [f"operations/o.graphql:{line}"]
 
 
+def test_operations_beside_a_type_definition_are_judged(tmp_path: Path) -> None:
+    assert refused(tmp_path, "type A { b: Int }\nquery O { orders { totl } }") == [
+        "operations/o.graphql:1:1: this is a type definition: expected operations and fragments",
+        "operations/o.graphql:2:20: Cannot query field 'totl' on type 'Order'. Did you mean 'total'?",
+    ]
+
+
 def test_file_without_an_operation_is_reported(tmp_path: Path) -> None:
     assert refused(tmp_path, "fragment A on Order { id }") == [
         "operations/o.graphql: it has no operation",
