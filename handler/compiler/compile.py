@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle
+from handler.bundle import Bundle, Limits
 from handler.compiler.access import Policies, read_access, read_policies
+from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import read_config
+from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
@@ -26,11 +28,13 @@ from handler.policy import HIDDEN, OPEN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What an endpoint folder became: the bundle, the bytes of its schema index, and what was doubtful."""
+    """What an endpoint folder became: the bundle, the bytes of its schema index, and what its author is told."""
 
     bundle: Bundle
     index: bytes
+    made: tuple[MadeTool, ...]
     warnings: tuple[Problem, ...]
+    client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
 
 def compile_endpoint(
@@ -75,8 +79,8 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
 
     content = build_index(author.schema)
     policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies)
-    tools = make_tools(endpoint, author.tools, operations, problems, default_tool=config.default_tool)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, config.limits)
+    made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
@@ -86,19 +90,21 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         index=digest,
         conditions=endpoint.conditions,
         guards=endpoint.guards,
-        tools=tools,
+        tools=tuple(each.tool for each in made),
         upstream=config.upstream,
         limits=config.limits,
         access=access,
     )
-    return Compiled(bundle=bundle, index=raw, warnings=problems.warnings)
+    clients = Problems(problems.entry)
+    doubt_for_clients(made, clients)
+    return Compiled(bundle=bundle, index=raw, made=made, warnings=problems.warnings, client_warnings=clients.warnings)
 
 
-def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies) -> Endpoint:
+def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, limits: Limits) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
     consequences = Consequences(author.schema, shown=policies.shown)
-    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.inaccessible}
+    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.hidden}
     return Endpoint(
         name=name,
         schema=author.schema,
@@ -106,4 +112,5 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Pol
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,
+        limits=limits,
     )

@@ -6,7 +6,10 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+from handler.compiler.directives import ToolDirective
+from handler.compiler.problems import Problems, suggestion
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "
@@ -49,3 +52,11 @@ def query_description(sdl: str, root_fields: Mapping[str, tuple[str, ...]]) -> s
 def prescribed_description(operation: str, kind: str) -> str:
     """The default description of a prescribed tool without any text of its author's."""
     return f"Runs the GraphQL {kind} {operation}."
+
+
+def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:
+    """Warn of descriptions for parameters that a tool has not."""
+    for name in directive.descriptions:
+        if name not in parameters:
+            hint = suggestion(name, parameters)
+            problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')

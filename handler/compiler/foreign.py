@@ -120,13 +120,17 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
 
     Source: Apollo Federation, "@inaccessible".
     """
-    types = [node for node in definitions if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
-    marked = [coordinate for node in types for coordinate, part in _coordinates(node) if _is_inaccessible(part)]
-    return tuple(dict.fromkeys(marked))
+    parts = (part for node in definitions for part in coordinates_of(node).items())
+    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _is_inaccessible(part)))
 
 
-def _coordinates(type_: Any) -> Iterator[tuple[str, Any]]:
-    """A type and its parts, each with its schema coordinate."""
+def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
+    """The schema coordinates of a type and its parts, with what stands there; none for other definitions."""
+    is_type = isinstance(node, TypeDefinitionNode | TypeExtensionNode)
+    return dict(_coordinates(node)) if is_type else {}
+
+
+def _coordinates(type_: Any) -> Iterator[tuple[str, Node]]:
     name = type_.name.value
     yield name, type_
     for member in (*(getattr(type_, "fields", None) or ()), *(getattr(type_, "values", None) or ())):

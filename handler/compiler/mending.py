@@ -88,7 +88,7 @@ def _named_in(errors: Iterable[GraphQLError]) -> set[str]:
 
 
 def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
-    """The same types, of one kind each, implementing nothing but interfaces."""
+    """The same types, of one kind each."""
     begun: set[str] = set()
     for node in _types(nodes):
         name = node.name.value
@@ -96,7 +96,7 @@ def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Se
         if _kind(node) is kind:
             part = _converted(node, EXTENSION_OF[kind] if name in begun else kind)
             begun.add(name)
-            yield _implementing_interfaces(part, kinds)
+            yield _of_fitting_kinds(part, kinds)
 
 
 def _converted(node: Any, kind: type) -> Any:
@@ -105,7 +105,10 @@ def _converted(node: Any, kind: type) -> Any:
     return node if type(node) is kind else kind(**own)
 
 
-def _implementing_interfaces(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
-    named = getattr(node, "interfaces", None) or ()
-    kept = tuple(each for each in named if InterfaceTypeDefinitionNode in kinds.get(each.name.value, ())[:1])
-    return replace(node, interfaces=kept) if len(kept) < len(named) else node
+def _of_fitting_kinds(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
+    """A type that implements nothing but interfaces, or a union of nothing but object types."""
+    for part, kind in (("interfaces", InterfaceTypeDefinitionNode), ("types", ObjectTypeDefinitionNode)):
+        named = getattr(node, part, None) or ()
+        kept = tuple(each for each in named if kind in kinds.get(each.name.value, ())[:1])
+        node = replace(node, **{part: kept}) if len(kept) < len(named) else node
+    return node

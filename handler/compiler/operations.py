@@ -11,6 +11,7 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
+    Node,
     NoDeprecatedCustomRule,
     NoUnusedVariablesRule,
     OperationDefinitionNode,
@@ -32,6 +33,7 @@ from handler.compiler.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
+from handler.compiler.tool_options import AuthorOptions, read_options
 from handler.graph.document import bare
 
 OPERATIONS_FOLDER = "operations"
@@ -53,6 +55,7 @@ class McpTool:
 
     name: str | None
     description: str | None
+    options: AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +74,11 @@ class AuthorOperation:
     def callable(self) -> bool:
         """Whether its name is taken: a tool or a request can run it."""
         return self.persisted or self.tool is not None
+
+    @property
+    def variables(self) -> list[str]:
+        """The names of its variables."""
+        return [node.variable.name.value for node in self.node.variable_definitions or ()]
 
     @property
     def description(self) -> str:
@@ -99,10 +107,7 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
 
 
 def read_operations(
-    executables: Sequence[ExecutableFile],
-    files: EndpointFiles,
-    author: AuthorSchema,
-    problems: Problems,
+    executables: Sequence[ExecutableFile], files: EndpointFiles, author: AuthorSchema, problems: Problems
 ) -> Operations:
     """Every operation of the files. Without a schema only what can be judged without one is reported."""
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
@@ -118,15 +123,15 @@ def read_operations(
     )
 
 
-def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
-    """Every schema coordinate that an operation uses: types, fields, arguments, input fields and enum values.
+def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
+    """Every schema coordinate that a document uses (types, fields, arguments, input fields, enum values), with where.
 
     ``@skip`` and ``@include`` are ignored: what may be selected counts.
     """
     type_info = TypeInfo(schema)
     collector = _Coordinates(type_info)
-    visit(operation.document, TypeInfoVisitor(type_info, collector))
-    return sorted(collector.found)
+    visit(document, TypeInfoVisitor(type_info, collector))
+    return dict(sorted(collector.found.items()))
 
 
 def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems) -> DocumentNode | None:
@@ -174,7 +179,7 @@ def _separate_if_valid(
     errors = validate(author.schema, stripped, rules=RULES)
     for error in errors:
         _report(error, executable, author, problems)
-    if errors or foreign:
+    if errors or _uses_hidden(stripped, author.hidden, author.schema, problems) or foreign:
         return {}
     for doubt in validate(author.schema, stripped, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
@@ -186,6 +191,14 @@ def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchem
         problems.add(Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end")
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message)
+
+
+def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: GraphQLSchema, problems: Problems) -> bool:
+    """Whether it uses what the API keeps from its clients, which is reported: persisted operations are clients'."""
+    used = {coordinate: at for coordinate, at in coordinates_used(document, schema).items() if coordinate in hidden}
+    for coordinate, at in used.items():
+        problems.add(at, f'"{coordinate}" cannot be used: {hidden[coordinate]} hides it')
+    return bool(used)
 
 
 def _operation(
@@ -215,7 +228,10 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
     for extra in directives[1:]:
         problems.add(extra, "@mcpTool can stand on an operation once")
     values = read_arguments(directives[0], problems) if directives else None
-    return None if values is None else McpTool(name=values.get("name"), description=values.get("description"))
+    if values is None:
+        return None
+    options = read_options(directives[0], values, problems)
+    return McpTool(name=values.get("name"), description=values.get("description"), options=options)
 
 
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
@@ -236,14 +252,14 @@ class _Coordinates(Visitor):
     def __init__(self, type_info: TypeInfo) -> None:
         super().__init__()
         self._types = type_info
-        self.found: set[str] = set()
+        self.found: dict[str, Node] = {}  # with the first place of each
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         parent = self._types.get_parent_type()
         if parent:
-            self.found.add(parent.name)
+            self.found.setdefault(parent.name, node)
         if parent and not node.name.value.startswith("__"):
-            self.found.add(f"{parent.name}.{node.name.value}")
+            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         parent, field, directive = (
@@ -252,14 +268,14 @@ class _Coordinates(Visitor):
             self._types.get_directive(),
         )
         if parent and field and directive is None and field.ast_node:
-            self.found.add(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)")
+            self.found.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
         parent = get_named_type(self._types.get_parent_input_type())
         if parent:
-            self.found.add(f"{parent.name}.{node.name.value}")
+            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
 
     def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
         type_ = get_named_type(self._types.get_input_type())
         if isinstance(type_, GraphQLEnumType):
-            self.found.add(f"{type_.name}.{node.value}")
+            self.found.setdefault(f"{type_.name}.{node.value}", node)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import (
@@ -13,6 +13,8 @@ from graphql import (
     GraphQLObjectType,
     GraphQLSchema,
     InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    ScalarTypeDefinitionNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
     TypeDefinitionNode,
@@ -27,10 +29,12 @@ from graphql.validation.validate import validate_sdl
 
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
-from handler.compiler.foreign import inaccessible, missing_definitions, without_foreign
+from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, without_foreign
 from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.questions import reachable
+from handler.compiler.visibility import hidden_by_patterns
 
 RULES_OF_A_PART = tuple(
     rule
@@ -62,7 +66,7 @@ class AuthorSchema:
     unclear: frozenset[str]  # types of which the schema says too little, because their definitions have mistakes
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
-    inaccessible: tuple[str, ...]  # coordinates
+    hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
@@ -75,7 +79,7 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) ->
         unclear=unclear,
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
-        inaccessible=inaccessible(reader.definitions),
+        hidden=_hidden(reader, schema, problems) if schema else {},
     )
 
 
@@ -90,6 +94,8 @@ class _Reader:
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
+        self.includes: dict[str, list[str]] = {}  # file -> those that it names
+        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # with patterns, for the files that it names
 
     def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
         """Read one file and those it includes. ``chain`` are the files that led here."""
@@ -111,8 +117,11 @@ class _Reader:
         self.complete &= len(includes) == sum(node.name.value == "sdl" for node in directives)
         for sdl in includes:
             self.executables += _executables(name, sdl)
-            for included in sdl.files:
-                self.include(join(name, included), chain=(*chain, name), named_at=place_of(sdl.node))
+            included = [join(name, each) for each in sdl.files]
+            self.includes.setdefault(name, []).extend(included)
+            self.scopes += [(sdl, included)] if sdl.visibility else []
+            for each in included:
+                self.include(each, chain=(*chain, name), named_at=place_of(sdl.node))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -139,6 +148,24 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
     ]
 
 
+def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
+    """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
+
+    A field that is hidden in one scope stays hidden, whatever the scopes around it say.
+    """
+    hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    for sdl, included in reader.scopes:
+        files = reachable(included, reader.includes)
+        within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
+        found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        hidden |= dict.fromkeys(found, "@sdl(visibility:)")
+    return hidden
+
+
+def _file_of(node: DefinitionNode) -> str:
+    return place_of(node).file
+
+
 def _build(
     definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool
 ) -> tuple[GraphQLSchema | None, frozenset[str]]:
@@ -146,7 +173,7 @@ def _build(
     own = _own_definitions(definitions, problems)
     document = DocumentNode(definitions=(*own, *missing_definitions(own)))
     rules = specified_sdl_rules if complete else RULES_OF_A_PART
-    errors = [*validate_sdl(document, rules=rules), *_wrong_interfaces(document.definitions)]
+    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     for error in errors:
         problems.add(error, error.message)
     if not complete:
@@ -164,14 +191,20 @@ def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) 
     return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
 
 
-def _wrong_interfaces(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
-    """What implements another kind of type; what nobody defined is reported as that."""
-    kinds = {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
-    others = {name for name, kind in kinds.items() if kind is not InterfaceTypeDefinitionNode}
+def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
+    """What implements another kind of type than an interface, and unions of other kinds than object types.
+
+    No operation can be judged against such a schema. What nobody defined is reported as that.
+    """
+    kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
+    kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
     for type_ in definitions:
         for node in getattr(type_, "interfaces", None) or ():
-            if node.name.value in others | specified_scalar_types.keys():
+            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
                 yield GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node)
+        for node in getattr(type_, "types", None) or ():
+            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
+                yield GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node)
 
 
 def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:

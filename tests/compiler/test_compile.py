@@ -134,7 +134,7 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
         Problem(
             file="index.graphql",
             line=1,
-            column=15,
+            column=43,
             sentence='the pattern "(" is no regular expression: missing ): (',
         ),
         Problem(file="index.graphql", line=2, column=1, sentence='@tool "t": the operation "None" does not exist'),

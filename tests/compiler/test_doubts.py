@@ -102,5 +102,5 @@ def test_operation_that_nobody_can_call_is_doubted(tmp_path: Path) -> None:
     operation = "query Find @mcpTool { employees(where: {salaryGt: 5}) { id } }"
 
     assert operation_doubts(tmp_path, operation, config=config) == [
-        'operations/op.graphql:1:1: nobody can call "Find": it uses what access.hide hides'
+        'operations/op.graphql:1:1: nobody can call "Find": it uses what is hidden from everybody'
     ]

@@ -190,8 +190,9 @@ PATTERNS = (("T0", "salary"), ("T[12]", "taxId|age"), ("I0|T1", "na.*"), (".*", 
 
 def hidden_by(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> dict[str, Mask]:
     """What the product hides by patterns alone."""
-    made = [VisibilityPattern(expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
-    return hidden_by_patterns(schema, made, at=Place("index.graphql"), problems=Problems()) or {}
+    at = Place("index.graphql")
+    made = [VisibilityPattern(at=at, expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
+    return hidden_by_patterns(schema, made, Problems()) or {}
 
 
 @settings(max_examples=300, derandomize=True, deadline=None, database=None)

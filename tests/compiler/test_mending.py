@@ -153,6 +153,17 @@ def test_type_that_implements_no_interface_is_reported(tmp_path: Path, other: st
     ]
 
 
+@pytest.mark.parametrize("other", ["Int", "JSON", "I", "C", "E", "V"])
+def test_union_of_what_is_no_object_type_is_reported(tmp_path: Path, other: str) -> None:
+    others = "interface I { b: Int }\ninput C { c: Int }\nenum E { F }\nunion V = B\ntype B { b: JSON }"
+    sdl = f"type Query {{ a: U }}\nunion U = {other} | B\n{others}"
+
+    assert told(tmp_path, sdl, "query O { a { c } }") == [
+        f"index.graphql:2:11: '{other}' is no object type, so no union can have it.",
+        "operations/o.graphql:1:15: Cannot query field 'c' on type 'U'.",
+    ]
+
+
 def test_schema_with_mistakes_and_without_a_query_type_is_told_so(tmp_path: Path) -> None:
     assert told(tmp_path, "type A { b: Foo }", "query O { c }") == [
         "index.graphql: the schema has no query type",

@@ -330,12 +330,12 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("directive", "line"),
     [
-        ('@tool(name: "t")', '1:15: @tool "t": give either graphql or prescribed'),
+        ('@tool(name: "t")', '1:15: @tool "t" has neither graphql nor prescribed'),
         (
             '@tool(name: "t", prescribed: "O", graphql: {expose: true, types: "Query", fields: ".*"})',
-            '1:15: @tool "t": give either graphql or prescribed',
+            '1:15: @tool "t" has both graphql and prescribed: expected one',
         ),
-        ('@tool(name: "t", graphql: null, prescribed: null)', '1:15: @tool "t": give either graphql or prescribed'),
+        ('@tool(name: "t", graphql: null, prescribed: null)', '1:15: @tool "t" has neither graphql nor prescribed'),
         ('@tool(name: "t", prescribed: "O")', '1:15: @tool "t": the operation "O" does not exist'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
@@ -344,7 +344,7 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
         ('@tool(name: "t", graphql: [])', '1:15: @tool "t": its patterns expose no field of a root type'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "(.*"})',
-            '1:15: the pattern "(.*" is no regular expression: missing ): (.*',
+            '1:41: the pattern "(.*" is no regular expression: missing ): (.*',
         ),
         ('@tool(prescribed: "O")', "1:15: @tool: Argument 'name' of required type 'String!' was not provided."),
         (
@@ -394,23 +394,24 @@ def test_variable_that_cannot_stand_in_a_tool_name_is_reported(tmp_path: Path) -
 
     assert refused(tmp_path, directive) == [
         'index.graphql:1:15: "{endpoint}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}',
-        'index.graphql:1:15: "{endpoint}" is no tool name: expected 1 to 64 letters, digits, _ or -',
+        'index.graphql:1:15: "{endpoint}" is no tool name: expected 1 to 128 letters, digits, _, - or .',
     ]
 
 
-@pytest.mark.parametrize("name", ["", "a b", "größe", "a.b", "a/b", "x" * 65])
-def test_name_that_clients_do_not_take_is_reported(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["", "a b", "größe", "a/b", "x" * 129])
+def test_name_that_mcp_does_not_take_is_reported(tmp_path: Path, name: str) -> None:
     directive = f'@tool(name: "{name}", graphql: {{expose: true, types: "Query", fields: ".*"}})'
 
     assert refused(tmp_path, directive) == [
-        f'index.graphql:1:15: "{name}" is no tool name: expected 1 to 64 letters, digits, _ or -'
+        f'index.graphql:1:15: "{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .'
     ]
 
 
-def test_name_of_64_characters_is_taken(tmp_path: Path) -> None:
-    index = 'extend schema @tool(name: "%s", graphql: {expose: true, types: "Query", fields: ".*"})' % ("x" * 64)
+@pytest.mark.parametrize("name", ["a.b", "x" * 64, "x" * 65, "x" * 128])
+def test_name_that_mcp_takes_is_taken(tmp_path: Path, name: str) -> None:
+    index = f'extend schema @tool(name: "{name}", graphql: {{expose: true, types: "Query", fields: ".*"}})'
 
-    assert [tool.name for tool in compiled(tmp_path, {"index.graphql": index + SDL}).bundle.tools] == ["x" * 64]
+    assert [tool.name for tool in compiled(tmp_path, {"index.graphql": index + SDL}).bundle.tools] == [name]
 
 
 def test_two_tools_of_one_name_are_reported_with_both_places(tmp_path: Path) -> None:
@@ -488,7 +489,7 @@ def test_operation_with_a_mistake_is_not_said_to_be_missing(tmp_path: Path, oper
         ("query O @mcpTool @mcpTool { employees { id } }", "1:18: @mcpTool can stand on an operation once"),
         (
             'query O @mcpTool(name: "a b") { employees { id } }',
-            '1:1: "a b" is no tool name: expected 1 to 64 letters, digits, _ or -',
+            '1:1: "a b" is no tool name: expected 1 to 128 letters, digits, _, - or .',
         ),
         (
             "query O($id: ID! @mcpToolArg) @mcpTool { employee(id: $id) { id } }",
