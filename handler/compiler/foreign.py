@@ -6,7 +6,7 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -159,14 +159,18 @@ def _is_foreign(node: Any) -> bool:
 
 
 def _cleaned(node: Any) -> Any:
-    """A node without these directives, down to its arguments. What has none stays the same object."""
     on_schema = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+    return without_directives(node, lambda one: _is_foreign(one) or one.name.value in on_schema)
+
+
+def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
+    """A node without such directives, down to its arguments. What has none stays the same object."""
     directives = node.directives or ()
-    kept = tuple(one for one in directives if not _is_foreign(one) and one.name.value not in on_schema)
+    kept = tuple(one for one in directives if not unwanted(one))
     changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
     for part in MAY_CARRY_DIRECTIVES:
         before = getattr(node, part, None) or ()
-        after = tuple(_cleaned(each) for each in before)
+        after = tuple(without_directives(each, unwanted) for each in before)
         if any(old is not new for old, new in zip(before, after, strict=True)):
             changes[part] = after
     return replace(node, **changes) if changes else node

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -194,26 +195,28 @@ def _separate_if_valid(
     document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> dict[str, DocumentNode]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
-    schema = author.schema
-    definitions = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
-    for node in definitions:
+    own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+    foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in foreign:
         problems.add(node, "this is a type definition: expected operations and fragments")
-    if schema is None or definitions:
+    if author.schema is None:
         return {}
-    stripped = bare(document, without_directives=ON_OPERATIONS)
-    errors = validate(schema, stripped, rules=RULES)
+    stripped = bare(DocumentNode(definitions=tuple(own)), without_directives=ON_OPERATIONS)
+    errors = validate(author.schema, stripped, rules=RULES)
     for error in errors:
-        if error.nodes:
-            problems.add(error, error.message)
-        else:  # validation gave up
-            problems.add(
-                Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
-            )
-    if errors or _uses_hidden(stripped, author.hidden, schema, problems):
+        _report(error, executable, author, problems)
+    if errors or _uses_hidden(stripped, author.hidden, author.schema, problems) or foreign:
         return {}
-    for doubt in validate(schema, stripped, rules=DOUBTS):
+    for doubt in validate(author.schema, stripped, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
     return separate_operations(stripped)
+
+
+def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
+    if not error.nodes:  # validation gave up
+        problems.add(Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end")
+    elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+        problems.add(error, error.message)
 
 
 def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: GraphQLSchema, problems: Problems) -> bool:

@@ -109,7 +109,7 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
             'index.graphql:2:9: @tool has no argument "nam"; did you mean name?',
             "operations/a.graphql:3:1: an operation without a name cannot be called: name it",
             "operations/b.graphql:1:10: Syntax Error: Expected Name, found <EOF>.",
-            'stepzen.config.json: expected {"endpoint": "folder/name"}',
+            'stepzen.config.json:1:2: expected {"endpoint": "folder/name"}',
             "types.graphql:3:1: Syntax Error: Expected Name, found <EOF>.",
         ]
     )
