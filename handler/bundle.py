@@ -39,6 +39,7 @@ class Operation:
     name: str
     kind: str  # query | mutation
     text: str  # the operation and the fragments it uses, without our directives and descriptions
+    null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and the tool can
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +263,12 @@ def _options(raw: JSONObject) -> ToolOptions:
 
 
 def _operation(raw: JSONObject) -> Operation:
-    return Operation(name=require(raw, "name", str), kind=require(raw, "kind", str), text=require(raw, "text", str))
+    return Operation(
+        name=require(raw, "name", str),
+        kind=require(raw, "kind", str),
+        text=require(raw, "text", str),
+        null_is_absent=each(raw, "null_is_absent", _text),
+    )
 
 
 def _graphql(raw: JSONObject) -> GraphQLTool:

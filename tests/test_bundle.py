@@ -51,7 +51,12 @@ HANDMADE = Bundle(
             arguments={"type": "object", "properties": {"id": {"type": ["string", "integer"]}}, "required": ["id"]},
             flat=True,
             mask=frozenset({1, 2}),
-            operation=Operation(name="Thing", kind="query", text="query Thing($id: ID!) {\n  thing(id: $id)\n}"),
+            operation=Operation(
+                name="Thing",
+                kind="query",
+                text="query Thing($id: ID!) {\n  thing(id: $id)\n}",
+                null_is_absent=("deep",),
+            ),
             options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm=False, meta={}),
         ),
         GraphQLTool(

@@ -3,38 +3,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from graphql import (
     DocumentNode,
     ExecutableDefinitionNode,
-    GraphQLEnumType,
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
-    Node,
     NoDeprecatedCustomRule,
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
-    TypeInfo,
-    TypeInfoVisitor,
     UniqueOperationNamesRule,
-    Visitor,
-    get_named_type,
     parse,
+    print_ast,
     separate_operations,
     specified_rules,
     validate,
-    visit,
 )
-from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
 
-from handler.compiler.directives import ON_OPERATIONS, read_arguments
+from handler.compiler.directives import read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
+from handler.compiler.sending import sendable
 from handler.compiler.tool_options import AuthorOptions, read_options
-from handler.graph.document import bare
+from handler.compiler.used import coordinates_used
 
 OPERATIONS_FOLDER = "operations"
 
@@ -45,8 +40,6 @@ DOUBTS = (NoUnusedVariablesRule, NoDeprecatedCustomRule)
 """What may be published: the operation is as well as its upstream finds it."""
 
 RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, *DOUBTS))
-
-NOTHING = DocumentNode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +59,8 @@ class AuthorOperation:
     kind: str  # query | mutation
     node: OperationDefinitionNode
     document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
+    text: str  # what is sent: the author's own where nothing had to be taken out of it
+    optional_conditions: frozenset[str]  # variables whose null is sent as if they were absent
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
@@ -84,6 +79,20 @@ class AuthorOperation:
     def description(self) -> str:
         """The text before the operation."""
         return self.node.description.value if self.node.description else ""
+
+
+TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
+
+
+class _Sent(NamedTuple):
+    """What is sent of one operation."""
+
+    document: DocumentNode = DocumentNode()
+    text: str = ""
+    optional_conditions: frozenset[str] = frozenset()
+
+
+NOTHING = _Sent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,17 +152,6 @@ def read_operations(
     )
 
 
-def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
-    """Every schema coordinate that a document uses (types, fields, arguments, input fields, enum values), with where.
-
-    ``@skip`` and ``@include`` are ignored: what may be selected counts.
-    """
-    type_info = TypeInfo(schema)
-    collector = _Coordinates(type_info)
-    visit(document, TypeInfoVisitor(type_info, collector))
-    return dict(sorted(collector.found.items()))
-
-
 def _names(document: DocumentNode) -> tuple[str, ...]:
     """The names of a document's operations; one without a name is called by its document alone."""
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
@@ -184,16 +182,16 @@ def _operations(
             report = problems.warn if executable.by_sdl and len(nodes) == 1 else problems.add
             report(node, "an operation without a name cannot be called: name it")
             continue
-        name, document = node.name.value, documents.get(node.name.value, NOTHING)
+        sent = documents.get(node.name.value, NOTHING)
         if node.operation is OperationType.SUBSCRIPTION:
-            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer')
-            document = NOTHING
-        yield _operation(node, document, executable, problems)
+            problems.add(node, f'"{node.name.value}" is a subscription: a tool is one request and one answer')
+            sent = NOTHING
+        yield _operation(node, sent, executable, problems)
 
 
 def _separate_if_valid(
     document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
-) -> dict[str, DocumentNode]:
+) -> dict[str, _Sent]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
     own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
     foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
@@ -201,20 +199,27 @@ def _separate_if_valid(
         problems.add(node, "this is a type definition: expected operations and fragments")
     if author.schema is None:
         return {}
-    stripped = bare(DocumentNode(definitions=tuple(own)), without_directives=ON_OPERATIONS)
-    errors = validate(author.schema, stripped, rules=RULES)
+    try:
+        sent = sendable(DocumentNode(definitions=tuple(own)), problems)
+    except RecursionError:  # fragments in fragments without end
+        problems.add(Place(executable.name), TOO_MUCH)
+        return {}
+    errors = validate(author.schema, sent.document, rules=RULES)
     for error in errors:
         _report(error, executable, author, problems)
-    if errors or _uses_hidden(stripped, author.hidden, author.schema, problems) or foreign:
+    if errors or _uses_hidden(sent.document, author.hidden, author.schema, problems) or foreign:
         return {}
-    for doubt in validate(author.schema, stripped, rules=DOUBTS):
+    for doubt in validate(author.schema, sent.document, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
-    return separate_operations(stripped)
+    alone = separate_operations(sent.document)
+    # One operation that says what its file says is sent as the file is: so its digest is the file's.
+    text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
+    return {name: _Sent(each, text or print_ast(each), sent.optional_conditions[name]) for name, each in alone.items()}
 
 
 def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
     if not error.nodes:  # validation gave up
-        problems.add(Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end")
+        problems.add(Place(executable.name), TOO_MUCH)
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message)
 
@@ -228,7 +233,7 @@ def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: Grap
 
 
 def _operation(
-    node: OperationDefinitionNode, document: DocumentNode, executable: ExecutableFile, problems: Problems
+    node: OperationDefinitionNode, sent: _Sent, executable: ExecutableFile, problems: Problems
 ) -> AuthorOperation:
     descriptions: dict[str, str] = {}
     for variable in node.variable_definitions or ():
@@ -242,7 +247,9 @@ def _operation(
         name=node.name.value if node.name else "",
         kind=node.operation.value,
         node=node,
-        document=document,
+        document=sent.document,
+        text=sent.text,
+        optional_conditions=sent.optional_conditions,
         persisted=executable.persisted,
         tool=_mcp_tool(node, problems),
         descriptions=descriptions,
@@ -272,36 +279,3 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
                 f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
             )
     return [operation for operation in operations if first[operation.name] is operation]
-
-
-class _Coordinates(Visitor):
-    def __init__(self, type_info: TypeInfo) -> None:
-        super().__init__()
-        self._types = type_info
-        self.found: dict[str, Node] = {}  # with the first place of each
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        parent = self._types.get_parent_type()
-        if parent:
-            self.found.setdefault(parent.name, node)
-        if parent and not node.name.value.startswith("__"):
-            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
-
-    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
-        parent, field, directive = (
-            self._types.get_parent_type(),
-            self._types.get_field_def(),
-            self._types.get_directive(),
-        )
-        if parent and field and directive is None and field.ast_node:
-            self.found.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
-
-    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
-        parent = get_named_type(self._types.get_parent_input_type())
-        if parent:
-            self.found.setdefault(f"{parent.name}.{node.name.value}", node)
-
-    def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
-        type_ = get_named_type(self._types.get_input_type())
-        if isinstance(type_, GraphQLEnumType):
-            self.found.setdefault(f"{type_.name}.{node.value}", node)

@@ -11,11 +11,11 @@ from handler.compiler.directives import ToolDirective
 from handler.compiler.doubts import doubt_operation
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.input_schema import advertised_schema, enforced_schema
-from handler.compiler.operations import AuthorOperation, McpTool, Operations, coordinates_used
+from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.tool_options import default_annotations
-from handler.graph.document import print_executable
+from handler.compiler.used import coordinates_used
 from handler.policy import union_of
 
 
@@ -94,7 +94,12 @@ def _operation_tool(
         arguments=options.confirmed(enforced_schema(operation, endpoint.schema, flat=flat)),
         flat=flat,
         mask=mask,
-        operation=Operation(name=operation.name, kind=operation.kind, text=print_executable(operation.document)),
+        operation=Operation(
+            name=operation.name,
+            kind=operation.kind,
+            text=operation.text,
+            null_is_absent=tuple(sorted(operation.optional_conditions)),
+        ),
         options=options.served(output="both"),
     )
     return MadeTool(

@@ -94,11 +94,10 @@ def find_tool(caller: Caller, name: str) -> Tool:
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     _require_consent(tool, arguments)
-    flat = {key: value for key, value in arguments.items() if not (tool.options.confirm and key == CONFIRM)}
     request = GraphQLRequest(
         text=tool.operation.text,
         operation_name=tool.operation.name,
-        variables=flat if tool.flat else arguments.get("variables", {}),
+        variables=_variables(tool, arguments),
         is_query=tool.operation.kind == "query",
     )
     return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
@@ -129,6 +128,18 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
         is_query=checked.kind == "query",
     )
     return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
+
+
+def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """The operation's variables among the arguments."""
+    given = arguments if tool.flat else arguments.get("variables", {})
+    confirmed = tool.options.confirm and tool.flat
+    absent = tool.operation.null_is_absent
+    return {
+        name: value
+        for name, value in given.items()
+        if not (name in absent and value is None) and not (confirmed and name == CONFIRM)
+    }
 
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:

@@ -407,3 +407,93 @@ def test_id_of_a_persisted_document_is_the_published_one(tmp_path: Path) -> None
 
     assert document.id.startswith("sha256:ecf4edb4")
     assert document.id.endswith("a6b38")
+
+
+UNTOUCHED = "query  O($id: ID!,) { # by id\n  order(id: $id) { id }\r\n}\n"
+
+
+def test_operation_that_needs_no_change_is_sent_byte_for_byte(tmp_path: Path) -> None:
+    folder = write_endpoint(
+        tmp_path, {"index.graphql": 'extend schema @tool(name: "O", prescribed: "O")' + SDL, "config.yaml": READABLE}
+    )
+    (folder / "operations").mkdir()
+    (folder / "operations" / "o.graphql").write_bytes(UNTOUCHED.encode())
+    made = compile_endpoint(folder)
+
+    text = prescribed_tool(made, "O").operation.text
+    assert text == UNTOUCHED
+    assert made.documents[0].id == f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def test_operation_beside_others_is_sent_alone_and_equal_as_a_tree(tmp_path: Path) -> None:
+    fragment = "fragment F on Order { id }"
+
+    text = sent(tmp_path, f"query O @mcpTool {{ orders {{ ...F }} }} query P {{ orders {{ ...F }} }} {fragment}")
+
+    assert parse(text, no_location=True) == parse(f"query O {{ orders {{ ...F }} }} {fragment}", no_location=True)
+
+
+def test_directives_for_clients_are_not_sent(tmp_path: Path) -> None:
+    selections = '... @defer(label: "l") { id } ...F @unmask customer @nonreactive { name }'
+    operation = (
+        f'query O @mcpTool {{ orders @connection(key: "k") {{ {selections} }} }} fragment F on Order {{ total }}'
+    )
+
+    text = sent(tmp_path, operation)
+
+    assert "@" not in text
+    assert "... {" in text
+
+
+CONDITIONAL = "query O($deep: Boolean) { orders { id customer @include(if: $deep) { name } } }"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        CONDITIONAL,
+        "query O($deep: Boolean) { orders { id @skip(if: $deep) } }",
+        "query O($deep: Boolean) { orders { ...F } } fragment F on Order { id customer @include(if: $deep) { name } }",
+    ],
+)
+def test_nullable_condition_is_doubted_and_sent_with_a_default(tmp_path: Path, operation: str) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": operation.replace(") {", ") @mcpTool {", 1)}
+
+    assert doubted(tmp_path / "1", files)[-1] == (
+        "operations/o.graphql:1:9: $deep may be null, which @skip and @include do not take: null is sent as false"
+    )
+    tool = prescribed_tool(compiled(tmp_path / "2", files), "O")
+    assert tool.operation.text.startswith("query O($deep: Boolean = false) {")
+    assert tool.operation.null_is_absent == ("deep",)
+    assert tool.entry["inputSchema"] == {"type": "object", "properties": {"deep": {"type": "boolean"}}}
+
+
+def test_nullable_condition_that_is_an_argument_too_stays_a_mistake(tmp_path: Path) -> None:
+    sdl = "type Query { a(b: Boolean): Int }"
+    files = {"index.graphql": sdl, "operations/o.graphql": "query O($x: Boolean) { a(b: $x) @include(if: $x) }"}
+
+    assert reported(tmp_path, files) == [
+        (
+            "operations/o.graphql:1:9: Variable '$x' of type 'Boolean' used in position expecting type 'Boolean!'. "
+            "See also operations/o.graphql:1:46."
+        )
+    ]
+
+
+def test_condition_with_a_default_of_its_own_is_left_alone(tmp_path: Path) -> None:
+    operation = CONDITIONAL.replace("$deep: Boolean)", "$deep: Boolean = true) @mcpTool")
+
+    assert sent(tmp_path, operation).startswith("query O($deep: Boolean = true) {")
+
+
+def test_condition_of_one_operation_leaves_the_same_name_in_another(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a(b: Boolean): Int }",
+        "operations/o.graphql": "query O($x: Boolean) @mcpTool { a @include(if: $x) }"
+        " query P($x: Boolean) @mcpTool { a(b: $x) }",
+    }
+    made = compiled(tmp_path, files)
+
+    assert prescribed_tool(made, "O").operation.null_is_absent == ("x",)
+    assert prescribed_tool(made, "P").operation.null_is_absent == ()
+    assert "= false" not in prescribed_tool(made, "P").operation.text
