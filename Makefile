@@ -39,6 +39,12 @@ format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
 	$(VENV)/bin/ruff check --fix-only --quiet .
 	$(VENV)/bin/ruff format .
 
+.PHONY: corpora
+corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
+	$(VENV)/bin/python -m tests.corpora.fetch
+	STILE_REQUIRE="node,pypi,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/corpora $(ARGS)
+	$(VENV)/bin/python -m tests.corpora.table --check
+
 .PHONY: run
 run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
 	$(VENV)/bin/python examples/run.py $(ENDPOINTS)
@@ -67,6 +73,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
+	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
