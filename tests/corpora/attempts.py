@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,10 @@ class Attempt:
     def refused_as(self, kind: str) -> int:
         """How many files are refused for what the oracle says of them."""
         return sum(self.verdicts[file].kind == kind for file in self.refused)
+
+
+Tried = Callable[[str], Attempt]
+"""Gives what became of a corpus, by its name."""
 
 
 def attempt(folder: Path) -> Attempt:

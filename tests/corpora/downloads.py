@@ -110,5 +110,5 @@ def run(command: Sequence[str], *, cwd: Path, environ: Mapping[str, str] | None 
         raise FetchError(f"{command[0]} is missing") from exc
     except subprocess.CalledProcessError as exc:
         lines = [line for line in exc.stderr.splitlines() if "warn" not in line.lower()] or ["no output"]
-        raise FetchError(f"{' '.join(command[:4])} …: {lines[-1]}") from exc
+        raise FetchError(f"{Path(command[0]).name} failed: {lines[-1]}") from exc
     return done.stdout

@@ -5,17 +5,13 @@ The judge is graphql-core alone, in ``verdicts.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 from graphql import parse, validate
 from jsonschema import Draft202012Validator
 
-from tests.corpora.attempts import Attempt
+from tests.corpora.attempts import Tried
 from tests.corpora.sources import SOURCE_OF
 from tests.corpora.verdicts import INVALID, NO_NAME, SAME_NAME, SUBSCRIPTION, UPLOAD, VALID
-
-Tried = Callable[[str], Attempt]
 
 AS_FOUND = tuple(name for name in SOURCE_OF if f"{name}-named" in SOURCE_OF)
 WITH_TOOLS = tuple(name for name in SOURCE_OF if name not in AS_FOUND)
@@ -97,13 +93,13 @@ def test_operations_that_only_a_page_can_answer_are_refused_for_their_directive(
     assert sum("Unknown directive '@client'." in each for each in sentences.values()) == 16
 
 
-def test_named_variants_turn_what_was_refused_for_its_name_into_tools(tried: Tried) -> None:
-    for corpus in AS_FOUND:
-        found, named = tried(corpus), tried(f"{corpus}-named")
+@pytest.mark.parametrize("corpus", AS_FOUND)
+def test_named_variant_turns_what_was_refused_for_its_name_into_tools(tried: Tried, corpus: str) -> None:
+    found, named = tried(corpus), tried(f"{corpus}-named")
 
-        for_its_name = found.refused_as(NO_NAME) + found.refused_as(SAME_NAME)
-        assert for_its_name > 0
-        assert len(named.tools) == len(found.tools) + for_its_name
+    for_its_name = found.refused_as(NO_NAME) + found.refused_as(SAME_NAME)
+    assert for_its_name > 0
+    assert len(named.tools) == len(found.tools) + for_its_name
 
 
 def test_more_than_three_hundred_tools_are_made(tried: Tried) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError
+from tests.corpora.attempts import Tried
 from tests.corpora.fetch import folder_of
-from tests.corpora.test_corpora import Tried
 from tests.support.endpoints import prescribed_tool
 
 

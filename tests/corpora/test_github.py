@@ -9,9 +9,8 @@ import pytest
 from handler.compiler.compile import compile_endpoint
 from handler.policy import HIDDEN
 from tests.commands.running import ran_on_terminal
-from tests.corpora.attempts import copy_without
+from tests.corpora.attempts import Tried, copy_without
 from tests.corpora.fetch import folder_of
-from tests.corpora.test_corpora import Tried
 
 CORPUS = "github-named"
 
