@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from graphql import build_client_schema, print_schema
+from graphql import StringValueNode, Visitor, build_client_schema, parse, print_ast, print_schema, visit
 
 from tests.corpora.documents import Operation, read_operations, uniquely_named
 from tests.corpora.downloads import HERE, NpmPackage, npm_packages, npm_tree, pypi_packages, run
@@ -92,7 +93,7 @@ def _dagster_and_ghstack(work: Path) -> list[Corpus]:
     ghstack = site / "ghstack"
     subset = (ghstack / "github_schema.graphql").read_text(encoding="utf-8")
     return [
-        *_as_found_and_named("dagster", sdl, _python(site / "dagster_graphql")),
+        *_as_found_and_named("dagster", _with_clean_descriptions(sdl), _python(site / "dagster_graphql")),
         *_as_found_and_named("ghstack", subset, _python(ghstack)),
     ]
 
@@ -129,3 +130,13 @@ def _printed(package: NpmPackage, file: str) -> str:
     """The SDL of a schema that is kept as the answer to an introspection query."""
     answer = json.loads(package.text(file))
     return print_schema(build_client_schema(answer.get("data", answer), assume_valid=True)) + "\n"
+
+
+def _with_clean_descriptions(sdl: str) -> str:
+    """The same SDL whatever Python printed it: from 3.13 on docstrings come without their indentation."""
+    return print_ast(visit(parse(sdl, no_location=True), _CleanDescriptions())) + "\n"
+
+
+class _CleanDescriptions(Visitor):
+    def enter_string_value(self, node: StringValueNode, key: object, *_: object) -> StringValueNode | None:
+        return replace(node, value=inspect.cleandoc(node.value), block=True) if key == "description" else None
