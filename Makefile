@@ -11,6 +11,7 @@ VENV ?= .venv
 SAM_VENV ?= .venv-sam
 UV_VERSION ?= 0.13.8
 ARCH ?= arm64
+ROUNDS ?= 9
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
@@ -38,6 +39,16 @@ lint: $(VENV)/.stamp  ## Formatting, rules and types
 format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
 	$(VENV)/bin/ruff check --fix-only --quiet .
 	$(VENV)/bin/ruff format .
+
+.PHONY: corpora
+corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
+	$(VENV)/bin/python -m tests.corpora.fetch
+	STILE_REQUIRE="node,pypi,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/corpora $(ARGS)
+	$(VENV)/bin/python -m tests.corpora.table --check
+
+.PHONY: bench
+bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
+	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
 
 .PHONY: run
 run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
@@ -67,6 +78,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
+	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
@@ -77,7 +89,7 @@ sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 .PHONY: clean
 clean:  ## Remove what was built and cached, but no environment
 	rm -rf .aws-sam .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find handler tests examples -name __pycache__ -prune -exec rm -rf {} +
+	find benchmarks handler tests examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR.
 .PHONY: build-StileFunction

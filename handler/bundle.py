@@ -26,6 +26,9 @@ READABLE_VERSIONS = (1,)
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
+CONFIRM = "confirm"
+"""The argument in which a caller says that its user agreed."""
+
 _HEADER_END = b',"content":'
 
 
@@ -36,6 +39,29 @@ class Operation:
     name: str
     kind: str  # query | mutation
     text: str  # the operation and the fragments it uses, without our directives and descriptions
+    null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and the tool can
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How large a document that a model writes may be."""
+
+    max_tokens: int
+    max_depth: int
+    max_fields: int
+    max_aliases: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """How a tool is served, whatever its kind."""
+
+    hidden: bool  # not listed, but callable
+    aliases: tuple[str, ...]  # old names: callable, not listed
+    scopes: tuple[str, ...]  # what the caller's token must have
+    output: str  # both | text | structured: which forms a result has
+    confirm: bool  # a call that writes has to say that its user agreed
+    meta: Mapping[str, str]  # each result's _meta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +74,7 @@ class PrescribedTool:
     flat: bool  # True: variables are the arguments; False: they stand under "variables"
     mask: Mask
     operation: Operation
+    options: ToolOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +93,8 @@ class GraphQLTool:
     arguments: JSONObject
     guards: Mapping[str, Mask]  # coordinate -> mask, what the tool's patterns add to the bundle's guards
     listings: tuple[Listing, ...]
+    limits: Limits
+    options: ToolOptions
 
 
 Tool = PrescribedTool | GraphQLTool
@@ -79,16 +108,6 @@ class Upstream:
     timeout_s: float
     max_bytes: int
     headers: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How large a document that a model writes may be."""
-
-    max_tokens: int
-    max_depth: int
-    max_fields: int
-    max_aliases: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,11 +247,28 @@ def _prescribed(raw: JSONObject) -> PrescribedTool:
         flat=require(raw, "flat", bool),
         mask=inside("mask", _mask, raw.get("mask")),
         operation=inside("operation", _operation, require(raw, "operation", dict)),
+        options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+def _options(raw: JSONObject) -> ToolOptions:
+    return ToolOptions(
+        hidden=require(raw, "hidden", bool),
+        aliases=each(raw, "aliases", _text),
+        scopes=each(raw, "scopes", _text),
+        output=require(raw, "output", str),
+        confirm=require(raw, "confirm", bool),
+        meta=mapping(raw, "meta", _text),
     )
 
 
 def _operation(raw: JSONObject) -> Operation:
-    return Operation(name=require(raw, "name", str), kind=require(raw, "kind", str), text=require(raw, "text", str))
+    return Operation(
+        name=require(raw, "name", str),
+        kind=require(raw, "kind", str),
+        text=require(raw, "text", str),
+        null_is_absent=each(raw, "null_is_absent", _text),
+    )
 
 
 def _graphql(raw: JSONObject) -> GraphQLTool:
@@ -241,6 +277,8 @@ def _graphql(raw: JSONObject) -> GraphQLTool:
         arguments=require(raw, "arguments", dict),
         guards=mapping(raw, "guards", _mask),
         listings=each(raw, "listings", _listing),
+        limits=inside("limits", _limits, require(raw, "limits", dict)),
+        options=inside("options", _options, require(raw, "options", dict)),
     )
 
 

@@ -19,6 +19,7 @@
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
       CallError                 a call that fails for a reason the model can act on
+        ConsentRequired         the caller's user has not agreed to it
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         UpstreamError           the GraphQL API gave no usable answer
@@ -175,6 +176,18 @@ class ToolNotFound(StileError):
 
 class CallError(StileError):
     """A call that fails for a reason the model can act on; the message is meant for it."""
+
+
+class ConsentRequired(CallError):
+    """A call of a tool that has to be confirmed. ``argument`` is where the caller says that its user agreed."""
+
+    def __init__(self, tool: str, *, argument: str) -> None:
+        super().__init__(
+            f"Nothing was done yet, because {tool} asks for consent. Tell your user what this call would do. "
+            f'If they agree, repeat it with "{argument}": true.'
+        )
+        self.tool = tool
+        self.argument = argument
 
 
 class InvalidArguments(CallError):

@@ -22,6 +22,7 @@ from handler.bundle import (
     Listing,
     Operation,
     PrescribedTool,
+    ToolOptions,
     Upstream,
     bundle_key,
     index_key,
@@ -34,6 +35,8 @@ from handler.errors import BundleError
 from handler.policy import HIDDEN, NEVER
 
 SAMPLES = Path(__file__).parent / "samples"
+
+LIMITS = Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20)
 
 HANDMADE = Bundle(
     endpoint="api/things",
@@ -48,7 +51,13 @@ HANDMADE = Bundle(
             arguments={"type": "object", "properties": {"id": {"type": ["string", "integer"]}}, "required": ["id"]},
             flat=True,
             mask=frozenset({1, 2}),
-            operation=Operation(name="Thing", kind="query", text="query Thing($id: ID!) {\n  thing(id: $id)\n}"),
+            operation=Operation(
+                name="Thing",
+                kind="query",
+                text="query Thing($id: ID!) {\n  thing(id: $id)\n}",
+                null_is_absent=("deep",),
+            ),
+            options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm=False, meta={}),
         ),
         GraphQLTool(
             name="things",
@@ -58,10 +67,19 @@ HANDMADE = Bundle(
                 Listing(outcome=frozenset({1}), entry=None),
                 Listing(outcome=frozenset({1, 2}), entry={"name": "things"}),
             ),
+            limits=replace(LIMITS, max_depth=3),
+            options=ToolOptions(
+                hidden=True,
+                aliases=("stuff", "all.things"),
+                scopes=("things:read",),
+                output="text",
+                confirm=True,
+                meta={"tool_version": "1.2.0"},
+            ),
         ),
     ),
     upstream=Upstream(url="https://api.example.com/graphql", timeout_s=2.5, max_bytes=1000, headers={"x-client": "a"}),
-    limits=Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20),
+    limits=LIMITS,
     access=Access(
         anonymous="challenge",
         api_keys=(ApiKey(name="ops", sha256="a" * 64, expires=0), ApiKey(name="ci", sha256="b" * 64, expires=17)),
@@ -124,9 +142,9 @@ def test_keys_are_named_after_the_endpoint_and_the_digest() -> None:
 def test_stored_sample_of_each_readable_format_loads(version: int) -> None:
     """What older releases wrote keeps loading.
 
-    The samples were written by the release that introduced their format, from HANDMADE as it was then, and are never
-    written anew. When the format changes, add a sample of the new one; this test then shows that both are read, and
-    that what the old one could not say has a default.
+    The samples are written by the release that introduces their format, from HANDMADE as it is then, and never written
+    anew once it is out; before 1.0 nothing is, and format 1 is still being made. When the format changes, add a sample
+    of the new one; this test then shows that both are read, and that what the old one could not say has a default.
     """
     raw = (SAMPLES / f"bundle.v{version}.json").read_bytes()
 

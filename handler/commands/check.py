@@ -6,18 +6,23 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import Bundle, GraphQLTool, PrescribedTool, Tool, to_json_bytes
+from handler.bundle import KINDS, Bundle, to_json_bytes
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
+from handler.compiler.compile import Compiled
+from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
 from handler.policy import outcome_of
-from handler.server.tools import list_entries
+from handler.server.tools import entry_of
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
 
 BYTES_PER_TOKEN = 4
 """A rule of thumb for English text and JSON; vendors' tokenizers differ."""
+
+HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
+MAX_RUNS_CHARS = 60
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,26 +43,36 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What a tool is and costs: the bytes of its ``tools/list`` entry, and roughly the tokens a model pays for it."""
+    """What a tool is and costs: the bytes of its ``tools/list`` entry, and roughly the tokens a model pays for it.
+
+    ``runs`` is its operation or root fields; ``types`` counts those it reaches; ``anonymous`` is how much of it is open
+    to callers without a credential: ``all``, ``part`` or ``none``.
+    """
 
     name: str
     kind: str
     runs: str
+    types: int
     bytes: int
     tokens: int
-    anonymous: bool
+    listed: bool
+    anonymous: str
+
+    def cells(self) -> tuple[str | int, ...]:
+        """As a table shows it. A schema may have hundreds of root fields."""
+        runs = self.runs if len(self.runs) <= MAX_RUNS_CHARS else f"{self.runs[: MAX_RUNS_CHARS - 1]}…"
+        listed = "yes" if self.listed else "no"
+        return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
 
 
 def _show(outcome: Outcome) -> None:
     if outcome.compiled is None:
         return
-    for warning in outcome.compiled.warnings:
+    for warning in _warnings(outcome.compiled):
         say(located(warning, outcome.folder, kind="warning: "), "yellow")
     bundle = outcome.compiled.bundle
-    rows = [
-        (row.name, row.kind, row.runs, row.bytes, row.tokens, "yes" if row.anonymous else "no") for row in _rows(bundle)
-    ]
-    show_table(bundle.endpoint, ("tool", "kind", "runs", "bytes", "~tokens", "anonymous"), rows)
+    rows = [row.cells() for row in _rows(outcome.compiled)]
+    show_table(bundle.endpoint, HEADINGS, rows)
     say(*_who_gets_in(bundle))
     say("")
 
@@ -76,14 +91,19 @@ def _sum_up(outcomes: Sequence[Outcome]) -> None:
 
 def _report(outcome: Outcome) -> dict[str, Any]:
     bundle = outcome.compiled.bundle if outcome.compiled else None
-    warnings = outcome.compiled.warnings if outcome.compiled else ()
+    warnings = _warnings(outcome.compiled) if outcome.compiled else []
     return {
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
-        "tools": [asdict(row) for row in _rows(bundle)] if bundle else [],
+        "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
+        "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
     }
+
+
+def _document(document: PersistedDocument) -> dict[str, Any]:
+    return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
 
 
 def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
@@ -91,26 +111,34 @@ def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
     return {"file": file, "line": line, "column": column, "sentence": problem.sentence}
 
 
-def _rows(bundle: Bundle) -> list[_Row]:
-    everything = list_entries(bundle, outcome_of(bundle.conditions, unrestricted=True))
-    sizes = {entry["name"]: len(to_json_bytes(entry)) for entry in everything}
-    anonymous = list_entries(bundle, outcome_of(bundle.conditions, unrestricted=False))
-    seen = {entry["name"] for entry in anonymous if bundle.access.anonymous == "allow"}
+def _warnings(compiled: Compiled) -> list[Problem]:
+    return sorted([*compiled.warnings, *compiled.client_warnings])
+
+
+def _rows(compiled: Compiled) -> list[_Row]:
+    bundle = compiled.bundle
+    everything = outcome_of(bundle.conditions, unrestricted=True)
+    anonymous = outcome_of(bundle.conditions, unrestricted=False)
     rows = []
-    for tool in bundle.tools:
-        kind, runs = _what_runs(tool)
-        size = sizes.get(tool.name, 0)  # 0: patterns hide all of it from everybody
-        tokens = size // BYTES_PER_TOKEN
-        rows.append(_Row(name=tool.name, kind=kind, runs=runs, bytes=size, tokens=tokens, anonymous=tool.name in seen))
+    for made in compiled.made:
+        tool = made.tool
+        entry = entry_of(tool, everything)  # none where what the tool needs is hidden from everybody
+        size = len(to_json_bytes(entry)) if entry else 0
+        closed = bundle.access.anonymous != "allow" or tool.options.scopes
+        seen = None if closed else entry_of(tool, anonymous)
+        rows.append(
+            _Row(
+                name=tool.name,
+                kind=KINDS[type(tool)],
+                runs=made.runs,
+                types=made.types,
+                bytes=size,
+                tokens=size // BYTES_PER_TOKEN,
+                listed=entry is not None and not tool.options.hidden,
+                anonymous="none" if seen is None else "all" if seen == entry else "part",
+            )
+        )
     return rows
-
-
-def _what_runs(tool: Tool) -> tuple[str, str]:
-    match tool:
-        case PrescribedTool():
-            return "prescribed", f"{tool.operation.kind} {tool.operation.name}"
-        case GraphQLTool():
-            return "graphql", "requests the model writes"
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:

@@ -9,12 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graphql import GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema
+from graphql import GraphQLSchema
 
 from handler.bundle import Access, ApiKey
 from handler.compiler.coordinates import members_of, resolve, root_or_type
 from handler.compiler.problems import Place, Problems, suggestion
-from handler.compiler.visibility import types_with_fields
+from handler.compiler.visibility import FieldsType, types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
 from handler.errors import UnknownCoordinate
 from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
@@ -62,10 +62,7 @@ def read_access(access: Section, identity: Section, problems: Problems) -> Acces
     access.expect("anonymous", "policies", "hide", "show")
     identity.expect("api_keys")
     default = "challenge" if identity.keys() or "policies" not in access else "allow"
-    keys = [_api_key(entry) for entry in identity.sections("api_keys")]
-    names = [key.name for key in keys]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        problems.add(identity.place("api_keys"), f'two keys are named "{name}"')
+    keys = _api_keys(identity, problems)
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default), api_keys=tuple(keys))
 
 
@@ -81,18 +78,14 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     named: set[str] = set()
     for policy in access.sections("policies"):
         policy.expect("type", "rules", "policyDefault")
-        name = policy.text("type")
-        type_ = _policy_type(schema, name)
-        if not name:
-            policy.refuse("type", "the name of a type")
-        elif type_ is None:
-            names = [type_.name for type_ in types_with_fields(schema)]
-            problems.add(policy.place("type"), f'the schema has no type "{name}" with fields{suggestion(name, names)}')
-        elif type_.name in named:
+        type_ = _policy_type(policy, schema, problems)
+        masks = _policy_masks(policy, type_, conditions, problems)
+        if type_ and type_.name in named:
+            name = policy.text("type")
             problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
-        else:
+        elif type_:
             named.add(type_.name)
-            own |= _policy_masks(policy, type_, conditions, problems)
+            own |= masks
     for root in (schema.query_type, schema.mutation_type):
         if root and root.name not in named:
             own |= {f"{root.name}.{field}": conditions.mask(FALSE) for field in root.fields}
@@ -102,9 +95,17 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     return Policies(conditions=tuple(conditions), guards=own, shown=shown)
 
 
-def _policy_type(schema: GraphQLSchema, name: str) -> GraphQLObjectType | GraphQLInterfaceType | None:
+def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> FieldsType | None:
+    name = policy.text("type")
     type_ = root_or_type(schema, name)
-    return type_ if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) else None
+    if isinstance(type_, FieldsType):
+        return type_
+    if name:
+        names = [type_.name for type_ in types_with_fields(schema)]
+        problems.add(policy.place("type"), f'the schema has no type "{name}" with fields{suggestion(name, names)}')
+    else:
+        policy.refuse("type", "the name of a type")
+    return None
 
 
 def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[str]:
@@ -112,7 +113,7 @@ def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[s
     found: set[str] = set()
     for coordinate, _ in _coordinates(access, "hide", schema, problems):
         type_ = schema.get_type(coordinate)
-        members = members_of(type_) if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) else ()
+        members = members_of(type_) if isinstance(type_, FieldsType) else ()
         found |= {coordinate, *(f"{coordinate}.{member}" for member in members)}
     return found
 
@@ -126,7 +127,7 @@ def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: P
         if direct:
             sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
             problems.add(place, f'access.show "{coordinate}": {sentence}')
-        elif "." not in coordinate or (isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and not argument):
+        elif "." not in coordinate or (isinstance(type_, FieldsType) and not argument):
             sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
             problems.add(place, f'access.show "{coordinate}": {sentence}')
         else:
@@ -143,17 +144,15 @@ def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Pro
 
 
 def _policy_masks(
-    policy: Section,
-    type_: GraphQLObjectType | GraphQLInterfaceType,
-    conditions: Conditions,
-    problems: Problems,
+    policy: Section, type_: FieldsType | None, conditions: Conditions, problems: Problems
 ) -> dict[str, Mask]:
+    """The masks on all fields of a type. Without one, which has been reported, the rest of the policy is judged."""
     found: dict[str, Mask] = {}
     for rule in policy.sections("rules"):
         rule.expect("name", "description", "condition", "fields")
         mask = _condition_mask(rule, conditions, problems)
         for name, place in rule.texts("fields"):
-            if name in META_FIELDS:
+            if type_ is None or name in META_FIELDS:
                 continue
             if name not in type_.fields:
                 hint = suggestion(name, type_.fields)
@@ -165,7 +164,8 @@ def _policy_masks(
     default = policy.section("policyDefault")
     default.expect("condition")
     rest = _condition_mask(default, conditions, problems) if default.keys() else conditions.mask(FALSE)
-    return {f"{type_.name}.{name}": found.get(f"{type_.name}.{name}", rest) for name in type_.fields}
+    coordinates = [f"{type_.name}.{name}" for name in type_.fields] if type_ else []
+    return {coordinate: found.get(coordinate, rest) for coordinate in coordinates}
 
 
 def _condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
@@ -176,6 +176,16 @@ def _condition_mask(section: Section, conditions: Conditions, problems: Problems
             f'the condition "{text:.80}" cannot be judged yet: expected true or false',
         )
     return conditions.mask({"literal": BOOLEANS.get(text, False)})
+
+
+def _api_keys(identity: Section, problems: Problems) -> list[ApiKey]:
+    found: list[ApiKey] = []
+    for entry in identity.sections("api_keys"):
+        key = _api_key(entry)
+        if key.name and key.name in [other.name for other in found]:
+            problems.add(entry.place("name"), f'two keys are named "{key.name}"')
+        found.append(key)
+    return found
 
 
 def _api_key(entry: Section) -> ApiKey:

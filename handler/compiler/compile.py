@@ -8,15 +8,17 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle import Bundle
-from handler.compiler.access import Policies, read_access, read_policies
-from handler.compiler.config import read_config
+from handler.compiler.access import read_access, read_policies
+from handler.compiler.clients import doubt_for_clients
+from handler.compiler.config import Config, read_config
+from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
-from handler.compiler.operations import OPERATIONS_FOLDER, read_operations, with_folder
+from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
-from handler.compiler.scalars import Scalar, read_scalars
+from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
@@ -27,11 +29,14 @@ from handler.policy import HIDDEN, OPEN
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What an endpoint folder became: the bundle, the bytes of its schema index, and what was doubtful."""
+    """What an endpoint folder became: the bundle, the bytes of its schema index, and what its author is told."""
 
     bundle: Bundle
     index: bytes
+    made: tuple[MadeTool, ...]
+    documents: tuple[PersistedDocument, ...]
     warnings: tuple[Problem, ...]
+    client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
 
 def compile_endpoint(
@@ -69,16 +74,14 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
-    operations = read_operations(executables, files, author.schema, problems)
+    operations = read_operations(executables, files, author, problems)
     access = read_access(config.access, config.identity, problems)
     if author.schema is None:
         raise problems.error()
 
     content = build_index(author.schema)
-    policies = read_policies(config.access, author.schema, problems)
-    scalars = read_scalars(config.scalars, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, scalars)
-    tools = make_tools(endpoint, author.tools, operations, problems, default_tool=config.default_tool)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, problems)
+    made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
@@ -88,27 +91,36 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         index=digest,
         conditions=endpoint.conditions,
         guards=endpoint.guards,
-        tools=tools,
+        tools=tuple(each.tool for each in made),
         upstream=config.upstream,
         limits=config.limits,
         access=access,
     )
-    return Compiled(bundle=bundle, index=raw, warnings=problems.warnings)
+    clients = Problems(problems.entry)
+    doubt_for_clients(made, clients)
+    return Compiled(
+        bundle=bundle,
+        index=raw,
+        made=made,
+        documents=operations.documents,
+        warnings=problems.warnings,
+        client_warnings=clients.warnings,
+    )
 
 
-def _endpoint(
-    name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, scalars: Mapping[str, Scalar]
-) -> Endpoint:
+def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Config, problems: Problems) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
+    policies = read_policies(config.access, author.schema, problems)
     consequences = Consequences(author.schema, shown=policies.shown)
-    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.inaccessible}
+    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.hidden}
     return Endpoint(
         name=name,
         schema=author.schema,
         index=index,
-        scalars=scalars,
+        scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,
+        limits=config.limits,
     )

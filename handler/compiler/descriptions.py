@@ -6,7 +6,7 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphql import (
     ArgumentNode,
@@ -28,7 +28,9 @@ from graphql import (
 )
 
 from handler.compiler.comments import comment_above
+from handler.compiler.directives import ToolDirective
 from handler.compiler.operations import AuthorOperation
+from handler.compiler.problems import Problems, suggestion
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "
@@ -69,6 +71,14 @@ def query_description(sdl: str, root_fields: Mapping[str, tuple[str, ...]]) -> s
         + "\n".join(lines)
         + '\n\nAsk for a type with a request such as { __type(name: "Query") { fields { name args { name } } } }.'
     )
+
+
+def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:
+    """Warn of descriptions for parameters that a tool has not."""
+    for name in directive.descriptions:
+        if name not in parameters:
+            hint = suggestion(name, parameters)
+            problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
 
 
 def operation_description(operation: AuthorOperation) -> str:

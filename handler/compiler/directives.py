@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,15 +17,19 @@ from graphql import (
     ListValueNode,
     ObjectFieldNode,
     ObjectValueNode,
+    ValueNode,
     build_schema,
 )
 from graphql.execution.values import get_argument_values
 
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import At, Problems, suggestion
+from handler.compiler.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
 
-DEFINITIONS = build_schema('''
+DEFINITIONS = build_schema(
+    TYPES
+    + '''
     """A name and the text that goes with it."""
-    input StepZen_NamedValue { name: String! value: String! }
+    input StepZen_NamedValue { name: String! value: String description: String }
 
     """Which fields are exposed or hidden: regular expressions that match whole names."""
     input StepZen_VisibilityPattern { expose: Boolean! types: String! fields: String! }
@@ -36,6 +40,7 @@ DEFINITIONS = build_schema('''
     directive @sdl(
       files: [String!]! = []
       executables: [StepZen_ExecutableDocument!]! = []
+      visibility: [StepZen_VisibilityPattern!]! = []
     ) repeatable on SCHEMA
 
     directive @tool(
@@ -44,14 +49,20 @@ DEFINITIONS = build_schema('''
       descriptions: [StepZen_NamedValue!]! = []
       graphql: [StepZen_VisibilityPattern!]
       prescribed: String
+      SHARED_ARGUMENTS
     ) repeatable on SCHEMA
 
-    directive @mcpTool(name: String, description: String) on QUERY | MUTATION
+    directive @mcpTool(
+      name: String
+      description: String
+      SHARED_ARGUMENTS
+    ) on QUERY | MUTATION
 
     directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
 
     type Query { unused: Int }
-''')
+'''.replace("SHARED_ARGUMENTS", SHARED_ARGUMENTS)
+)
 
 ON_SCHEMA = ("sdl", "tool")
 ON_OPERATIONS = ("mcpTool", "mcpToolArg")
@@ -61,6 +72,7 @@ ON_OPERATIONS = ("mcpTool", "mcpToolArg")
 class VisibilityPattern:
     """``types`` and ``fields`` are regular expressions that match whole names."""
 
+    at: At
     expose: bool
     types: str
     fields: str
@@ -76,14 +88,16 @@ class ToolDirective:
     descriptions: dict[str, str]
     graphql: tuple[VisibilityPattern, ...] | None
     prescribed: str | None
+    options: AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdlDirective:
-    """One ``@sdl``: files to include, and files of operations with whether each is persisted."""
+    """One ``@sdl``: files to include and what of them is visible; files of operations and whether each is persisted."""
 
     node: DirectiveNode
     files: tuple[str, ...]
+    visibility: tuple[VisibilityPattern, ...]
     executables: tuple[tuple[str, bool], ...]
 
 
@@ -94,17 +108,32 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
         values = read_arguments(node, problems) if node.name.value == "tool" else None
         if values is None:
             continue
-        patterns = values.get("graphql")
         found.append(
             ToolDirective(
                 node=node,
                 name=values["name"],
                 description=values.get("description"),
-                descriptions={entry["name"]: entry["value"] for entry in values["descriptions"]},
-                graphql=None if patterns is None else tuple(VisibilityPattern(**pattern) for pattern in patterns),
+                descriptions=_descriptions(node, values, problems),
+                graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
                 prescribed=values.get("prescribed"),
+                options=read_options(node, values, problems),
             )
         )
+    return found
+
+
+def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """Parameter -> description. Some editors write ``description`` where ``value`` is documented."""
+    found: dict[str, str] = {}
+    for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
+        name, value, instead = entry["name"], entry.get("value"), entry.get("description")
+        if value is None and instead is not None:
+            problems.warn(at, f'the description of "{name}" is given as description: expected value')
+        elif value is None:
+            problems.add(at, f'the description of "{name}" has no value')
+        if name in found:
+            problems.add(at, f'"{name}" is described twice')
+        found[name] = (instead if value is None else value) or ""
     return found
 
 
@@ -114,9 +143,26 @@ def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> li
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "sdl" else None
         if values is not None:
-            executables = tuple((entry["document"], entry["persist"]) for entry in values["executables"])
-            found.append(SdlDirective(node=node, files=tuple(values["files"]), executables=executables))
+            found.append(
+                SdlDirective(
+                    node=node,
+                    files=tuple(values["files"]),
+                    visibility=_patterns(node, "visibility", values),
+                    executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
+                )
+            )
     return found
+
+
+def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+    places = zip(_items(node, name), values[name], strict=False)
+    return tuple(VisibilityPattern(at=at, **value) for at, value in places)
+
+
+def _items(node: DirectiveNode, name: str) -> list[ValueNode]:
+    """Where each item of a list argument stands. One that stands alone is a list of it."""
+    written = [argument.value for argument in node.arguments or () if argument.name.value == name]
+    return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
 
 
 def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:

@@ -23,7 +23,7 @@ from handler.compiler.problems import At, Problems, some
 from handler.compiler.questions import Questions, inputs_below
 from handler.compiler.visibility import fields_of
 from handler.graph.view import View
-from handler.policy import HIDDEN, OPEN, Mask, outcome_of, union_of
+from handler.policy import HIDDEN, OPEN, Mask, union_of
 
 PLAIN_SCALAR = re.compile(
     r"bigint|boolean|bytes?|color|country|currency|cursor|date|datetime|day|decimal|double|duration|email|float|guid|"
@@ -33,9 +33,10 @@ PLAIN_SCALAR = re.compile(
 """Words of scalars that hold one value. Others may hold an object, with any of its fields in it."""
 
 
-def doubt_request_tool(endpoint: Endpoint, guards: Mapping[str, Mask], *, at: At, problems: Problems) -> None:
-    """Warn of what a GraphQL tool with ``guards`` leaves visible to somebody and may tell what is guarded."""
-    view = endpoint.view_of(outcome_of(endpoint.conditions, unrestricted=True), guards)
+def doubt_request_tool(
+    endpoint: Endpoint, guards: Mapping[str, Mask], view: View, *, at: At, problems: Problems
+) -> None:
+    """Warn of what a GraphQL tool leaves visible to somebody (``view``), and may tell what is guarded."""
     both = {**endpoint.guards, **{place: union_of(endpoint.guards, [place]) | mask for place, mask in guards.items()}}
     guarded = _guarded_fields(endpoint.schema, both)
     types = {type_name for type_name, _ in guarded}
@@ -56,7 +57,7 @@ def doubt_request_tool(endpoint: Endpoint, guards: Mapping[str, Mask], *, at: At
 def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
     """Warn of variables in which a caller can name what is guarded, and of an operation that nobody can use."""
     if not HIDDEN.isdisjoint(mask):
-        problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what access.hide hides')
+        problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what is hidden from everybody')
     for node in operation.node.variable_definitions or ():
         type_: Any = type_from_ast(endpoint.schema, node.type)
         below = [coordinate for _, coordinate, _ in inputs_below(type_)]

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
+from handler.bundle import Limits
+from handler.compiler.descriptions import GRAPHQL_TOOL
 from handler.compiler.hiding import Consequences
 from handler.compiler.scalars import Scalar
 from handler.graph.index import SchemaIndex
@@ -23,6 +25,7 @@ class Endpoint:
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
     consequences: Consequences
+    limits: Limits
 
     def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
         """What callers of one outcome may use, with a tool's own guards on top."""
@@ -30,5 +33,15 @@ class Endpoint:
 
     @property
     def name_variables(self) -> dict[str, str]:
+        """What names of tools may name in braces."""
         folder, _, name = self.name.partition("/")
         return {"endpoint_folder": folder, "endpoint_name": name}
+
+    @property
+    def description_variables(self) -> dict[str, str]:
+        """What descriptions may name in braces, but for a tool's own schema."""
+        return {
+            **self.name_variables,
+            "graphql_tool": GRAPHQL_TOOL,
+            "schema_description": self.schema.description or "",
+        }

@@ -25,6 +25,7 @@ class EndpointFiles:
         self.folder = folder
         self._problems = problems
         self._texts: dict[str, str | None] = {}
+        self._digests: dict[str, str] = {}
 
     def exists(self, name: str) -> bool:
         """Whether the folder has something of this name; it may turn out to be unreadable."""
@@ -48,6 +49,10 @@ class EndpointFiles:
         text = self.read(name, named_at=named_at)
         return None if text is None else Source(text, name)
 
+    def sha256(self, name: str) -> str:
+        """SHA-256 over the bytes of a file that was read, in hexadecimal."""
+        return self._digests[name]
+
     def digest(self) -> str:
         """SHA-256 over the names and texts of all that was read."""
         digest = hashlib.sha256()
@@ -57,7 +62,9 @@ class EndpointFiles:
 
     def _read(self, name: str, at: Place) -> str | None:
         try:
-            return _read_text(self.folder, name)
+            raw = _read_bytes(self.folder, name)
+            self._digests[name] = hashlib.sha256(raw).hexdigest()
+            return _text(raw)
         except _Unreadable as exc:
             subject = "it" if at.file == name else f'"{name}"'
             self._problems.add(at, f"{subject} {exc}")
@@ -68,7 +75,7 @@ class _Unreadable(Exception):
     """Why a file has no text, as the end of a sentence."""
 
 
-def _read_text(folder: Path, name: str) -> str:
+def _read_bytes(folder: Path, name: str) -> bytes:
     path = folder / name
     try:
         # Path.resolve() refuses links in a circle with an error of its own; stat() below says it better.
@@ -79,16 +86,21 @@ def _read_text(folder: Path, name: str) -> str:
             raise _Unreadable("is no file")
         if facts.st_size > MAX_FILE_BYTES:
             raise _Unreadable(f"has {facts.st_size} bytes; a file may have {MAX_FILE_BYTES}")
-        return path.read_bytes().decode("utf-8-sig")
+        return path.read_bytes()
     except FileNotFoundError as exc:
         raise _Unreadable("does not exist") from exc
-    except UnicodeDecodeError as exc:
-        line = exc.object.count(b"\n", 0, exc.start) + 1
-        raise _Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
     except OSError as exc:
         raise _Unreadable(f"cannot be read: {exc.strerror}") from exc
     except ValueError as exc:
         raise _Unreadable("has a character that no file's name can have") from exc
+
+
+def _text(raw: bytes) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as exc:
+        line = exc.object.count(b"\n", 0, exc.start) + 1
+        raise _Unreadable(f"is not UTF-8: line {line} has a byte that cannot be read") from exc
 
 
 def join(including: str, name: str) -> str:

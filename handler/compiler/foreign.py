@@ -6,7 +6,7 @@ Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,13 +120,17 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
 
     Source: Apollo Federation, "@inaccessible".
     """
-    types = [node for node in definitions if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
-    marked = [coordinate for node in types for coordinate, part in _coordinates(node) if _is_inaccessible(part)]
-    return tuple(dict.fromkeys(marked))
+    parts = (part for node in definitions for part in coordinates_of(node).items())
+    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _is_inaccessible(part)))
 
 
-def _coordinates(type_: Any) -> Iterator[tuple[str, Any]]:
-    """A type and its parts, each with its schema coordinate."""
+def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
+    """The schema coordinates of a type and its parts, with what stands there; none for other definitions."""
+    is_type = isinstance(node, TypeDefinitionNode | TypeExtensionNode)
+    return dict(_coordinates(node)) if is_type else {}
+
+
+def _coordinates(type_: Any) -> Iterator[tuple[str, Node]]:
     name = type_.name.value
     yield name, type_
     for member in (*(getattr(type_, "fields", None) or ()), *(getattr(type_, "values", None) or ())):
@@ -155,14 +159,18 @@ def _is_foreign(node: Any) -> bool:
 
 
 def _cleaned(node: Any) -> Any:
-    """A node without these directives, down to its arguments. What has none stays the same object."""
     on_schema = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+    return without_directives(node, lambda one: _is_foreign(one) or one.name.value in on_schema)
+
+
+def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
+    """A node without such directives, down to its arguments. What has none stays the same object."""
     directives = node.directives or ()
-    kept = tuple(one for one in directives if not _is_foreign(one) and one.name.value not in on_schema)
+    kept = tuple(one for one in directives if not unwanted(one))
     changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
     for part in MAY_CARRY_DIRECTIVES:
         before = getattr(node, part, None) or ()
-        after = tuple(_cleaned(each) for each in before)
+        after = tuple(without_directives(each, unwanted) for each in before)
         if any(old is not new for old, new in zip(before, after, strict=True)):
             changes[part] = after
     return replace(node, **changes) if changes else node

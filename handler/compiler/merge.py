@@ -31,7 +31,7 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.problems import Problems, place_of, shown
 
 USUAL_ROOTS = frozenset({"Query", "Mutation", "Subscription"})
 
@@ -106,7 +106,7 @@ def _one_schema(nodes: Sequence[SchemaDefinitionNode], problems: Problems) -> Sc
         kind, name = root.operation.value, root.type.name.value
         first = roots.setdefault(kind, root)
         if first.type.name.value != name:
-            at = _shown(place_of(first))
+            at = shown(place_of(first))
             problems.add(root, f'the {kind} type is "{name}" here and "{first.type.name.value}" at {at}')
     return replace(
         nodes[0],
@@ -174,7 +174,7 @@ class _Members:
         first = self._first.setdefault(coordinate, member)
         if first is member:
             return True
-        at = _shown(place_of(first))
+        at = shown(place_of(first))
         if _signature(first) != _signature(member):
             here, there = _signature(member), _signature(first)
             self._problems.add(member, f'"{coordinate}" is {here} here and {there} at {at}: expected one type')
@@ -194,7 +194,3 @@ def _signature(member: Member) -> str:
             return print_ast(member.type) + default
         case EnumValueDefinitionNode():
             return "a value"
-
-
-def _shown(place: Place) -> str:
-    return f"{place.file}:{place.line}:{place.column}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import accumulate
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -19,16 +20,18 @@ def joined(name: str) -> str:
     return "".join(words_of(name)) or name
 
 
-def speaks_of(name: str, field: str) -> bool:
-    """Whether a run of whole words of ``name`` is the (joined) name of a field.
+def mentions(name: str, field: str) -> Iterator[tuple[list[str], list[str]]]:
+    """The words before and after each run of whole words of ``name`` that is the (joined) name of a field.
 
-    ``bySalary``, ``salary_gt`` and ``SALARY_ASC`` speak of ``salary``; ``salaryman`` and ``unsalaried`` do not.
+    ``bySalary``, ``salary_gt`` and ``SALARY_ASC`` mention ``salary``; ``salaryman`` and ``unsalaried`` do not.
     """
-    text = joined(name)
-    edges = {0, *accumulate(map(len, words_of(name))), len(text)}
+    words = words_of(name)
+    if not words and name == field:
+        yield [], []
+    text = "".join(words)
+    edges = [0, *accumulate(map(len, words))]
     start = text.find(field)
     while start >= 0:
         if start in edges and start + len(field) in edges:
-            return True
+            yield words[: edges.index(start)], words[edges.index(start + len(field)) :]
         start = text.find(field, start + 1)
-    return False

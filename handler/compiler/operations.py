@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from graphql import (
     DocumentNode,
     ExecutableDefinitionNode,
-    GraphQLEnumType,
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
@@ -14,24 +15,21 @@ from graphql import (
     NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
-    TypeInfo,
-    TypeInfoVisitor,
     UniqueOperationNamesRule,
-    Visitor,
-    get_named_type,
     parse,
+    print_ast,
     separate_operations,
     specified_rules,
     validate,
-    visit,
 )
-from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectFieldNode
 
-from handler.compiler.directives import ON_OPERATIONS, read_arguments
+from handler.compiler.directives import read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.schema import ExecutableFile
-from handler.graph.document import bare
+from handler.compiler.schema import AuthorSchema, ExecutableFile
+from handler.compiler.sending import sendable
+from handler.compiler.tool_options import AuthorOptions, read_options
+from handler.compiler.used import coordinates_used
 
 OPERATIONS_FOLDER = "operations"
 
@@ -43,8 +41,6 @@ DOUBTS = (NoUnusedVariablesRule, NoDeprecatedCustomRule)
 
 RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, *DOUBTS))
 
-NOTHING = DocumentNode()
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
@@ -52,6 +48,7 @@ class McpTool:
 
     name: str | None
     description: str | None
+    options: AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +59,8 @@ class AuthorOperation:
     kind: str  # query | mutation
     node: OperationDefinitionNode
     document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
+    text: str  # what is sent: the author's own where nothing had to be taken out of it
+    optional_conditions: frozenset[str]  # variables whose null is sent as if they were absent
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
@@ -72,9 +71,40 @@ class AuthorOperation:
         return self.persisted or self.tool is not None
 
     @property
+    def variables(self) -> list[str]:
+        """The names of its variables."""
+        return [node.variable.name.value for node in self.node.variable_definitions or ()]
+
+    @property
     def description(self) -> str:
         """The text before the operation."""
         return self.node.description.value if self.node.description else ""
+
+
+TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
+
+
+class _Sent(NamedTuple):
+    """What is sent of one operation."""
+
+    document: DocumentNode = DocumentNode()
+    text: str = ""
+    optional_conditions: frozenset[str] = frozenset()
+
+
+NOTHING = _Sent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersistedDocument:
+    """A file whose operations may be asked for by the file's id: ``sha256:`` and the SHA-256 of its bytes.
+
+    Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
+    """
+
+    file: str
+    id: str
+    operations: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +112,7 @@ class Operations:
     """What the author's files of operations hold."""
 
     valid: tuple[AuthorOperation, ...]
+    documents: tuple[PersistedDocument, ...]
     refused: frozenset[str]  # names of those with mistakes, which have been reported
     complete: bool  # False: a file could not be read, so there may be more
 
@@ -98,34 +129,33 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
 
 
 def read_operations(
-    executables: Sequence[ExecutableFile],
-    files: EndpointFiles,
-    schema: GraphQLSchema | None,
-    problems: Problems,
+    executables: Sequence[ExecutableFile], files: EndpointFiles, author: AuthorSchema, problems: Problems
 ) -> Operations:
     """Every operation of the files. Without a schema only what can be judged without one is reported."""
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
     for executable, document in parsed:
         if document is not None:
-            found += _operations(document, executable, schema, problems)
+            found += _operations(document, executable, author, problems)
     unique = _uniquely_named(found, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
+        documents=tuple(
+            PersistedDocument(
+                file=executable.name, id=f"sha256:{files.sha256(executable.name)}", operations=_names(document)
+            )
+            for executable, document in parsed
+            if document and executable.persisted
+        ),
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
         complete=all(document for _, document in parsed),
     )
 
 
-def coordinates_used(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
-    """Every schema coordinate that an operation uses: types, fields, arguments, input fields and enum values.
-
-    ``@skip`` and ``@include`` are ignored: what may be selected counts.
-    """
-    type_info = TypeInfo(schema)
-    collector = _Coordinates(type_info)
-    visit(operation.document, TypeInfoVisitor(type_info, collector))
-    return sorted(collector.found)
+def _names(document: DocumentNode) -> tuple[str, ...]:
+    """The names of a document's operations; one without a name is called by its document alone."""
+    nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return tuple(node.name.value for node in nodes if node.name)
 
 
 def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems) -> DocumentNode | None:
@@ -140,52 +170,70 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
 
 
 def _operations(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    documents = _separate_if_valid(document, executable, schema, problems)
+    documents = _separate_if_valid(document, executable, author, problems)
     for node in nodes:
         if node.name is None:
             # Requests may still run it by its document, where an @sdl names that.
             report = problems.warn if executable.by_sdl and len(nodes) == 1 else problems.add
             report(node, "an operation without a name cannot be called: name it")
             continue
-        name, document = node.name.value, documents.get(node.name.value, NOTHING)
+        sent = documents.get(node.name.value, NOTHING)
         if node.operation is OperationType.SUBSCRIPTION:
-            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer')
-            document = NOTHING
-        yield _operation(node, document, executable, problems)
+            problems.add(node, f'"{node.name.value}" is a subscription: a tool is one request and one answer')
+            sent = NOTHING
+        yield _operation(node, sent, executable, problems)
 
 
 def _separate_if_valid(
-    document: DocumentNode, executable: ExecutableFile, schema: GraphQLSchema | None, problems: Problems
-) -> dict[str, DocumentNode]:
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
+) -> dict[str, _Sent]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
-    definitions = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
-    for node in definitions:
+    own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+    foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+    for node in foreign:
         problems.add(node, "this is a type definition: expected operations and fragments")
-    if schema is None or definitions:
+    if author.schema is None:
         return {}
-    stripped = bare(document, without_directives=ON_OPERATIONS)
-    errors = validate(schema, stripped, rules=RULES)
+    try:
+        sent = sendable(DocumentNode(definitions=tuple(own)), problems)
+    except RecursionError:  # fragments in fragments without end
+        problems.add(Place(executable.name), TOO_MUCH)
+        return {}
+    errors = validate(author.schema, sent.document, rules=RULES)
     for error in errors:
-        if error.nodes:
-            problems.add(error, error.message)
-        else:  # validation gave up
-            problems.add(
-                Place(executable.name), "it has too many mistakes, fields or fragments to be judged to its end"
-            )
-    if errors:
+        _report(error, executable, author, problems)
+    if errors or _uses_hidden(sent.document, author.hidden, author.schema, problems) or foreign:
         return {}
-    for doubt in validate(schema, stripped, rules=DOUBTS):
+    for doubt in validate(author.schema, sent.document, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
-    return separate_operations(stripped)
+    alone = separate_operations(sent.document)
+    # One operation that says what its file says is sent as the file is: so its digest is the file's.
+    text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
+    return {name: _Sent(each, text or print_ast(each), sent.optional_conditions[name]) for name, each in alone.items()}
+
+
+def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
+    if not error.nodes:  # validation gave up
+        problems.add(Place(executable.name), TOO_MUCH)
+    elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+        problems.add(error, error.message)
+
+
+def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: GraphQLSchema, problems: Problems) -> bool:
+    """Whether it uses what the API keeps from its clients, which is reported: persisted operations are clients'."""
+    used = {coordinate: at for coordinate, at in coordinates_used(document, schema).items() if coordinate in hidden}
+    for coordinate, at in used.items():
+        problems.add(at, f'"{coordinate}" cannot be used: {hidden[coordinate]} hides it')
+    return bool(used)
 
 
 def _operation(
-    node: OperationDefinitionNode, document: DocumentNode, executable: ExecutableFile, problems: Problems
+    node: OperationDefinitionNode, sent: _Sent, executable: ExecutableFile, problems: Problems
 ) -> AuthorOperation:
     descriptions: dict[str, str] = {}
     for variable in node.variable_definitions or ():
@@ -199,7 +247,9 @@ def _operation(
         name=node.name.value if node.name else "",
         kind=node.operation.value,
         node=node,
-        document=document,
+        document=sent.document,
+        text=sent.text,
+        optional_conditions=sent.optional_conditions,
         persisted=executable.persisted,
         tool=_mcp_tool(node, problems),
         descriptions=descriptions,
@@ -211,7 +261,10 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
     for extra in directives[1:]:
         problems.add(extra, "@mcpTool can stand on an operation once")
     values = read_arguments(directives[0], problems) if directives else None
-    return None if values is None else McpTool(name=values.get("name"), description=values.get("description"))
+    if values is None:
+        return None
+    options = read_options(directives[0], values, problems)
+    return McpTool(name=values.get("name"), description=values.get("description"), options=options)
 
 
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
@@ -226,36 +279,3 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
                 f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
             )
     return [operation for operation in operations if first[operation.name] is operation]
-
-
-class _Coordinates(Visitor):
-    def __init__(self, type_info: TypeInfo) -> None:
-        super().__init__()
-        self._types = type_info
-        self.found: set[str] = set()
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        parent = self._types.get_parent_type()
-        if parent:
-            self.found.add(parent.name)
-        if parent and not node.name.value.startswith("__"):
-            self.found.add(f"{parent.name}.{node.name.value}")
-
-    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
-        parent, field, directive = (
-            self._types.get_parent_type(),
-            self._types.get_field_def(),
-            self._types.get_directive(),
-        )
-        if parent and field and directive is None and field.ast_node:
-            self.found.add(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)")
-
-    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
-        parent = get_named_type(self._types.get_parent_input_type())
-        if parent:
-            self.found.add(f"{parent.name}.{node.name.value}")
-
-    def enter_enum_value(self, node: EnumValueNode, *_: object) -> None:
-        type_ = get_named_type(self._types.get_input_type())
-        if isinstance(type_, GraphQLEnumType):
-            self.found.add(f"{type_.name}.{node.value}")

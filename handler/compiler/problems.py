@@ -32,8 +32,8 @@ class Problems:
     ``entry`` is where the endpoint's index.graphql stands, which may be below the folder.
     """
 
-    def __init__(self) -> None:
-        self.entry = NOWHERE.file
+    def __init__(self, entry: str = NOWHERE.file) -> None:
+        self.entry = entry
         self._errors: list[Problem] = []
         self._warnings: list[Problem] = []
 
@@ -64,7 +64,7 @@ class Problems:
         return tuple(sorted(set(self._warnings)))
 
     def _problem(self, at: At, sentence: str) -> Problem:
-        place = _place(at)
+        place = where(at)
         if place == NOWHERE:
             place = Place(self.entry)
         if isinstance(at, GraphQLError):
@@ -78,6 +78,16 @@ def place_of(node: Node) -> Place:
         return NOWHERE
     first = node.loc.start_token
     return Place(node.loc.source.name, first.line, first.column)
+
+
+def where(at: At) -> Place:
+    """Where a problem stands."""
+    return at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
+
+
+def shown(place: Place) -> str:
+    """A place inside a sentence."""
+    return f"{place.file}:{place.line}:{place.column}" if place.line else place.file
 
 
 def place_in(source: Source, position: int) -> Place:
@@ -97,10 +107,6 @@ def some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _place(at: At) -> Place:
-    return at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
-
-
 def _error_place(error: GraphQLError) -> Place:
     if error.nodes:
         return place_of(next(iter(error.nodes)))
@@ -113,7 +119,7 @@ def _second_place(error: GraphQLError) -> str:
     """Where the other one of two stands that cannot both be."""
     places = [place_of(node) for node in error.nodes or ()]
     other = next((place for place in places if place != places[0]), None)
-    return f" See also {other.file}:{other.line}:{other.column}." if other else ""
+    return f" See also {shown(other)}." if other else ""
 
 
 def _printable(text: str) -> str:

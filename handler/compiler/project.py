@@ -43,14 +43,18 @@ def read_project(files: EndpointFiles, problems: Problems) -> Project:
     if not files.exists(STEPZEN_CONFIG):
         name = "/".join(files.folder.resolve().parts[-2:])
         return Project(endpoint=_endpoint(name, Place(ENTRY), problems))
-    content = _content(files, problems)
-    if content is None:
+    text = files.read(STEPZEN_CONFIG)
+    if text is None:
         return Project(endpoint=REFUSED_NAME)
-    root = _root(content, files.read(STEPZEN_CONFIG) or "", problems)
-    if not isinstance(content.get("endpoint"), str):
-        problems.add(Place(STEPZEN_CONFIG), 'expected {"endpoint": "folder/name"}')
+    content = _content(text, problems)
+    root = _root(content, text, problems)
+    at = _place_of("endpoint", text)
+    if content is None:
         return Project(endpoint=REFUSED_NAME, root=root)
-    return Project(endpoint=_endpoint(content["endpoint"], Place(STEPZEN_CONFIG), problems), root=root)
+    if not isinstance(content.get("endpoint"), str):
+        problems.add(at, 'expected {"endpoint": "folder/name"}')
+        return Project(endpoint=REFUSED_NAME, root=root)
+    return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root)
 
 
 def _endpoint(name: str, at: Place, problems: Problems) -> str:
@@ -62,10 +66,7 @@ def _endpoint(name: str, at: Place, problems: Problems) -> str:
     return REFUSED_NAME
 
 
-def _content(files: EndpointFiles, problems: Problems) -> Mapping[str, Any] | None:
-    text = files.read(STEPZEN_CONFIG)
-    if text is None:
-        return None
+def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as exc:
@@ -76,14 +77,21 @@ def _content(files: EndpointFiles, problems: Problems) -> Mapping[str, Any] | No
     return content if isinstance(content, dict) else {}
 
 
-def _root(content: Mapping[str, Any], text: str, problems: Problems) -> str:
+def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> str:
+    if content is None:
+        # A comma too many must not bring a report that there is no index.graphql.
+        written = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
+        return posixpath.normpath(written[1]) if written and _is_below(written[1]) else "."
     root = content.get("root", ".")
     if isinstance(root, str) and _is_below(root):
         return posixpath.normpath(root)
-    key = re.search(r'"root"\s*:', text)
-    at = place_in(Source(text, STEPZEN_CONFIG), key.start()) if key else Place(STEPZEN_CONFIG)
-    problems.add(at, '"root": expected a folder below this one, such as "src"')
+    problems.add(_place_of("root", text), '"root": expected a folder below this one, such as "src"')
     return "."
+
+
+def _place_of(key: str, text: str) -> Place:
+    found = re.search(rf'"{key}"\s*:', text)
+    return place_in(Source(text, STEPZEN_CONFIG), found.start()) if found else Place(STEPZEN_CONFIG)
 
 
 def _is_below(root: str) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -15,10 +16,19 @@ from graphql import (
     get_named_type,
 )
 
-from handler.compiler.naming import speaks_of
+from handler.compiler.naming import joined, mentions
 from handler.compiler.visibility import FieldsType, fields_of
 
 Graph = Mapping[str, Collection[str]]
+
+
+OPERATORS = re.compile(
+    "above|after|any|asc|at|average|avg|before|below|between|by|contains|count|desc|distinct|ends|eq|equals|every|"
+    "exists|first|from|ge|greater|gte?|has|ieq|ilike|in|is|last|le|less|like|lower|lte?|matches|max|maximum|min|minimum|"
+    "ne|neq|nin|no|none|not|null|of|on|only|or|order|over|range|regex|since|some|sort|starts|sum|than|to|total|under|"
+    "until|upper|where|with|without"
+)
+"""Words that say what is done with a field, and not which one it is."""
 
 
 class Questions:
@@ -29,6 +39,9 @@ class Questions:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._above = _types_above(schema)
+        self._below = _turned(self._above)
+        self._names = _Names(schema)
+        self._reached: dict[str, set[str]] = {}  # type -> those that can be reached from it
         self._answers: dict[str, set[str]] = {}  # input's coordinate -> types that are returned for it
         self._by_name: dict[str, list[str]] = {}  # input's name -> coordinates
         for name, coordinate, answer in _questions(schema):
@@ -37,17 +50,63 @@ class Questions:
             self._answers.setdefault(coordinate, set()).add(answer)
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates whose name speaks of a (joined) field name and that ask about one of ``types``."""
-        names = [name for name in self._by_name if speaks_of(name, field)]
-        leading = reachable(types, self._above) if names else set()
-        for coordinate in (coordinate for name in names for coordinate in self._by_name[name]):
-            if not self._answers[coordinate].isdisjoint(leading):
-                yield coordinate
+        """The coordinates whose name speaks of a (joined) field name and that ask about one of ``types``.
+
+        ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one.
+        """
+        named = {name: places for name in self._by_name if (places := list(mentions(name, field)))}
+        leading = reachable(types, self._above) if named else set()
+        for name, places in named.items():
+            meanings = [self._names.others(before, field, after, types) for before, after in places]
+            for coordinate in self._by_name[name]:
+                # What a question does not lead to, it cannot mean.
+                met = (self._met(answer) for answer in self._answers[coordinate] & leading)
+                if any(meant.isdisjoint(types_met) for types_met in met for meant in meanings):
+                    yield coordinate
 
     def about(self, types: Collection[str]) -> list[str]:
         """The coordinates of all inputs that ask about one of ``types``."""
         leading = reachable(types, self._above)
         return [coordinate for coordinate, answers in self._answers.items() if not answers.isdisjoint(leading)]
+
+    def _met(self, answer: str) -> set[str]:
+        if answer not in self._reached:
+            self._reached[answer] = reachable([answer], self._below)
+        return self._reached[answer]
+
+
+class _Names:
+    """What the words of an input's name may stand for beside one field."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._having: dict[str, set[str]] = {}  # a field's name -> the types that have it
+        self._meant: dict[str, set[str]] = {}  # the name of a type, or of a field that returns it -> the type
+        for type_, name, field in fields_of(schema):
+            self._having.setdefault(joined(name), set()).add(type_.name)
+            self._meant.setdefault(joined(name), set()).update(_possible(schema, get_named_type(field.type)))
+            self._meant.setdefault(joined(type_.name), set()).update(_possible(schema, type_))
+
+    def others(self, before: Sequence[str], field: str, after: Sequence[str], types: Collection[str]) -> set[str]:
+        """The types that the words around a field name instead of ``types``; none where nothing else is named.
+
+        That is a field of what the words before it name, or a field with a longer name: ``databaseId`` is no ``id``.
+        """
+        for skipped in range(len(before)):
+            owners = self._meant.get("".join(before[skipped:]), set()) & self._having.get(field, set())
+            if owners:
+                return owners if owners.isdisjoint(types) else set()
+        for start in range(len(before) + 1):
+            for end in range(len(after), -1, -1):
+                added = [*before[start:], *after[:end]]
+                longer = self._having.get("".join([*before[start:], field, *after[:end]]), set())
+                if added and longer and not any(map(OPERATORS.fullmatch, added)):
+                    return longer
+        return set()
+
+
+def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> set[str]:
+    members = _members(schema, type_) if isinstance(type_, GraphQLInterfaceType | GraphQLUnionType) else []
+    return {type_.name, *(member.name for member in members)}
 
 
 def reachable(start: Collection[str], graph: Graph) -> set[str]:
@@ -103,6 +162,15 @@ def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
             for member in _members(schema, abstract):
                 above.setdefault(member.name, set()).add(abstract.name)
     return above
+
+
+def _turned(graph: Graph) -> dict[str, set[str]]:
+    """The same steps the other way round."""
+    turned: dict[str, set[str]] = {}
+    for name, others in graph.items():
+        for other in others:
+            turned.setdefault(other, set()).add(name)
+    return turned
 
 
 def _members(schema: GraphQLSchema, abstract: GraphQLInterfaceType | GraphQLUnionType) -> list[FieldsType]:

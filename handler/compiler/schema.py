@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import (
@@ -12,19 +12,36 @@ from graphql import (
     GraphQLNamedType,
     GraphQLObjectType,
     GraphQLSchema,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    ScalarTypeDefinitionNode,
     SchemaDefinitionNode,
     SchemaExtensionNode,
+    TypeDefinitionNode,
     build_ast_schema,
     parse,
+    specified_scalar_types,
     validate_schema,
 )
+from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
+from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
-from handler.compiler.foreign import inaccessible, missing_definitions, without_foreign
+from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, without_foreign
+from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.questions import reachable
+from handler.compiler.visibility import hidden_by_patterns
+
+RULES_OF_A_PART = tuple(
+    rule
+    for rule in specified_sdl_rules
+    if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
+)
+"""What can be judged where a file is missing: all but whether something is defined, which may be done there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,22 +62,24 @@ class ExecutableFile:
 class AuthorSchema:
     """What the author's SDL files say: the schema, its tools, and where operations stand."""
 
-    schema: GraphQLSchema | None  # None: it has mistakes, which have been reported
+    schema: GraphQLSchema | None  # None: it has mistakes after which nothing can be judged; all were reported
+    unclear: frozenset[str]  # types of which the schema says too little, because their definitions have mistakes
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
-    inaccessible: tuple[str, ...]  # coordinates
+    hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
     """Read ``index.graphql`` and all that it includes."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
-    schema = _build(reader.definitions, problems) if reader.complete else None
+    schema, unclear = _build(reader.definitions, problems, complete=reader.complete)
     return AuthorSchema(
         schema=schema,
+        unclear=unclear,
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
-        inaccessible=inaccessible(reader.definitions),
+        hidden=_hidden(reader, schema, problems) if schema else {},
     )
 
 
@@ -71,10 +90,12 @@ class _Reader:
         self._files = files
         self._problems = problems
         self._seen: set[str] = set()
-        self.complete = True  # False: a file is missing, and half a schema would bring false reports
+        self.complete = True  # False: part of the schema is missing, and the rest would bring false reports
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
+        self.includes: dict[str, list[str]] = {}  # file -> those that it names
+        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # with patterns, for the files that it names
 
     def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
         """Read one file and those it includes. ``chain`` are the files that led here."""
@@ -92,10 +113,15 @@ class _Reader:
         directives = list(_schema_directives(document))
         self.tools += read_tools(directives, self._problems)
         self.definitions += document.definitions
-        for sdl in read_includes(directives, self._problems):
+        includes = read_includes(directives, self._problems)
+        self.complete &= len(includes) == sum(node.name.value == "sdl" for node in directives)
+        for sdl in includes:
             self.executables += _executables(name, sdl)
-            for included in sdl.files:
-                self.include(join(name, included), chain=(*chain, name), named_at=place_of(sdl.node))
+            included = [join(name, each) for each in sdl.files]
+            self.includes.setdefault(name, []).extend(included)
+            self.scopes += [(sdl, included)] if sdl.visibility else []
+            for each in included:
+                self.include(each, chain=(*chain, name), named_at=place_of(sdl.node))
 
     def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
         source = self._files.source(name, named_at=named_at)
@@ -122,31 +148,77 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
     ]
 
 
-def _build(definitions: Sequence[DefinitionNode], problems: Problems) -> GraphQLSchema | None:
+def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
+    """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
+
+    A field that is hidden in one scope stays hidden, whatever the scopes around it say.
+    """
+    hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    for sdl, included in reader.scopes:
+        files = reachable(included, reader.includes)
+        within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
+        found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        hidden |= dict.fromkeys(found, "@sdl(visibility:)")
+    return hidden
+
+
+def _file_of(node: DefinitionNode) -> str:
+    return place_of(node).file
+
+
+def _build(
+    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
+    own = _own_definitions(definitions, problems)
+    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
+    rules = specified_sdl_rules if complete else RULES_OF_A_PART
+    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
+    for error in errors:
+        problems.add(error, error.message)
+    if not complete:
+        return None, frozenset()
+    sound = None if errors else _valid_schema(document, problems)
+    schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
+    return schema if schema and _has_roots(schema, problems) else None, unclear
+
+
+def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
             problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
-    merged = merge_definitions(
-        [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)], problems
-    )
-    own = [node for node in without_foreign(merged, problems) if not _says_nothing(node)]
-    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
-    errors = validate_sdl(document)
-    for error in errors:
-        problems.add(error, error.message)
-    if errors:
-        return None
+    types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
+    return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
+
+
+def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
+    """What implements another kind of type than an interface, and unions of other kinds than object types.
+
+    No operation can be judged against such a schema. What nobody defined is reported as that.
+    """
+    kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
+    kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
+    for type_ in definitions:
+        for node in getattr(type_, "interfaces", None) or ():
+            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
+                yield GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node)
+        for node in getattr(type_, "types", None) or ():
+            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
+                yield GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node)
+
+
+def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:
     try:
         schema = build_ast_schema(document, assume_valid_sdl=True)
         faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
-        problems.add(Place(ENTRY), f"this is no schema: {exc}")
+        cause = exc.__cause__ or exc  # of fields that cannot be made it is the mistake in one of them
+        at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
+        problems.add(at, f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}")
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules; their operations work all the same.
         problems.warn(fault, fault.message)
-    if not _has_roots(schema, problems):
-        return None
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
 
 

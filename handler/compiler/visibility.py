@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import re2
 from graphql import (
@@ -23,44 +23,77 @@ Matcher = Callable[[str], object]
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
+ROOTS = ("Query", "Mutation", "Subscription")
+
 MAX_PATTERN_MEMORY = 1_000_000
 
 
-class _Rule(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True, kw_only=True)
+class _Rule:
+    """A visibility pattern, ready to match. Equal is only the same one."""
+
+    at: At
     types: Matcher
     fields: Matcher
     expose: bool
+    text: str
 
 
 def hidden_by_patterns(
-    schema: GraphQLSchema, patterns: Sequence[VisibilityPattern], *, at: At, problems: Problems
+    schema: GraphQLSchema,
+    patterns: Sequence[VisibilityPattern],
+    problems: Problems,
+    *,
+    within: Container[str] | None = None,
 ) -> dict[str, Mask] | None:
     """The coordinates that visibility patterns hide, as masks that never hold; ``None`` after reporting a bad one.
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
     them; fields of other types are visible unless one hides them. ``Query`` and ``Mutation`` match the root types,
-    whatever these are called.
+    whatever these are called. Of fields that are not ``within`` the given coordinates nothing is said.
 
-    Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``.
+    Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``, and "directive @sdl", ``visibility``.
     """
-    rules = [rule for pattern in patterns if (rule := _compile(pattern, at, problems))]
+    rules = [rule for pattern in patterns if (rule := _compile(pattern, problems))]
     if len(rules) < len(patterns):
         return None
     roots = _usual_root_names(schema)
-    own: dict[str, Mask] = {}
-    shown_again: list[str] = []
+    decisions = _Decisions()
     for type_ in types_with_fields(schema):
         names = {type_.name, roots.get(type_.name, type_.name)}
         of_type = [rule for rule in rules if any(map(rule.types, names))]
         for field in type_.fields:
-            matching = [rule.expose for rule in of_type if rule.fields(field)] or [type_.name not in roots]
-            if not matching[-1]:
-                own[f"{type_.name}.{field}"] = HIDDEN
-            elif False in matching:
-                shown_again.append(f"{type_.name}.{field}")
-    if shown_again:
-        problems.warn(at, f"the last match wins: a pattern exposes {some(shown_again)}, which an earlier one hides")
-    return own
+            if within is None or f"{type_.name}.{field}" in within:
+                matching = [rule for rule in of_type if rule.fields(field)]
+                decisions.take(f"{type_.name}.{field}", matching, otherwise=type_.name not in roots)
+    decisions.doubt(rules, roots.values(), problems)
+    return dict.fromkeys(decisions.hidden, HIDDEN)
+
+
+class _Decisions:
+    """What rules say of fields, and which of them say anything."""
+
+    def __init__(self) -> None:
+        self.hidden: list[str] = []
+        self._matching: set[_Rule] = set()
+        self._shown_again: dict[_Rule, list[str]] = {}
+
+    def take(self, coordinate: str, matching: Sequence[_Rule], *, otherwise: bool) -> None:
+        """Let the last rule that matches decide, and without any take the default."""
+        self._matching.update(matching)
+        if not (matching[-1].expose if matching else otherwise):
+            self.hidden.append(coordinate)
+        elif not all(rule.expose for rule in matching):
+            self._shown_again.setdefault(matching[-1], []).append(coordinate)
+
+    def doubt(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
+        """Warn of rules that undo earlier ones, and of those that match nothing."""
+        for rule, shown in self._shown_again.items():
+            problems.warn(rule.at, f"the last match wins: this exposes {some(shown)}, which a pattern before it hides")
+        for rule in rules:
+            # Patterns for all root types are written by tools too, whether or not a schema has them.
+            if rule not in self._matching and not any(rule.types(name) for name in ROOTS if name not in roots):
+                problems.warn(rule.at, f"this pattern matches no field: {rule.text}")
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -77,8 +110,8 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
 
 def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
     """Root type -> what patterns may call it beside its name."""
-    roots = {"Query": schema.query_type, "Mutation": schema.mutation_type, "Subscription": schema.subscription_type}
-    return {root.name: name for name, root in roots.items() if root}
+    types = (schema.query_type, schema.mutation_type, schema.subscription_type)
+    return {root.name: name for name, root in zip(ROOTS, types, strict=True) if root}
 
 
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
@@ -95,10 +128,13 @@ def types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
             yield type_
 
 
-def _compile(pattern: VisibilityPattern, at: At, problems: Problems) -> _Rule | None:
-    types = _matcher(pattern.types, at, problems)
-    fields = _matcher(pattern.fields, at, problems)
-    return _Rule(types, fields, pattern.expose) if types and fields else None
+def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
+    types = _matcher(pattern.types, pattern.at, problems)
+    fields = _matcher(pattern.fields, pattern.at, problems)
+    text = f'types "{pattern.types:.60}", fields "{pattern.fields:.60}"'
+    return (
+        _Rule(at=pattern.at, types=types, fields=fields, expose=pattern.expose, text=text) if types and fields else None
+    )
 
 
 def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:

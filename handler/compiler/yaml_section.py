@@ -171,7 +171,7 @@ class Section:
         except ValueError:
             value = float("nan")
         if not least <= value <= most:
-            self.refuse(key, f"a number from {least:g} to {most:g}")
+            self.refuse(key, f"a number from {least:.9g} to {most:.9g}")
             return default
         return value
 

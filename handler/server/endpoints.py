@@ -36,7 +36,9 @@ class Endpoint:
 
     def __init__(self, bundle: Bundle, storage: Storage) -> None:
         self.bundle = bundle
-        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in bundle.tools}
+        self.tools: Mapping[str, Tool] = {
+            name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
+        }
         self._storage = storage
         self._index: SchemaIndex | None = None
         self._validators: dict[str, ArgumentsValidator] = {}

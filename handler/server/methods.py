@@ -12,7 +12,7 @@ from handler.policy import outcome_of
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
-from handler.server.tools import Caller, call_tool, list_entries
+from handler.server.tools import Caller, call_tool, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
 
@@ -74,6 +74,8 @@ async def _call_tool(call: Call) -> JSONObject:
             id=call.request.id,
         )
     try:
+        if call.anonymous and find_tool(call.caller, name).options.scopes:
+            raise CredentialRequired
         return await call_tool(call.caller, name, arguments)
     except ToolNotFound as exc:
         if call.anonymous:

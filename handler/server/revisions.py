@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from handler import __version__
+from handler.bundle import to_json_bytes
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+TEXT_ONLY = ("2025-03-26", "2024-11-05")
 ASSUMED = "2025-03-26"
 """What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
 
@@ -33,7 +35,13 @@ def negotiate(asked: object) -> str:
 
 
 def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
-    """A result as a revision has it: since 2026-07-28 it says that it is complete, and who answers."""
+    """A result as a revision has it.
+
+    Since 2026-07-28 it says that it is complete, and who answers. Before 2025-06-18 there was only text.
+    """
+    if "structuredContent" in result and not result["content"] and revision in TEXT_ONLY:
+        text = to_json_bytes(result["structuredContent"]).decode()
+        result = {**result, "content": [{"type": "text", "text": text}]}
     if not is_modern(revision):
         return result
     meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}

@@ -7,8 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle import Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
-from handler.errors import BundleError, CallError, InvalidArguments, StorageError, ToolNotFound, UpstreamError
+from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
+from handler.errors import (
+    BundleError,
+    CallError,
+    ConsentRequired,
+    InvalidArguments,
+    StorageError,
+    ToolNotFound,
+    UpstreamError,
+)
 from handler.http import HttpClient
 from handler.json_shape import nests_deeper
 from handler.policy import Mask
@@ -37,8 +45,17 @@ class Caller:
 
 def list_entries(bundle: Bundle, outcome: Mask) -> list[JSONObject]:
     """The ``tools/list`` entries for callers of one outcome, in the order of the bundle."""
-    entries = (_entry(tool, outcome) for tool in bundle.tools)
+    entries = (entry_of(tool, outcome) for tool in bundle.tools if not tool.options.hidden)
     return [entry for entry in entries if entry is not None]
+
+
+def entry_of(tool: Tool, outcome: Mask) -> JSONObject | None:
+    """A tool as callers of one outcome would see it listed; nothing where they cannot use it."""
+    match tool:
+        case PrescribedTool():
+            return tool.entry if tool.mask <= outcome else None
+        case GraphQLTool():
+            return next((listing.entry for listing in tool.listings if listing.outcome == outcome), None)
 
 
 async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> JSONObject:
@@ -49,9 +66,7 @@ async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> 
     Raises:
         ToolNotFound: there is no such tool for this caller, which is the same whether or not it exists.
     """
-    tool = caller.endpoint.tools.get(name)
-    if tool is None or _entry(tool, caller.outcome) is None:
-        raise ToolNotFound(name)
+    tool = find_tool(caller, name)
     try:
         if nests_deeper(arguments, MAX_NESTING):
             raise InvalidArguments(name, [f"/: nested more than {MAX_NESTING} deep"])
@@ -62,26 +77,30 @@ async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> 
             case GraphQLTool():
                 return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
-        return {"content": [_text(str(exc))], "isError": True}
+        return _with_meta({"content": [_text(str(exc))], "isError": True}, tool)
 
 
-def _entry(tool: Tool, outcome: Mask) -> JSONObject | None:
-    match tool:
-        case PrescribedTool():
-            return tool.entry if tool.mask <= outcome else None
-        case GraphQLTool():
-            return next((listing.entry for listing in tool.listings if listing.outcome == outcome), None)
+def find_tool(caller: Caller, name: str) -> Tool:
+    """The tool of a name or an alias.
+
+    Raises:
+        ToolNotFound: there is none for this caller, which is the same whether or not it exists.
+    """
+    tool = caller.endpoint.tools.get(name)
+    if tool is None or entry_of(tool, caller.outcome) is None:
+        raise ToolNotFound(name)
+    return tool
 
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    _require_consent(tool, arguments)
     request = GraphQLRequest(
         text=tool.operation.text,
         operation_name=tool.operation.name,
-        variables=arguments if tool.flat else arguments.get("variables", {}),
+        variables=_variables(tool, arguments),
         is_query=tool.operation.kind == "query",
     )
-    response = await execute(caller.http, caller.endpoint.bundle.upstream, request)
-    return _result(response, structured="outputSchema" in tool.entry)
+    return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
 
 
 async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -96,34 +115,58 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
         schema=schema,
         operation_name=arguments.get("operationName"),
         variables=arguments.get("variables") or {},
-        limits=caller.endpoint.bundle.limits,
+        limits=tool.limits,
     )
     if checked.introspection:
-        return _result(answer_introspection(checked, schema), structured=False)
+        return _result(answer_introspection(checked, schema), tool)
+    if checked.kind != "query":
+        _require_consent(tool, arguments)
     request = GraphQLRequest(
         text=checked.text,
         operation_name=checked.name,
         variables=checked.variables,
         is_query=checked.kind == "query",
     )
-    return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), structured=False)
+    return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
 
 
-def _result(response: JSONObject, *, structured: bool) -> JSONObject:
+def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """The operation's variables among the arguments."""
+    given = arguments if tool.flat else arguments.get("variables", {})
+    confirmed = tool.options.confirm and tool.flat
+    absent = tool.operation.null_is_absent
+    return {
+        name: value
+        for name, value in given.items()
+        if not (name in absent and value is None) and not (confirmed and name == CONFIRM)
+    }
+
+
+def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:
+    if tool.options.confirm and arguments.get(CONFIRM) is not True:
+        raise ConsentRequired(tool.name, argument=CONFIRM)
+
+
+def _result(response: JSONObject, tool: Tool) -> JSONObject:
     """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
     try:
         text = to_json_bytes(response)
     except RecursionError as exc:
         raise UpstreamError("The API's answer is nested too deeply. Ask for less.") from exc
-    content: JSONObject = {"content": [_text(text.decode())]}
-    if structured:
-        content["structuredContent"] = response
+    output = tool.options.output
+    result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
+    if output != "text":
+        result["structuredContent"] = response
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
-        content["isError"] = True
-    if len(text) > SURELY_SMALL_BYTES and _payload_bytes(content) > MAX_PAYLOAD_BYTES:
+        result["isError"] = True
+    if len(text) > SURELY_SMALL_BYTES and _payload_bytes(result) > MAX_PAYLOAD_BYTES:
         raise UpstreamError("The result is larger than an answer may be. Ask for fewer rows or fields.")
-    return content
+    return _with_meta(result, tool)
+
+
+def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
+    return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
 
 
 def _payload_bytes(content: JSONObject) -> int:

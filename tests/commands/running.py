@@ -21,7 +21,7 @@ from handler.__main__ import main
 from tests.conftest import ROOT
 
 SCHEMA = "type Query { a: String, b: Int }\ntype Mutation { set(b: Int!): Int }\n"
-OPERATION = 'query A @mcpTool(name: "a") { a }\n'
+OPERATION = 'query A @mcpTool(name: "a", title: "A") { a }\n'
 CONFIG = """\
 upstream: {url: "http://127.0.0.1:9/graphql"}
 access:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ def test_an_endpoint_without_problems_is_a_table_and_exit_0(workplace: Path, sti
     assert (done.code, done.err) == (0, "")
     title, headings, row, access, empty, summary = done.out.splitlines()
     assert title == "api/things"
-    assert headings.split() == ["tool", "kind", "runs", "bytes", "~tokens", "anonymous"]
-    assert re.fullmatch(r"a     prescribed  query A +\d+ +\d+  yes", row)
+    assert headings.split() == ["tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous"]
+    assert re.fullmatch(r"a     prescribed  query A +1 +\d+ +\d+  yes     all", row)
     assert headings.index("bytes") + len("bytes") == row.index("  yes") - len("  ~tokens")
     assert (access, empty, summary) == ("Who gets in: anonymous callers.", "", "No problems in 1 endpoint")
 
@@ -114,6 +115,53 @@ def test_a_warning_does_not_fail_the_check(workplace: Path, stile: Stile) -> Non
 SCHEMA_WITHOUT_TOOLS = "type Query { a: String }\n"
 
 
+TWO_SIDES = """
+extend schema
+  @tool(name: "a.b", title: "T", graphql: {expose: true, types: "Query|Mutation", fields: ".*"})
+  @tool(name: "plain", graphql: {expose: true, types: "Query", fields: "b"}, hidden: true)
+type Query { a: String b: String }
+type Mutation { c: String }
+"""
+
+
+def test_what_clients_refuse_is_a_warning_of_the_check(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "index.graphql": TWO_SIDES})
+
+    done = stile("check", ".")
+
+    assert done.code == 0
+    place = "api/things/index.graphql"
+    assert done.out.splitlines()[:3] == [
+        f'{place}:3:3: warning: "a.b" reads and writes, so clients ask before each call: expected two tools',
+        f'{place}:3:3: warning: some clients refuse the name "a.b": expected 1 to 64 letters, digits, _ or -',
+        f'{place}:4:3: warning: "plain" has no title, which some clients and their directories ask for',
+    ]
+
+
+def test_table_tells_what_each_tool_runs_and_who_sees_it(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "index.graphql": TWO_SIDES})
+
+    both, plain, prescribed = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["tools"]
+
+    assert (both["kind"], both["runs"], both["types"]) == ("graphql", "query a, b; mutation c", 2)
+    assert (both["listed"], both["anonymous"]) == (True, "part")  # mutations have no policy, so they are closed
+    assert (plain["runs"], plain["listed"], plain["anonymous"]) == ("query b", False, "all")
+    assert (prescribed["kind"], prescribed["runs"], prescribed["types"]) == ("prescribed", "query A", 1)
+
+
+def test_many_root_fields_are_cut_in_the_table_and_whole_in_json(workplace: Path, stile: Stile) -> None:
+    fields = " ".join(f"field{number}: String" for number in range(30))
+    write_endpoint(workplace, {"index.graphql": f"type Query {{ {fields} }}"})
+
+    (row,) = [line for line in stile("check", ".").out.splitlines() if line.startswith("api-things")]
+    (tool,) = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["tools"]
+
+    assert "field0, field1, field2" in row
+    assert "…" in row
+    assert "field29" not in row
+    assert tool["runs"].endswith("field28, field29")
+
+
 def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, MISTAKE, name="api/bad")
     write_endpoint(workplace, FILES, name="api/good")
@@ -128,8 +176,11 @@ def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: St
     assert "totl" in problem["sentence"]
     assert (good["folder"], good["endpoint"], good["problems"]) == ("api/good", "api/good", [])
     (tool,) = good["tools"]
-    assert tool == {**tool, "name": "a", "kind": "prescribed", "runs": "query A", "anonymous": True}
+    assert tool == {**tool, "name": "a", "kind": "prescribed", "runs": "query A", "types": 1, "anonymous": "all"}
     assert tool["tokens"] == tool["bytes"] // 4 > 0
+    (document,) = good["documents"]
+    assert document == {**document, "file": "operations/a.graphql", "operations": ["A"]}
+    assert document["documentId"] == f"sha256:{sha256(FILES['operations/a.graphql'].encode()).hexdigest()}"
 
 
 def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:

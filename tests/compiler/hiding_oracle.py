@@ -23,10 +23,11 @@ from graphql import (
     print_ast,
 )
 
-NOUNS = ("salary", "taxId", "name", "age")
+NOUNS = ("salary", "taxId", "name", "age", "salaryCode")
 FORMS = {
-    "salary": ("salary", "salaryGt", "min_salary", "unsalaried"),
-    "taxId": ("tax_id", "taxIdIn", "byTaxId", "tax"),
+    "salary": ("salary", "salaryGt", "min_salary", "unsalaried", "t0Salary", "toT1SalaryLt", "i0_salary"),
+    "taxId": ("tax_id", "taxIdIn", "byTaxId", "tax", "byT2TaxId", "toT0_taxId"),
+    "salaryCode": ("salaryCode", "salary_code_in"),
     "name": ("nameContains", "name", "surname"),
     "age": ("ageLt", "page", "age"),
 }
@@ -136,8 +137,42 @@ def _naming(schema: GraphQLSchema, hidden: set[str]) -> Iterator[str]:
         inputs = {coordinate, *_taken(schema, get_named_type(value.type).name, set())}
         for asked in inputs:
             last = asked.removesuffix(":)").replace("(", ".").split(".")[-1]
-            if any(type_ in returned and _spelled(name) in _spelled(last) for type_, name in secrets):
-                yield asked
+            for type_, name in secrets:
+                guarded = {other for other, same in secrets if same == name}
+                named = type_ in returned and _spelled(name) in _spelled(last)
+                if named and not _means_another(schema, last, name, guarded, returned):
+                    yield asked
+
+
+def _means_another(schema: GraphQLSchema, last: str, name: str, guarded: set[str], returned: set[str]) -> bool:
+    """Whether an input's name is of another type's field, by the words in front or because the field's is longer."""
+    before = _spelled(last).split(_spelled(name))[0]
+    link = re.fullmatch(r".*_(to_t\d)", before)
+    owner = re.fullmatch(r".*_([ti]\d)", before)
+    named = [_linked(schema, link[1].replace("_t", "T"))] if link else []
+    named += [_possible(schema, {owner[1].upper()})] if owner else []
+    for types in named:
+        owners = {each for each in types if name in _fields(schema, each)}
+        if owners:
+            return not owners & guarded and bool(owners & returned)
+    longer = {each for each in COMPOSITES if "salaryCode" in _fields(schema, each)}
+    return name == "salary" and "_salary_code_" in _spelled(last) and bool(longer & returned)
+
+
+def _linked(schema: GraphQLSchema, link: str) -> set[str]:
+    answers = {
+        get_named_type(_fields(schema, each)[link].type).name for each in COMPOSITES if link in _fields(schema, each)
+    }
+    return _possible(schema, answers)
+
+
+def _possible(schema: GraphQLSchema, names: set[str]) -> set[str]:
+    implement = {each for each in COMPOSITES if [i.name for i in schema.type_map[each].interfaces]}  # type: ignore[attr-defined]
+    return names | (implement if "I0" in names else set())
+
+
+def _fields(schema: GraphQLSchema, name: str) -> Any:
+    return schema.type_map[name].fields  # type: ignore[attr-defined]
 
 
 def _met(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:

@@ -207,6 +207,29 @@ def test_second_policy_for_a_type_is_reported(tmp_path: Path) -> None:
     ]
 
 
+def test_rest_of_a_policy_whose_type_does_not_fit_is_judged(tmp_path: Path) -> None:
+    wrong = "rules: [{condition: x, fields: nothing}], policyDefault: {conditon: true}"
+
+    assert refused(tmp_path, policies(f"{{type: Kunde, {wrong}}}")) == [
+        'config.yaml:3:14: the schema has no type "Kunde" with fields',
+        'config.yaml:3:41: the condition "x" cannot be judged yet: expected true or false',
+        'config.yaml:3:78: the condition "" cannot be judged yet: expected true or false',
+        (
+            'config.yaml:3:79: unknown key "access.policies[0].policyDefault.conditon": expected one of condition; '
+            "did you mean condition?"
+        ),
+    ]
+
+
+def test_rules_of_a_second_policy_for_a_type_are_judged(tmp_path: Path) -> None:
+    second = "{type: Query, rules: [{condition: true, fields: [nod]}]}"
+
+    assert refused(tmp_path, policies("{type: Query}", second)) == [
+        'config.yaml:4:14: a second policy for "Query": give it one, with all rules',
+        'config.yaml:4:56: type "Query" has no field "nod"; did you mean node?',
+    ]
+
+
 def test_mask_of_a_prescribed_tool_is_the_union_over_all_that_it_selects(tmp_path: Path) -> None:
     config = policies(
         "{type: Query, policyDefault: {condition: true}}",
@@ -321,7 +344,22 @@ def test_api_key_that_does_not_fit_is_reported(tmp_path: Path, key: str, line: s
     assert refused(tmp_path, f"identity:\n  api_keys:\n    - {key}\n") == [line]
 
 
-def test_two_api_keys_of_one_name_are_reported(tmp_path: Path) -> None:
-    keys = f"[{{name: a, sha256: {SHA256}}}, {{name: a, sha256: {SHA256}}}]"
+def test_second_api_key_of_a_name_is_reported(tmp_path: Path) -> None:
+    config = f"""\
+identity:
+  api_keys:
+    - {{name: a, sha256: {SHA256}}}
+    - {{name: b, sha256: {SHA256}}}
+    - {{name: a, sha256: {SHA256}}}
+"""
 
-    assert refused(tmp_path, f"identity: {{api_keys: {keys}}}") == ['config.yaml:1:22: two keys are named "a"']
+    assert refused(tmp_path, config) == ['config.yaml:5:14: two keys are named "a"']
+
+
+def test_api_keys_without_a_name_are_not_said_to_have_the_same(tmp_path: Path) -> None:
+    config = f"identity:\n  api_keys:\n    - {{sha256: {SHA256}}}\n    - {{sha256: {SHA256}}}\n"
+
+    assert refused(tmp_path, config) == [
+        'config.yaml:3:7: "identity.api_keys[0].name": expected the name of the key, for the log',
+        'config.yaml:4:7: "identity.api_keys[1].name": expected the name of the key, for the log',
+    ]

@@ -109,7 +109,7 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
             'index.graphql:2:9: @tool has no argument "nam"; did you mean name?',
             "operations/a.graphql:3:1: an operation without a name cannot be called: name it",
             "operations/b.graphql:1:10: Syntax Error: Expected Name, found <EOF>.",
-            'stepzen.config.json: expected {"endpoint": "folder/name"}',
+            'stepzen.config.json:1:2: expected {"endpoint": "folder/name"}',
             "types.graphql:3:1: Syntax Error: Expected Name, found <EOF>.",
         ]
     )
@@ -134,7 +134,7 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
         Problem(
             file="index.graphql",
             line=1,
-            column=15,
+            column=43,
             sentence='the pattern "(" is no regular expression: missing ): (',
         ),
         Problem(file="index.graphql", line=2, column=1, sentence='@tool "t": the operation "None" does not exist'),

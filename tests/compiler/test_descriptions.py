@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.descriptions import GRAPHQL_TOOL, MAX_SDL_BYTES
-from tests.support.endpoints import READABLE, compiled, graphql_tool, prescribed_tool
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 SDL = '"""A shop in {endpoint_name}."""\nschema { query: Query }\ntype Query { customer: Customer secret: Int }\n'
 CUSTOMER = "type Customer {\n  name: String\n}\n"
@@ -117,6 +117,49 @@ type Query { a(x: Int, y: Int): Int }
             "y": {"type": "integer"},
         },
     }
+
+
+OPERATION = {
+    "operations/o.graphql": "query O($a: Int, $b: Int) { customer { name } x: secret }",
+    "config.yaml": READABLE,
+}
+PRESCRIBED = 'extend schema @tool(name: "t", prescribed: "O", descriptions: {entries})\n'
+
+
+def described(folder: Path, entries: str) -> dict[str, Any]:
+    files = {"index.graphql": PRESCRIBED.replace("{entries}", entries) + SDL + CUSTOMER, **OPERATION}
+    properties = prescribed_tool(compiled(folder, files), "t").entry["inputSchema"]["properties"]
+    return {"variables": properties["variables"].get("description"), **texts_of_variables(properties)}
+
+
+def texts_of_variables(properties: dict[str, Any]) -> dict[str, Any]:
+    return {name: kind.get("description") for name, kind in properties["variables"]["properties"].items()}
+
+
+def test_descriptions_may_be_of_variables_and_of_the_object_that_holds_them(tmp_path: Path) -> None:
+    entries = '[{name: "variables", value: "All {endpoint_name}"}, {name: "a", value: "An a"}]'
+
+    assert described(tmp_path, entries) == {"variables": "All things", "a": "An a", "b": None}
+
+
+def test_description_under_another_name_is_taken_with_a_warning(tmp_path: Path) -> None:
+    entries = '[{name: "a", description: "An a"}, {name: "b", value: "A b", description: "not this"}]'
+    files = {"index.graphql": PRESCRIBED.replace("{entries}", entries) + SDL + CUSTOMER, **OPERATION}
+
+    assert described(tmp_path / "1", entries) == {"variables": None, "a": "An a", "b": "A b"}
+    assert doubted(tmp_path / "2", files)[0] == (
+        'index.graphql:1:64: the description of "a" is given as description: expected value'
+    )
+
+
+def test_description_without_a_text_or_given_twice_is_reported(tmp_path: Path) -> None:
+    entries = '[{name: "a"}, {name: "b", value: "1"}, {name: "b", value: "2"}]'
+    files = {"index.graphql": PRESCRIBED.replace("{entries}", entries) + SDL + CUSTOMER, **OPERATION}
+
+    assert reported(tmp_path, files) == [
+        'index.graphql:1:64: the description of "a" has no value',
+        'index.graphql:1:102: "b" is described twice',
+    ]
 
 
 STRENGTHS = [

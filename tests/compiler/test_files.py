@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -44,16 +45,16 @@ def test_path_that_makes_no_endpoint_name_is_reported(tmp_path: Path) -> None:
     [
         (
             '{"endpoint": "customers"}',
-            f'stepzen.config.json: "customers" {NO_NAME}',
+            f'stepzen.config.json:1:2: "customers" {NO_NAME}',
         ),
-        ('{"endpoint": 5}', 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
+        ('{\n  "endpoint": 5}', 'stepzen.config.json:2:3: expected {"endpoint": "folder/name"}'),
         ("[]", 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ("[" * 100_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ("9" * 5_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
         ('{\n  "endpoint": x}', "stepzen.config.json:2:15: this is no JSON: Expecting value"),
         (
             '{"endpoint": "\\ud800\\u001b[2J"}',
-            f'stepzen.config.json: "\\ud800\\x1b[2J" {NO_NAME}',
+            f'stepzen.config.json:1:2: "\\ud800\\x1b[2J" {NO_NAME}',
         ),
     ],
 )
@@ -74,26 +75,22 @@ def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
     assert str(problem) == 'index.graphql:2:15: "missing.graphql" does not exist'
 
 
-@pytest.mark.parametrize("name", ["../secret.graphql", "sub/../../secret.graphql", "/etc/hostname", ".."])
-def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("../secret.graphql", "../secret.graphql"),
+        ("sub/../../secret.graphql", "../secret.graphql"),
+        ("/etc/hostname", "/etc/hostname"),
+        ("..", ".."),
+    ],
+)
+def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str, shown: str) -> None:
     (tmp_path / "api").mkdir()
     (tmp_path / "api" / "secret.graphql").write_text("type Secret { a: Int }", encoding="utf-8")
 
-    (line,) = reported(tmp_path, {"index.graphql": QUERY + including(name)})
-
-    assert line.startswith("index.graphql:2:15: ")
-    assert line.endswith(" lies outside the endpoint folder")
-
-
-def test_link_that_leads_outside_the_folder_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "secret.graphql").write_text("type Secret { a: Int }", encoding="utf-8")
-    folder = write_endpoint(tmp_path, {"index.graphql": QUERY + including("link.graphql")})
-    (folder / "link.graphql").symlink_to(tmp_path / "secret.graphql")
-
-    with pytest.raises(CompileError) as caught:
-        compile_endpoint(folder)
-
-    assert str(caught.value) == 'index.graphql:2:15: "link.graphql" lies outside the endpoint folder'
+    assert reported(tmp_path, {"index.graphql": QUERY + including(name)}) == [
+        f'index.graphql:2:15: "{shown}" lies outside the endpoint folder'
+    ]
 
 
 def test_link_inside_the_folder_is_followed(tmp_path: Path) -> None:
@@ -101,16 +98,6 @@ def test_link_inside_the_folder_is_followed(tmp_path: Path) -> None:
     (folder / "link.graphql").symlink_to("real.graphql")
 
     assert compile_endpoint(folder).bundle.endpoint == "api/things"
-
-
-def test_link_that_leads_nowhere_is_reported_and_not_taken_for_no_config(tmp_path: Path) -> None:
-    folder = write_endpoint(tmp_path, {"index.graphql": QUERY})
-    (folder / "config.yaml").symlink_to("gone.yaml")
-
-    with pytest.raises(CompileError) as caught:
-        compile_endpoint(folder)
-
-    assert str(caught.value) == "config.yaml: it does not exist"
 
 
 def test_links_in_a_circle_are_reported(tmp_path: Path) -> None:
@@ -122,18 +109,6 @@ def test_links_in_a_circle_are_reported(tmp_path: Path) -> None:
 
     assert str(caught.value) == (
         'index.graphql:2:15: "loop/a.graphql" cannot be read: Too many levels of symbolic links'
-    )
-
-
-def test_file_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
-    folder = write_endpoint(tmp_path, {"index.graphql": QUERY + including("latin.graphql")})
-    (folder / "latin.graphql").write_bytes('"""\nOrt: Köln\n"""\nscalar City'.encode("latin-1"))
-
-    with pytest.raises(CompileError) as caught:
-        compile_endpoint(folder)
-
-    assert str(caught.value) == (
-        'index.graphql:2:15: "latin.graphql" is not UTF-8: line 2 has a byte that cannot be read'
     )
 
 
@@ -154,12 +129,6 @@ def test_file_of_more_than_8_mb_is_refused_unread(tmp_path: Path) -> None:
     assert str(caught.value) == 'index.graphql:2:15: "huge.graphql" has 8000001 bytes; a file may have 8000000'
 
 
-def test_folder_in_the_place_of_a_file_is_reported(tmp_path: Path) -> None:
-    files = {"index.graphql": QUERY, "operations/a.graphql/inner.txt": "", "config.yaml/inner.txt": ""}
-
-    assert reported(tmp_path, files) == ["config.yaml: it is no file", "operations/a.graphql: it is no file"]
-
-
 def test_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
     index = QUERY + 'extend schema @sdl(files: ["\\u0000", "", "%s"])' % ("x" * 300)
 
@@ -170,10 +139,131 @@ def test_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_file_of_operations_that_is_missing_is_reported_where_it_is_named(tmp_path: Path) -> None:
-    index = QUERY + 'extend schema\n  @sdl(executables: [{document: "ops.graphql", persist: true}])'
+INDEX = """\
+extend schema
+  @sdl(files: ["types.graphql"])
+  @sdl(executables: [{document: "ops.graphql", persist: true}])
+type Query { a: Int }
+"""
+WHOLE = {
+    "index.graphql": INDEX,
+    "types.graphql": "type Thing { b: Int }",
+    "ops.graphql": "query Named { a }",
+    "operations/found.graphql": "query Found { a }",
+    "config.yaml": "limits: {max_depth: 3}",
+}
+NAMED = {"types.graphql": 'index.graphql:2:3: "types.graphql"', "ops.graphql": 'index.graphql:3:3: "ops.graphql"'}
+"""Where an author names a file is where it is reported."""
 
-    assert reported(tmp_path, {"index.graphql": index}) == ['index.graphql:3:3: "ops.graphql" does not exist']
+
+def subject(name: str) -> str:
+    """How the problem of a file begins."""
+    return NAMED.get(name, f"{name}: it")
+
+
+def folder_without(tmp_path: Path, name: str) -> Path:
+    folder = write_endpoint(tmp_path, WHOLE)
+    (folder / name).unlink()
+    return folder
+
+
+def lines_of(folder: Path) -> list[str]:
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder)
+    return str(caught.value).split("\n")
+
+
+def test_folder_of_all_kinds_of_files_compiles(tmp_path: Path) -> None:
+    assert compiled(tmp_path, WHOLE).bundle.limits.max_depth == 3
+
+
+@pytest.mark.parametrize("name", ["index.graphql", *NAMED])
+def test_missing_file_is_reported(tmp_path: Path, name: str) -> None:
+    assert lines_of(folder_without(tmp_path, name)) == [f"{subject(name)} does not exist"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_link_to_nothing_in_the_place_of_a_file_is_reported(tmp_path: Path, name: str) -> None:
+    folder = folder_without(tmp_path, name)
+    (folder / name).symlink_to("gone")
+
+    assert lines_of(folder) == [f"{subject(name)} does not exist"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_folder_in_the_place_of_a_file_is_reported(tmp_path: Path, name: str) -> None:
+    folder = folder_without(tmp_path, name)
+    (folder / name).mkdir()
+
+    assert lines_of(folder) == [f"{subject(name)} is no file"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_file_that_waits_for_a_writer_is_reported_at_once(tmp_path: Path, name: str) -> None:
+    folder = folder_without(tmp_path, name)
+    os.mkfifo(folder / name)
+
+    assert lines_of(folder) == [f"{subject(name)} is no file"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_file_that_the_system_does_not_open_is_reported_with_its_reason(tmp_path: Path, name: str) -> None:
+    folder = folder_without(tmp_path, name)
+    (folder / name).symlink_to((folder / name).name)  # a circle: no right of any user opens it
+
+    assert lines_of(folder) == [f"{subject(name)} cannot be read: Too many levels of symbolic links"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_file_that_its_owner_may_not_read_is_reported(tmp_path: Path, name: str) -> None:
+    folder = write_endpoint(tmp_path, WHOLE)
+    (folder / name).chmod(0)
+    if os.access(folder / name, os.R_OK):
+        pytest.skip("this user may read any file")
+
+    assert lines_of(folder) == [f"{subject(name)} cannot be read: Permission denied"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_file_that_is_not_utf8_is_reported(tmp_path: Path, name: str) -> None:
+    folder = write_endpoint(tmp_path, WHOLE)
+    (folder / name).write_bytes("# Köln\n# Würzburg\n".encode().replace("ü".encode(), b"\xfc"))
+
+    assert lines_of(folder) == [f"{subject(name)} is not UTF-8: line 2 has a byte that cannot be read"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_file_of_20_mb_is_reported(tmp_path: Path, name: str) -> None:
+    folder = write_endpoint(tmp_path, WHOLE)
+    os.truncate(folder / name, 20_000_000)
+
+    assert lines_of(folder) == [f"{subject(name)} has 20000000 bytes; a file may have 8000000"]
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_link_to_a_file_outside_is_refused(tmp_path: Path, name: str) -> None:
+    folder = folder_without(tmp_path, name)
+    (tmp_path / "outside").write_text(WHOLE[name], encoding="utf-8")
+    (folder / name).symlink_to(tmp_path / "outside")
+
+    assert lines_of(folder) == [f"{subject(name)} lies outside the endpoint folder"]
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_name_that_leads_outside_is_refused(tmp_path: Path, name: str) -> None:
+    files = {**WHOLE, "index.graphql": INDEX.replace(name, f"../{name}")}
+    folder = write_endpoint(tmp_path, files)
+    (folder / name).rename(folder.parent / name)
+
+    assert lines_of(folder) == [f"{NAMED[name].replace(name, f'../{name}')} lies outside the endpoint folder"]
+
+
+def test_folder_of_operations_that_links_outside_is_refused(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, WHOLE)
+    (folder / "operations").rename(tmp_path / "outside")
+    (folder / "operations").symlink_to(tmp_path / "outside")
+
+    assert lines_of(folder) == ["operations/found.graphql: it lies outside the endpoint folder"]
 
 
 def test_files_that_include_each_other_are_reported_with_the_whole_chain(tmp_path: Path) -> None:

@@ -85,6 +85,52 @@ def test_fields_of_root_types_are_named_by_no_input() -> None:
     assert hidden_with(sdl, "Query.order") == set()
 
 
+OTHERS = """
+type Query { gists(INPUT: Int): [Gist!] }
+type Gist { id: ID! size: Int repository: Repository owner: Owner part: Part }
+type Repository { id: ID! databaseId: Int maxSize: Int }
+type Part { name: String }
+interface Owner { id: ID! }
+type User implements Owner { id: ID! gist: Gist }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "hidden"),
+    [
+        ("id", "Gist.id", True),
+        ("gistId", "Gist.id", True),
+        ("idIn", "Gist.id", True),
+        ("repositoryId", "Gist.id", False),  # a repository's
+        ("byRepositoryID", "Gist.id", False),
+        ("repository_id_in", "Gist.id", False),
+        ("repositoryId", "Repository.id", True),
+        ("partId", "Gist.id", True),  # a part has no id
+        ("databaseId", "Gist.id", False),  # another field
+        ("databaseIdIn", "Gist.id", False),
+        ("foreignId", "Gist.id", True),
+        ("ownerId", "Gist.id", False),
+        ("ownerId", "User.id", True),  # a user is an owner
+        ("userId", "Gist.id", False),
+        ("userGistId", "Gist.id", True),
+        ("maxSize", "Gist.size", True),  # that the name of another field begins with "max" does not matter
+        ("sizeGt", "Gist.size", True),
+    ],
+)
+def test_input_that_names_another_types_field_or_a_longer_one_stays(name: str, field: str, hidden: bool) -> None:
+    found = hidden_with(OTHERS.replace("INPUT", name), field)
+
+    assert (f"Query.gists({name}:)" in found) is hidden
+
+
+def test_what_a_question_does_not_lead_to_it_cannot_mean() -> None:
+    sdl = """
+        type Query { gists(repositoryId: ID): [Gist!] r: Repository } type Gist { id: ID! } type Repository { id: ID! }
+    """
+
+    assert hidden_with(sdl, "Gist.id") == {"Query.gists(repositoryId:)"}
+
+
 def test_inputs_take_the_masks_of_all_the_fields_they_name() -> None:
     sdl = """
         type Query { people(where: In): [Person] } interface Person { pay: Int } type A implements Person { pay: Int }
@@ -190,8 +236,9 @@ PATTERNS = (("T0", "salary"), ("T[12]", "taxId|age"), ("I0|T1", "na.*"), (".*", 
 
 def hidden_by(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) -> dict[str, Mask]:
     """What the product hides by patterns alone."""
-    made = [VisibilityPattern(expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
-    return hidden_by_patterns(schema, made, at=Place("index.graphql"), problems=Problems()) or {}
+    at = Place("index.graphql")
+    made = [VisibilityPattern(at=at, expose=expose, types=types, fields=fields) for types, fields, expose in patterns]
+    return hidden_by_patterns(schema, made, Problems()) or {}
 
 
 @settings(max_examples=300, derandomize=True, deadline=None, database=None)

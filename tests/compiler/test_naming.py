@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.compiler.naming import joined, speaks_of, words_of
+from handler.compiler.naming import joined, mentions, words_of
 
 
 @pytest.mark.parametrize(
@@ -38,16 +38,29 @@ def test_names_are_taken_apart_into_words(name: str, words: list[str]) -> None:
         "taxid",
     ],
 )
-def test_input_speaks_of_a_field_when_its_words_stand_in_it(name: str) -> None:
-    assert speaks_of(name, joined("taxId"))
-    assert speaks_of(name, joined("tax_id"))
+def test_name_mentions_a_field_when_its_words_stand_in_it(name: str) -> None:
+    assert list(mentions(name, joined("taxId")))
+    assert list(mentions(name, joined("tax_id")))
 
 
 @pytest.mark.parametrize("name", ["tax", "id", "taxCountryId", "idTax", "syntaxId", "taxIdle", "_", "pretax_id"])
 def test_other_names_do_not(name: str) -> None:
-    assert not speaks_of(name, joined("taxId"))
+    assert not list(mentions(name, joined("taxId")))
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "around"),
+    [
+        ("id", "id", [([], [])]),
+        ("primarySubjectId", "id", [(["primary", "subject"], [])]),
+        ("id_of_ID_gt", "id", [([], ["of", "id", "gt"]), (["id", "of"], ["gt"])]),
+        ("byTaxIdIn", "taxid", [(["by"], ["in"])]),
+    ],
+)
+def test_mention_has_the_words_around_it(name: str, field: str, around: list[tuple[list[str], list[str]]]) -> None:
+    assert list(mentions(name, field)) == around
 
 
 def test_name_without_words_is_its_own() -> None:
-    assert speaks_of("__", "__")
-    assert not speaks_of("salary", joined("_"))
+    assert list(mentions("__", "__")) == [([], [])]
+    assert not list(mentions("salary", joined("_")))

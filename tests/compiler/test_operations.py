@@ -1,12 +1,23 @@
 from __future__ import annotations
 
+import re
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from graphql import parse, print_ast, strip_ignored_characters
 
+from handler.compiler.compile import compile_endpoint
 from handler.errors import Problem
-from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, problems_of, reported
+from tests.support.endpoints import (
+    READABLE,
+    compiled,
+    doubted,
+    prescribed_tool,
+    problems_of,
+    reported,
+    write_endpoint,
+)
 
 SDL = """
 type Query { order(id: ID!): Order orders(first: Int): [Order!] }
@@ -62,7 +73,13 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
             "query O { orders { ...A } }\nfragment A on Order { customer { orders { ...A } } }",
             "2:43: Cannot spread fragment 'A' within itself.",
         ),
-        ("query O { orders }", "1:11: Field 'orders' of type '[Order!]' must have a selection of subfields. "),
+        (
+            "query O { orders }",
+            (
+                "1:11: Field 'orders' of type '[Order!]' must have a selection of subfields. "
+                "Did you mean 'orders { ... }'?"
+            ),
+        ),
         ("query O($x: Foo) { orders(first: $x) { id } }", "1:13: Unknown type 'Foo'."),
         (
             "query O($x: String) { orders(first: $x) { id } }",
@@ -71,7 +88,7 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
                 "operations/o.graphql:1:37."
             ),
         ),
-        ('query O($x: Int = "a") { orders(first: $x) { id } }', "1:19: Int cannot represent non-integer value"),
+        ('query O($x: Int = "a") { orders(first: $x) { id } }', '1:19: Int cannot represent non-integer value: "a"'),
         ("query O { orders { id @fresh } }", "1:23: Unknown directive '@fresh'."),
         ("query O { orders { id @cached } }", "1:23: Directive '@cached' may not be used on field."),
         ("query O @mcptool { orders { id } }", "1:9: Unknown directive '@mcptool'."),
@@ -83,9 +100,14 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
     ],
 )
 def test_bad_operation_is_reported(tmp_path: Path, operations: str, line: str) -> None:
-    (found,) = refused(tmp_path, operations)
+    assert refused(tmp_path, operations) == [f"operations/o.graphql:{line}"]
 
-    assert found.startswith(f"operations/o.graphql:{line}")
+
+def test_operations_beside_a_type_definition_are_judged(tmp_path: Path) -> None:
+    assert refused(tmp_path, "type A { b: Int }\nquery O { orders { totl } }") == [
+        "operations/o.graphql:1:1: this is a type definition: expected operations and fragments",
+        "operations/o.graphql:2:20: Cannot query field 'totl' on type 'Order'. Did you mean 'total'?",
+    ]
 
 
 def test_file_without_an_operation_is_reported(tmp_path: Path) -> None:
@@ -118,7 +140,9 @@ def test_selections_that_are_nested_without_end_are_reported(tmp_path: Path) -> 
 
     (line,) = refused(tmp_path, "query O " + "{ orders { customer " * depth + "{ name }" + " } }" * depth)
 
-    assert line.endswith("Syntax Error: Document is nested too deeply. Parsing aborted.")
+    # The column is where Python's stack ended, which has the test's own frames in it.
+    sentence = "Syntax Error: Document is nested too deeply. Parsing aborted."
+    assert re.fullmatch(rf"operations/o\.graphql:1:\d+: {re.escape(sentence)}", line)
 
 
 def test_operation_of_a_name_that_another_file_has_is_reported_with_both_places(tmp_path: Path) -> None:
@@ -239,9 +263,9 @@ def test_kind_of_an_operation_is_kept(tmp_path: Path) -> None:
 def test_mutation_of_a_schema_without_mutations_is_reported(tmp_path: Path) -> None:
     files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": "mutation M { a }"}
 
-    (line,) = reported(tmp_path, files)
-
-    assert line.startswith("operations/o.graphql:1:1: ")
+    assert reported(tmp_path, files) == [
+        "operations/o.graphql:1:1: The mutation operation is not supported by the schema."
+    ]
 
 
 NAMED = (
@@ -353,3 +377,123 @@ def test_operation_without_a_name_is_judged_too(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": index, "a.graphql": "{ totl }"}) == [
         "a.graphql:1:3: Cannot query field 'totl' on type 'Query'."
     ]
+
+
+def test_id_of_a_persisted_document_is_the_digest_of_its_bytes(tmp_path: Path) -> None:
+    index = """
+    extend schema @sdl(executables: [
+      {document: "a.graphql", persist: true} {document: "b.graphql"} {document: "c.graphql", persist: true}
+    ])
+    type Query { a: Int }
+    """
+    files = {"index.graphql": index, "a.graphql": "query A { a }\r\nquery B { a }\n", "b.graphql": "query C { a }"}
+    folder = write_endpoint(tmp_path, {**files, "operations/d.graphql": "query D { a }"})
+    (folder / "a.graphql").write_bytes(b"query A { a }\r\nquery B { a }\n")
+    (folder / "c.graphql").write_bytes(b"\xef\xbb\xbf{__typename}")
+
+    # Line ends, the last one and a byte order mark count: the id is the digest of the file as it is.
+    assert {(each.file, each.id, each.operations) for each in compile_endpoint(folder).documents} == {
+        ("a.graphql", "sha256:" + sha256(b"query A { a }\r\nquery B { a }\n").hexdigest(), ("A", "B")),
+        ("c.graphql", "sha256:" + sha256(b"\xef\xbb\xbf{__typename}").hexdigest(), ()),
+        ("operations/d.graphql", "sha256:" + sha256(b"query D { a }").hexdigest(), ("D",)),
+    }
+
+
+def test_id_of_a_persisted_document_is_the_published_one(tmp_path: Path) -> None:
+    """The digest that IBM's public examples show for the text ``{__typename}``."""
+    index = 'extend schema @sdl(executables: {document: "a.graphql", persist: true}) type Query { a: Int }'
+
+    (document,) = compiled(tmp_path, {"index.graphql": index, "a.graphql": "{__typename}"}).documents
+
+    assert document.id.startswith("sha256:ecf4edb4")
+    assert document.id.endswith("a6b38")
+
+
+UNTOUCHED = "query  O($id: ID!,) { # by id\n  order(id: $id) { id }\r\n}\n"
+
+
+def test_operation_that_needs_no_change_is_sent_byte_for_byte(tmp_path: Path) -> None:
+    folder = write_endpoint(
+        tmp_path, {"index.graphql": 'extend schema @tool(name: "O", prescribed: "O")' + SDL, "config.yaml": READABLE}
+    )
+    (folder / "operations").mkdir()
+    (folder / "operations" / "o.graphql").write_bytes(UNTOUCHED.encode())
+    made = compile_endpoint(folder)
+
+    text = prescribed_tool(made, "O").operation.text
+    assert text == UNTOUCHED
+    assert made.documents[0].id == f"sha256:{sha256(text.encode()).hexdigest()}"
+
+
+def test_operation_beside_others_is_sent_alone_and_equal_as_a_tree(tmp_path: Path) -> None:
+    fragment = "fragment F on Order { id }"
+
+    text = sent(tmp_path, f"query O @mcpTool {{ orders {{ ...F }} }} query P {{ orders {{ ...F }} }} {fragment}")
+
+    assert parse(text, no_location=True) == parse(f"query O {{ orders {{ ...F }} }} {fragment}", no_location=True)
+
+
+def test_directives_for_clients_are_not_sent(tmp_path: Path) -> None:
+    selections = '... @defer(label: "l") { id } ...F @unmask customer @nonreactive { name }'
+    operation = (
+        f'query O @mcpTool {{ orders @connection(key: "k") {{ {selections} }} }} fragment F on Order {{ total }}'
+    )
+
+    text = sent(tmp_path, operation)
+
+    assert "@" not in text
+    assert "... {" in text
+
+
+CONDITIONAL = "query O($deep: Boolean) { orders { id customer @include(if: $deep) { name } } }"
+
+
+@pytest.mark.parametrize(
+    "operation",
+    [
+        CONDITIONAL,
+        "query O($deep: Boolean) { orders { id @skip(if: $deep) } }",
+        "query O($deep: Boolean) { orders { ...F } } fragment F on Order { id customer @include(if: $deep) { name } }",
+    ],
+)
+def test_nullable_condition_is_doubted_and_sent_with_a_default(tmp_path: Path, operation: str) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": operation.replace(") {", ") @mcpTool {", 1)}
+
+    assert doubted(tmp_path / "1", files)[-1] == (
+        "operations/o.graphql:1:9: $deep may be null, which @skip and @include do not take: null is sent as false"
+    )
+    tool = prescribed_tool(compiled(tmp_path / "2", files), "O")
+    assert tool.operation.text.startswith("query O($deep: Boolean = false) {")
+    assert tool.operation.null_is_absent == ("deep",)
+    assert tool.entry["inputSchema"] == {"type": "object", "properties": {"deep": {"type": "boolean"}}}
+
+
+def test_nullable_condition_that_is_an_argument_too_stays_a_mistake(tmp_path: Path) -> None:
+    sdl = "type Query { a(b: Boolean): Int }"
+    files = {"index.graphql": sdl, "operations/o.graphql": "query O($x: Boolean) { a(b: $x) @include(if: $x) }"}
+
+    assert reported(tmp_path, files) == [
+        (
+            "operations/o.graphql:1:9: Variable '$x' of type 'Boolean' used in position expecting type 'Boolean!'. "
+            "See also operations/o.graphql:1:46."
+        )
+    ]
+
+
+def test_condition_with_a_default_of_its_own_is_left_alone(tmp_path: Path) -> None:
+    operation = CONDITIONAL.replace("$deep: Boolean)", "$deep: Boolean = true) @mcpTool")
+
+    assert sent(tmp_path, operation).startswith("query O($deep: Boolean = true) {")
+
+
+def test_condition_of_one_operation_leaves_the_same_name_in_another(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a(b: Boolean): Int }",
+        "operations/o.graphql": "query O($x: Boolean) @mcpTool { a @include(if: $x) }"
+        " query P($x: Boolean) @mcpTool { a(b: $x) }",
+    }
+    made = compiled(tmp_path, files)
+
+    assert prescribed_tool(made, "O").operation.null_is_absent == ("x",)
+    assert prescribed_tool(made, "P").operation.null_is_absent == ()
+    assert "= false" not in prescribed_tool(made, "P").operation.text

@@ -50,9 +50,12 @@ def test_problems_below_the_root_are_located_from_the_folder(tmp_path: Path) -> 
 
 
 def test_what_concerns_the_whole_endpoint_is_located_below_the_root(tmp_path: Path) -> None:
-    (line,) = doubted(tmp_path / "1", below("src", {"src/index.graphql": QUERY}))
-
-    assert line.startswith('src/index.graphql: no tool is declared, so "shop-orders" lets models ask')
+    assert doubted(tmp_path / "1", below("src", {"src/index.graphql": QUERY})) == [
+        (
+            'src/index.graphql: no tool is declared, so "shop-orders" lets models ask for all of Query; '
+            "default_tool: false ends that"
+        )
+    ]
     assert reported(tmp_path / "2", below("src", {"src/index.graphql": "type Mutation { a: Int }"})) == [
         "src/index.graphql: the schema has no query type"
     ]
@@ -67,6 +70,13 @@ def test_root_that_is_no_folder_below_is_reported(tmp_path: Path, root: object) 
     assert reported(tmp_path, below(root, {"index.graphql": QUERY})) == [
         'stepzen.config.json:1:29: "root": expected a folder below this one, such as "src"'
     ]
+
+
+@pytest.mark.parametrize("root", ["src", "./src/"])
+def test_root_is_known_although_the_file_that_names_it_is_no_json(tmp_path: Path, root: str) -> None:
+    files = {"stepzen.config.json": f'{{"root": "{root}",\n "endpoint": a/b}}', "src/index.graphql": QUERY}
+
+    assert reported(tmp_path, files) == ["stepzen.config.json:2:14: this is no JSON: Expecting value"]
 
 
 def test_root_that_links_outside_is_refused(tmp_path: Path) -> None:

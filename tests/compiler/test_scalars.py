@@ -215,7 +215,7 @@ UNKNOWN_KEY = (
         ),
         (
             "Money: {type: string, minLength: -1}",
-            "\"scalars.Money.minLength\": expected a number from 0 to 1e+06, got '-1'",
+            "\"scalars.Money.minLength\": expected a number from 0 to 1000000, got '-1'",
         ),
         (
             "Money: {type: string, pattern: a, maxLength: 1001}",

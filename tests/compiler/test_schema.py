@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -41,9 +42,9 @@ def test_type_that_stands_in_two_files_is_reported_with_both_places(tmp_path: Pa
         "b.graphql": "type A { b: Int }",
     }
 
-    (line, *_) = reported(tmp_path, files)
-
-    assert line == "index.graphql:3:6: There can be only one type named 'A'. See also b.graphql:1:6."
+    assert reported(tmp_path, files) == [
+        "index.graphql:3:6: There can be only one type named 'A'. See also b.graphql:1:6."
+    ]
 
 
 def test_syntax_error_brings_no_false_reports_about_what_stands_in_that_file(tmp_path: Path) -> None:
@@ -76,6 +77,29 @@ def test_empty_index_is_reported(tmp_path: Path) -> None:
 )
 def test_root_type_that_is_no_object_type_is_reported(tmp_path: Path, index: str, problem: str) -> None:
     assert reported(tmp_path, {"index.graphql": index}) == [f"{problem}, so no operation can start with it"]
+
+
+@pytest.mark.parametrize(
+    ("index", "place", "argument"),
+    [
+        ("type Query {\n  a: Int @deprecated(reason: 5)\n}", "2:30", "reason"),
+        ("type Query { a: D }\nscalar D @specifiedBy(url: 5)", "2:28", "url"),
+    ],
+)
+def test_value_that_a_directive_of_the_schema_cannot_have_is_reported(
+    tmp_path: Path, index: str, place: str, argument: str
+) -> None:
+    sentence = f"Argument '{argument}' has invalid value: String cannot represent a non string value: 5"
+
+    assert reported(tmp_path, {"index.graphql": index}) == [f"index.graphql:{place}: this is no schema: {sentence}"]
+
+
+def test_default_of_an_input_that_has_a_field_of_no_input_type_is_reported(tmp_path: Path) -> None:
+    index = "type Query { a(f: F = {s: B}): Int }\ninput F { s: S }\ntype S { c: Int }"
+
+    assert reported(tmp_path, {"index.graphql": index}) == [
+        "index.graphql: this is no schema: Expected S to be a GraphQL leaf type."
+    ]
 
 
 def test_operation_among_types_is_reported(tmp_path: Path) -> None:
@@ -113,7 +137,9 @@ def test_nesting_that_no_parser_reads_is_reported(tmp_path: Path) -> None:
 
     (line,) = reported(tmp_path, {"index.graphql": index})
 
-    assert line.endswith("Syntax Error: Document is nested too deeply. Parsing aborted.")
+    # The column is where Python's stack ended, which has the test's own frames in it.
+    sentence = "Syntax Error: Document is nested too deeply. Parsing aborted."
+    assert re.fullmatch(rf"index\.graphql:1:\d+: {re.escape(sentence)}", line)
 
 
 def test_directives_of_included_files_count(tmp_path: Path) -> None:

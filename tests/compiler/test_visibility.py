@@ -130,9 +130,24 @@ def test_pattern_that_shows_again_what_an_earlier_one_hides_is_doubted(tmp_path:
     (line,) = doubted(tmp_path, files)
 
     assert line == (
-        "index.graphql:1:15: the last match wins: a pattern exposes Employee.id, Employee.name, Employee.ssn "
-        "and 1 more, which an earlier one hides"
+        "index.graphql:1:173: the last match wins: this exposes Employee.id, Employee.name, Employee.ssn "
+        "and 1 more, which a pattern before it hides"
     )
+
+
+def test_pattern_that_matches_no_field_is_doubted(tmp_path: Path) -> None:
+    files = files_of(pattern("Query", "employee"), hide("Employe", "salary"), hide("Employee", "salry"))
+
+    assert doubted(tmp_path, files) == [
+        'index.graphql:1:123: this pattern matches no field: types "Employe", fields "salary"',
+        'index.graphql:1:176: this pattern matches no field: types "Employee", fields "salry"',
+    ]
+
+
+def test_pattern_for_a_root_type_that_is_not_there_is_not_doubted(tmp_path: Path) -> None:
+    files = files_of(pattern("Query", "a"), hide("Mutation|Subscription", ".*"), sdl="type Query { a: Int }")
+
+    assert doubted(tmp_path, files) == []
 
 
 def test_patterns_that_hide_what_an_earlier_one_shows_are_not_doubted(tmp_path: Path) -> None:

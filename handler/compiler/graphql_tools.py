@@ -1,0 +1,126 @@
+"""Tools whose requests a model writes: ``@tool(graphql:)``, and the one of an endpoint without any."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handler.bundle import GraphQLTool, JSONObject, Listing
+from handler.compiler.declaration import Declaration, MadeTool
+from handler.compiler.descriptions import (
+    GRAPHQL_TOOL,
+    OPERATION_NAME,
+    VARIABLES,
+    doubt_descriptions,
+    expand,
+    query_description,
+)
+from handler.compiler.directives import ToolDirective, VisibilityPattern
+from handler.compiler.doubts import doubt_request_tool
+from handler.compiler.endpoint import Endpoint
+from handler.compiler.files import ENTRY
+from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.compiler.tool_options import NO_OPTIONS, default_annotations
+from handler.compiler.visibility import fold_types, hidden_by_patterns
+from handler.graph.view import BUILT_IN_SCALARS, View, print_view
+from handler.policy import Mask, outcome_of
+
+DEFAULT_TOOL_PATTERNS = (VisibilityPattern(at=NOWHERE, expose=True, types="Query", fields=".*"),)
+
+REQUEST: JSONObject = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string"},
+        "operationName": {"type": ["string", "null"]},
+        "variables": {"type": ["object", "null"]},
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+"""The enforced arguments: ``null`` is as good as absent, as in GraphQL over HTTP."""
+
+
+def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> MadeTool | None:
+    """The tool of one ``@tool(graphql:)``, or nothing after reporting why."""
+    guards = hidden_by_patterns(endpoint.schema, directive.graphql or (), problems)
+    if guards is None:
+        return None
+    declaration = Declaration(
+        at=directive.node,
+        name=expand(directive.name, endpoint.name_variables),
+        description=directive.description,
+        descriptions=directive.descriptions,
+        options=directive.options,
+    )
+    doubt_descriptions(directive, list(REQUEST["properties"]), problems)
+    made = _guarded_tool(endpoint, declaration, guards, problems)
+    if not made.runs:
+        problems.add(directive.node, f'@tool "{directive.name}": its patterns expose no field of a root type')
+    return made
+
+
+def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
+    """The tool of an endpoint that declares none."""
+    name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
+    at = Place(ENTRY)
+    problems.warn(
+        at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
+    )
+    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}
+    declaration = Declaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
+    return _guarded_tool(endpoint, declaration, guards, problems)
+
+
+def _guarded_tool(
+    endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
+) -> MadeTool:
+    guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
+    outcomes = {outcome_of(endpoint.conditions, unrestricted=unrestricted): None for unrestricted in (False, True)}
+    views = {outcome: endpoint.view_of(outcome, guards) for outcome in outcomes}
+    whole = list(views.values())[-1]
+    doubt_request_tool(endpoint, guards, whole, at=declaration.at, problems=problems)
+    options, roots = declaration.options, whole.root_fields()
+    tool = GraphQLTool(
+        name=declaration.name,
+        arguments=options.confirmed(REQUEST),
+        guards=guards,
+        # Finished for what everybody may see, and for what an unrestricted caller may.
+        listings=tuple(
+            Listing(outcome=outcome, entry=_entry(endpoint, declaration, view)) for outcome, view in views.items()
+        ),
+        limits=options.limited(endpoint.limits),
+        options=options.served(output="text"),
+    )
+    return MadeTool(
+        at=declaration.at,
+        tool=tool,
+        runs="; ".join(f"{kind} {', '.join(names)}" for kind, names in roots.items()),
+        types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
+        reads="query" in roots,
+        writes="mutation" in roots,
+    )
+
+
+def _entry(endpoint: Endpoint, declaration: Declaration, view: View) -> JSONObject | None:
+    roots = view.root_fields()
+    if not roots:
+        return None
+    sdl = print_view(view)
+    values = {**endpoint.description_variables, "schema_sdl": sdl}
+    texts = {
+        "query": query_description(sdl, roots),
+        "operationName": OPERATION_NAME,
+        "variables": VARIABLES,
+        **{key: expand(text, values) for key, text in declaration.descriptions.items()},
+    }
+    properties = {
+        "query": {"type": "string", "description": texts["query"]},
+        "operationName": {"type": "string", "description": texts["operationName"]},
+        "variables": {"type": "object", "description": texts["variables"]},
+    }
+    entry = {
+        "name": declaration.name,
+        "description": expand(declaration.description or GRAPHQL_TOOL, values),
+        "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
+        "annotations": default_annotations(writes="mutation" in roots),
+    }
+    return declaration.options.listed(entry)

@@ -1,0 +1,121 @@
+"""Tools that run an operation of the author's: ``@tool(prescribed:)`` and ``@mcpTool``."""
+
+from __future__ import annotations
+
+from graphql import is_composite_type
+
+from handler.bundle import Operation, PrescribedTool
+from handler.compiler.declaration import Declaration, MadeTool
+from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
+from handler.compiler.directives import ToolDirective
+from handler.compiler.doubts import doubt_operation
+from handler.compiler.endpoint import Endpoint
+from handler.compiler.input_schema import advertised_schema, enforced_schema
+from handler.compiler.operations import AuthorOperation, McpTool, Operations
+from handler.compiler.output_schema import output_schema
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.tool_options import default_annotations
+from handler.compiler.uploads import refuse_uploads
+from handler.compiler.used import coordinates_used
+from handler.policy import union_of
+
+
+def prescribed_tool(
+    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
+) -> MadeTool | None:
+    """The tool of one ``@tool(prescribed:)``, or nothing after reporting why."""
+    operation = _persisted_operation(directive, operations, problems)
+    if operation is None:
+        return None
+    declaration = Declaration(
+        at=directive.node,
+        name=expand(directive.name, endpoint.name_variables),
+        description=directive.description,
+        descriptions=directive.descriptions,
+        options=directive.options,
+    )
+    doubt_descriptions(directive, [*operation.variables, "variables"], problems)
+    return _operation_tool(endpoint, operation, declaration, flat=False, problems=problems)
+
+
+def mcp_tool(endpoint: Endpoint, operation: AuthorOperation, declared: McpTool, problems: Problems) -> MadeTool:
+    """The tool of an operation with ``@mcpTool``."""
+    declaration = Declaration(
+        at=operation.node,
+        name=declared.name or operation.name,
+        description=declared.description,
+        descriptions={},
+        options=declared.options,
+    )
+    return _operation_tool(endpoint, operation, declaration, flat=True, problems=problems)
+
+
+def _persisted_operation(
+    directive: ToolDirective, operations: Operations, problems: Problems
+) -> AuthorOperation | None:
+    name = directive.prescribed or ""
+    found = {operation.name: operation for operation in operations.valid}
+    operation = found.get(name)
+    if operation is None:
+        if operations.complete and name not in operations.refused:
+            hint = suggestion(name, [*found, *operations.refused])
+            problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" does not exist{hint}')
+        return None
+    if not operation.persisted:
+        why = "is not persisted: set persist: true"
+        problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" {why}')
+        return None
+    return operation
+
+
+def _operation_tool(
+    endpoint: Endpoint, operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems
+) -> MadeTool:
+    used = coordinates_used(operation.document, endpoint.schema)
+    mask = union_of(endpoint.guards, used)
+    doubt_operation(endpoint, operation, mask=mask, problems=problems)
+    _refuse_options(operation, declaration, flat=flat, problems=problems)
+    refuse_uploads(operation, endpoint.schema, endpoint.scalars, problems)
+    options, values = declaration.options, endpoint.description_variables
+    texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
+    entry = {
+        "name": declaration.name,
+        "description": expand(declaration.description or operation_description(operation), values),
+        "inputSchema": advertised_schema(
+            operation, endpoint.schema, scalars=endpoint.scalars, descriptions=texts, flat=flat
+        ),
+        "outputSchema": output_schema(operation.document, endpoint.schema),
+        "annotations": default_annotations(writes=operation.kind == "mutation"),
+    }
+    tool = PrescribedTool(
+        name=declaration.name,
+        entry=options.listed(entry),
+        arguments=options.confirmed(enforced_schema(operation, endpoint.schema, scalars=endpoint.scalars, flat=flat)),
+        flat=flat,
+        mask=mask,
+        operation=Operation(
+            name=operation.name,
+            kind=operation.kind,
+            text=operation.text,
+            null_is_absent=tuple(sorted(operation.optional_conditions)),
+        ),
+        options=options.served(output="both"),
+    )
+    return MadeTool(
+        at=declaration.at,
+        tool=tool,
+        runs=f"{operation.kind} {operation.name}",
+        types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
+        reads=operation.kind == "query",
+        writes=operation.kind == "mutation",
+    )
+
+
+def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems) -> None:
+    at, name = declaration.options.node or declaration.at, declaration.name
+    if declaration.options.limits:
+        problems.add(at, f'"{name}" runs one operation: limits are for tools whose requests a model writes')
+    if declaration.options.confirm and flat and "confirm" in operation.variables:
+        problems.add(at, f'"{name}" has a variable "confirm", which is what confirm asks for: rename it')
+    if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
+        problems.warn(at, f'"{name}" sends a mutation and says readOnlyHint: true')

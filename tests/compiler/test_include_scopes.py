@@ -1,0 +1,200 @@
+"""``@sdl(visibility:)``: what of the included files clients of the API have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from handler.compiler.compile import Compiled
+from handler.policy import outcome_of
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+
+STAFF = """
+type Query { staff: [Employee!] _everyone: [Employee!] payroll: Payroll }
+type Employee { name: String salary: Int boss: Employee }
+type Payroll { total: Int }
+"""
+
+INDEX = """
+schema
+  @sdl(files: "staff.graphql", visibility: [PATTERNS])
+  @tool(name: "t", description: "{schema_sdl}", graphql: {expose: true, types: "Query", fields: ".*"}) {
+  query: Query
+}
+type Query { version: String }
+"""
+
+
+def files_of(patterns: str, **others: str) -> dict[str, str]:
+    """An index that includes staff.graphql with these patterns, and more files by their names."""
+    named = {name.replace("__", "/") + ".graphql": text for name, text in others.items()}
+    return {
+        "index.graphql": INDEX.replace("PATTERNS", patterns),
+        "staff.graphql": STAFF,
+        "config.yaml": READABLE,
+        **named,
+    }
+
+
+def sdl_of(made: Compiled) -> str:
+    """What everybody is shown of the schema, on one line."""
+    entry = graphql_tool(made, "t").listings[0].entry
+    return " ".join(str(entry["description"]).split()) if entry else ""
+
+
+def shown(folder: Path, files: Mapping[str, str]) -> str:
+    return sdl_of(compiled(folder, files))
+
+
+def test_included_root_fields_are_hidden_unless_exposed_and_the_including_file_is_not_judged(tmp_path: Path) -> None:
+    assert shown(tmp_path, files_of('{expose: true, types: "Query", fields: "staff"}')) == (
+        "type Query { version: String staff: [Employee!] } type Employee { name: String salary: Int boss: Employee }"
+    )
+
+
+def test_without_patterns_everything_included_is_visible(tmp_path: Path) -> None:
+    text = shown(tmp_path, files_of(""))
+
+    assert "_everyone" in text
+    assert "type Payroll" in text
+
+
+def test_hidden_root_fields_take_no_types_with_them_that_others_return(tmp_path: Path) -> None:
+    index = INDEX.replace("version: String", "boss: Employee")
+    files = files_of("") | {
+        "index.graphql": index.replace("PATTERNS", '{expose: false, types: "Query|Mutation", fields: ".*"}')
+    }
+
+    assert shown(tmp_path, files) == (
+        "type Query { boss: Employee } type Employee { name: String salary: Int boss: Employee }"
+    )
+
+
+def test_field_that_a_scope_hides_is_hidden_from_holders_of_keys_too(tmp_path: Path) -> None:
+    files = files_of(
+        '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Employee", fields: "salary"}'
+    )
+    made = compiled(tmp_path, files)
+
+    everything = outcome_of(made.bundle.conditions, unrestricted=True)
+    (listing,) = [each for each in graphql_tool(made, "t").listings if each.outcome == everything]
+    assert listing.entry is not None
+    assert "salary" not in str(listing.entry)
+
+
+def test_outer_scope_cannot_show_what_an_inner_one_hides(tmp_path: Path) -> None:
+    middle = 'extend schema @sdl(files: ["inner.graphql"], visibility: {expose: true, types: "Query", fields: "a"})'
+    inner = "type Query { a: Int b: Int c: Int }"
+    files = files_of('{expose: true, types: "Query", fields: "a|b|m"}', staff=middle + " type Query { m: Int n: Int }")
+
+    assert shown(tmp_path, {**files, "inner.graphql": inner}) == "type Query { version: String m: Int a: Int }"
+
+
+def test_outer_scope_hides_what_an_inner_one_shows(tmp_path: Path) -> None:
+    middle = 'extend schema @sdl(files: ["inner.graphql"], visibility: {expose: true, types: "Query", fields: "a|b"})'
+    files = files_of('{expose: true, types: "Query", fields: "a"}', staff=middle)
+
+    assert shown(tmp_path, {**files, "inner.graphql": "type Query { a: Int b: Int }"}) == (
+        "type Query { version: String a: Int }"
+    )
+
+
+def test_file_that_two_scopes_include_is_judged_by_both(tmp_path: Path) -> None:
+    twice = """
+    extend schema @sdl(files: ["staff.graphql"])
+      @sdl(files: ["staff.graphql"], visibility: {expose: false, types: "Employee", fields: "salary"})
+      @tool(name: "t", description: "{schema_sdl}", graphql: {expose: true, types: "Query", fields: ".*"})
+    type Query { boss: Employee }
+    """
+    text = shown(tmp_path, {"index.graphql": twice, "staff.graphql": STAFF, "config.yaml": READABLE})
+
+    assert text == "type Query { boss: Employee } type Employee { name: String boss: Employee }"
+
+
+def test_two_scopes_of_one_file_judge_their_own_files_alone(tmp_path: Path) -> None:
+    index = """
+    extend schema
+      @sdl(files: ["a.graphql"], visibility: {expose: true, types: "Query", fields: "a"})
+      @sdl(files: ["b.graphql"], visibility: {expose: false, types: "Thing", fields: "secret"})
+      @tool(name: "t", description: "{schema_sdl}", graphql: {expose: true, types: "Query", fields: ".*"})
+    """
+    files = {
+        "index.graphql": index,
+        "a.graphql": "type Query { a: Thing hidden: Int } extend type Thing { secretary: String }",
+        "b.graphql": "type Query { b: Int } type Thing { secret: Int name: String }",
+        "config.yaml": READABLE,
+    }
+
+    # With a pattern in the second scope, its root fields are hidden unless exposed.
+    assert shown(tmp_path, files) == "type Query { a: Thing } type Thing { name: String secretary: String }"
+
+
+def test_what_names_a_field_hidden_by_a_scope_goes_with_it(tmp_path: Path) -> None:
+    staff = """
+    type Query { staff(where: Where, orderBy: Order): [Employee!] }
+    type Employee { name: String salary: Int }
+    input Where { name: String salaryGt: Int }
+    enum Order { NAME SALARY_ASC }
+    """
+    patterns = '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Employee", fields: "salary"}'
+    text = shown(tmp_path, files_of(patterns, staff=staff))
+
+    assert "input Where { name: String }" in text
+    assert "enum Order { NAME }" in text
+
+
+def test_persisted_operation_that_selects_a_hidden_field_is_refused_at_its_place(tmp_path: Path) -> None:
+    files = files_of(
+        '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Employee", fields: "salary"}',
+        operations__pay="query Pay {\n  staff { name salary }\n}\nquery Names { staff { name } }",
+    )
+
+    assert reported(tmp_path, files) == [
+        'operations/pay.graphql:2:16: "Employee.salary" cannot be used: @sdl(visibility:) hides it'
+    ]
+
+
+def test_persisted_operation_that_uses_what_is_inaccessible_is_refused_at_its_place(tmp_path: Path) -> None:
+    index = "type Query { a(b: Int, c: Int @inaccessible): Int d: Int @inaccessible }"
+    files = {"index.graphql": index, "operations/o.graphql": "query O { a(c: 1) d }"}
+
+    assert reported(tmp_path, files) == [
+        'operations/o.graphql:1:13: "Query.a(c:)" cannot be used: @inaccessible hides it',
+        'operations/o.graphql:1:19: "Query.d" cannot be used: @inaccessible hides it',
+    ]
+
+
+def test_persisted_operation_inside_the_visible_part_is_a_tool(tmp_path: Path) -> None:
+    files = files_of(
+        '{expose: true, types: "Query", fields: "staff"}',
+        operations__names='query Names @mcpTool(name: "names") { staff { name } }',
+    )
+
+    assert prescribed_tool(compiled(tmp_path, files), "names").operation.name == "Names"
+
+
+def test_pattern_of_a_scope_that_matches_nothing_in_its_files_is_doubted(tmp_path: Path) -> None:
+    files = files_of(
+        '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Query", fields: "version"}'
+    )
+
+    assert doubted(tmp_path, files) == [
+        'index.graphql:3:94: this pattern matches no field: types "Query", fields "version"'
+    ]
+
+
+@pytest.mark.parametrize("argument", ['visibility: {expose: true, types: "Query"}', 'visibility: "Query"'])
+def test_visibility_that_is_no_pattern_is_reported(tmp_path: Path, argument: str) -> None:
+    files = {"index.graphql": f"extend schema @sdl(files: [], {argument}) type Query {{ a: Int }}"}
+
+    (line,) = reported(tmp_path, files)
+    assert line.startswith("index.graphql:1:")
+    assert "StepZen_VisibilityPattern" in line
+
+
+def test_expression_of_a_scope_that_does_not_compile_is_reported_at_its_pattern(tmp_path: Path) -> None:
+    files = files_of('{expose: true, types: "(", fields: ".*"}')
+
+    assert reported(tmp_path, files) == ['index.graphql:3:45: the pattern "(" is no regular expression: missing ): (']
