@@ -10,7 +10,7 @@ from handler.compiler.scalars import KNOWN
 from handler.errors import InvalidArguments
 from handler.formats import STANDARD_FORMATS
 from handler.server.arguments import ArgumentsValidator
-from tests.support.endpoints import compiled, doubted, prescribed_tool, reported
+from tests.support.endpoints import compiled, prescribed_tool, reported
 
 # Advertised, values that are taken, values that are not.
 EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
@@ -272,39 +272,3 @@ def test_problem_stands_at_the_key_or_the_value_that_is_wrong(tmp_path: Path) ->
         ),
         'config.yaml:5:14: the pattern "(a*)*": it may take very long: it repeats what can be empty',
     ]
-
-
-def test_an_operation_that_takes_a_file_is_refused_at_its_variable(tmp_path: Path) -> None:
-    files = {
-        "index.graphql": """
-scalar Upload
-input Post { title: String, parts: [Part!], parent: Post }
-input Part { text: String, image: Upload }
-type Query { a(file: Upload, files: [Upload!], post: Post): Int }
-""",
-        "operations/direct.graphql": "query Direct($f: Upload!, $g: [Upload!]) @mcpTool { a(file: $f, files: $g) }",
-        "operations/deep.graphql": "query Deep($in: Post!) @mcpTool { a(post: $in) }",
-        "operations/none.graphql": "query None @mcpTool { a }",
-    }
-
-    assert reported(tmp_path, files) == [
-        'operations/deep.graphql:1:12: $in takes an "Upload" at in.parts.image: no file can be given as an argument',
-        'operations/direct.graphql:1:14: $f takes an "Upload": no file can be given as an argument',
-        'operations/direct.graphql:1:27: $g takes an "Upload": no file can be given as an argument',
-    ]
-
-
-def test_upload_that_the_author_describes_is_a_scalar_like_others(tmp_path: Path) -> None:
-    tool = tool_of(tmp_path, "scalar Upload", "scalars: {Upload: {type: string, format: uri}}", type_="Upload")
-
-    assert takes(tool, "https://example.com/a.png")
-
-
-def test_persisted_operation_that_is_no_tool_may_take_a_file(tmp_path: Path) -> None:
-    files = {
-        "index.graphql": 'extend schema @sdl(executables: [{document: "o.graphql", persist: true}]) '
-        "scalar Upload type Query { a(file: Upload): Int }",
-        "o.graphql": "query O($file: Upload) { a(file: $file) }",
-    }
-
-    assert not [line for line in doubted(tmp_path, files) if "Upload" in line]
