@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle, Limits
+from handler.bundle import Bundle
 from handler.compiler.access import Policies, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
-from handler.compiler.config import read_config
+from handler.compiler.config import Config, read_config
 from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
@@ -80,7 +80,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
 
     content = build_index(author.schema)
     policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, config.limits)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, config)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
     problems.raise_if_any()
 
@@ -108,7 +108,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
 
 
-def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, limits: Limits) -> Endpoint:
+def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, config: Config) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
     consequences = Consequences(author.schema, shown=policies.shown)
@@ -120,5 +120,6 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Pol
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,
-        limits=limits,
+        limits=config.limits,
+        any_document=config.upstream.documents == "text",
     )
