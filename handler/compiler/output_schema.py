@@ -93,9 +93,7 @@ class _Selected:
     def add(self, node: FieldNode, *, optional: bool) -> None:
         self.optional = self.optional and optional
         if node.selection_set:
-            key = id(node.selection_set)
-            before = self.below.get(key)
-            self.below[key] = _Part(node.selection_set, optional and (before is None or before.optional))
+            self.below[id(node.selection_set)] = _Part(node.selection_set, optional)
 
     def parts(self) -> list[_Part]:
         """What is selected below. Of several selections those that are skipped leave the object to the others."""
@@ -104,7 +102,7 @@ class _Selected:
 
     def likeness(self) -> Hashable:
         """Equal for fields that have the same shape."""
-        return self.name, str(self.type), self.optional, *(part.likeness() for part in self.parts())
+        return str(self.type), self.optional, *(part.likeness() for part in self.parts())
 
 
 _Alike = tuple[list[str], dict[str, _Selected]]

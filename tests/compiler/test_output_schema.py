@@ -185,6 +185,34 @@ def test_union_has_a_shape_for_each_member_also_for_one_of_which_nothing_is_sele
     )
 
 
+def test_type_may_answer_with_less_than_its_interface_says() -> None:
+    schema = build_schema("""
+    type Query { pets: [Pet!]! }
+    interface Pet { friend: Pet }
+    type Cat implements Pet { friend: Cat }
+    type Dog implements Pet { friend: Pet }
+    """)
+    whole = output_schema(parse("{ pets { friend { __typename } } }"), schema)
+
+    assert whole["properties"]["data"] == data(
+        pets={
+            "type": "array",
+            "items": {
+                "anyOf": [
+                    closed(friend=nullable(shape(__typename={"type": "string", "enum": ["Cat"]}))),
+                    closed(friend=nullable(shape(__typename={"type": "string", "enum": ["Cat", "Dog"]}))),
+                ]
+            },
+        }
+    )
+
+
+def test_types_of_which_the_same_is_answered_have_one_shape() -> None:
+    operation = "{ found { ... on Order { x: id } ... on Customer { x: id } } }"
+
+    assert data_of(operation) == data(found=nullable({"type": "array", "items": shape(x=STRING)}))
+
+
 def test_same_key_may_differ_by_type() -> None:
     operation = "{ found { ... on Order { x: status } ... on Customer { x: orders { id } } } }"
 
