@@ -1,0 +1,1 @@
+"""What the project costs, measured: one module for each benchmark, and the runner of all of them."""
