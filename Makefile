@@ -73,6 +73,10 @@ smoke: $(SAM_VENV)/.stamp  ## Build for this machine, and send every event throu
 smoke-test: $(VENV)/.stamp
 	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
 
+.PHONY: clients
+clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
+	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
+
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
@@ -109,6 +113,14 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(SAM_VENV))
 	@echo "Installing requirements/sam.txt into $(SAM_VENV) (a minute or less)"
 	@$(SAM_VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/sam.txt
+	@touch $@
+
+# The Inspector needs a newer Node.js than machines have, so that comes with it. No package runs scripts.
+.stile/node/.stamp: tests/clients/package.json tests/clients/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make clients\` installs the MCP Inspector with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@echo "Installing tests/clients/package-lock.json into $(@D) (half a minute or less)"
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .venv-lock/.stamp: Makefile

@@ -39,6 +39,7 @@ class Operation:
     name: str
     kind: str  # query | mutation
     text: str  # the operation and the fragments it uses, without our directives and descriptions
+    sha256: str  # of the text, by which an API may know it
     null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and the tool can
 
 
@@ -108,6 +109,7 @@ class Upstream:
     timeout_s: float
     max_bytes: int
     headers: Mapping[str, str]
+    documents: str  # text | documentId | apollo: how an operation is named to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -267,6 +269,7 @@ def _operation(raw: JSONObject) -> Operation:
         name=require(raw, "name", str),
         kind=require(raw, "kind", str),
         text=require(raw, "text", str),
+        sha256=require(raw, "sha256", str),
         null_is_absent=each(raw, "null_is_absent", _text),
     )
 
@@ -297,6 +300,7 @@ def _upstream(raw: JSONObject) -> Upstream:
         timeout_s=require(raw, "timeout_s", float),
         max_bytes=require(raw, "max_bytes", int),
         headers=mapping(raw, "headers", _text),
+        documents=require(raw, "documents", str),
     )
 
 

@@ -53,6 +53,7 @@ HANDMADE = Bundle(
             mask=frozenset({1, 2}),
             operation=Operation(
                 name="Thing",
+                sha256="7" * 64,
                 kind="query",
                 text="query Thing($id: ID!) {\n  thing(id: $id)\n}",
                 null_is_absent=("deep",),
@@ -78,7 +79,13 @@ HANDMADE = Bundle(
             ),
         ),
     ),
-    upstream=Upstream(url="https://api.example.com/graphql", timeout_s=2.5, max_bytes=1000, headers={"x-client": "a"}),
+    upstream=Upstream(
+        url="https://api.example.com/graphql",
+        timeout_s=2.5,
+        max_bytes=1000,
+        headers={"x-client": "a"},
+        documents="apollo",
+    ),
     limits=LIMITS,
     access=Access(
         anonymous="challenge",
@@ -91,7 +98,7 @@ EMPTY = replace(
     conditions=(),
     guards={},
     tools=(),
-    upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}),
+    upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}, documents="text"),
     access=Access(anonymous="allow", api_keys=()),
 )
 

@@ -52,7 +52,7 @@ def workplace(tmp_path: Path, upstream: Upstream) -> Path:
 def test_readme_has_the_parts_that_these_tests_run() -> None:
     assert len(FILES) == 4
     assert len(SESSIONS) == 3
-    assert len(SHELL) == 6
+    assert len(SHELL) == 7
 
 
 @pytest.mark.parametrize(("command", "expected"), SESSIONS)
@@ -103,7 +103,8 @@ def test_every_shell_line_names_what_is_there() -> None:
 
 def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
-        upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s}}
+        upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
+          documents: text}
         limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20}
         access: {anonymous: allow, hide: [], show: []}
         identity: {}

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, key, publish
+from handler.commands import build, call, check, dev, key, manifest, publish
 
 
 class Command(Protocol):
@@ -29,6 +29,7 @@ COMMANDS: Mapping[str, Command] = {
     "call": call,
     "build": build,
     "publish": publish,
+    "manifest": manifest,
     "key": key,
 }
 

@@ -27,6 +27,7 @@ MAX_RUNS_CHARS = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
+    parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
 
 
@@ -38,7 +39,8 @@ def run(options: argparse.Namespace) -> int:
         for outcome in outcomes:
             _show(outcome)
         _sum_up(outcomes)
-    return 1 if any(outcome.problems for outcome in outcomes) else 0
+    warned = options.strict and any(_warnings(outcome.compiled) for outcome in outcomes if outcome.compiled)
+    return 1 if warned or any(outcome.problems for outcome in outcomes) else 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,8 +25,8 @@ class Outcome:
 
 def compile_all(folder: Path, *, stage: str | None) -> list[Outcome]:
     """Compile the endpoints at or below ``folder``, which may be none."""
-    folders = list(find_endpoints(folder))
-    return refuse_same_names(compile_one(each, stage=stage) for each in track(folders, "Compiling", ERR))
+    folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
+    return refuse_same_names(compile_one(each, stage=stage) for each in folders)
 
 
 def compile_one(folder: Path, *, stage: str | None) -> Outcome:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, JustifyMethod
-from rich.progress import Progress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -72,10 +72,15 @@ def show_json(value: Any) -> None:
     sys.stdout.write(text + "\n")
 
 
-def track(items: Sequence[T], what: str, console: Console) -> Iterator[T]:
-    """The items one by one, with a bar on a terminal that shows how far it is."""
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as progress:
-        yield from progress.track(items, description=what)
+def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
+    """The items one by one, with a bar on a terminal that shows how far it is; of a single one, that it is at work."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
+        task = progress.add_task(what, total=len(items) if len(items) > 1 else None)
+        for item in items:
+            progress.update(task, description=f"{what} {name(item)}")
+            yield item
+            progress.advance(task)
 
 
 def _show_columns(title: str, rows: Sequence[Sequence[str | int]]) -> None:

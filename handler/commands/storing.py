@@ -25,7 +25,7 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
     try:
         with closing(HttpClient()) as http:
             storage = _open(destination, http)
-            for one in track(compiled, "Storing", OUT):
+            for one in track(compiled, "Storing", OUT, name=lambda one: one.bundle.endpoint):
                 change = _store(one, storage, force=force)
                 stored.append(one.bundle.endpoint)
                 say(change.line())

@@ -123,4 +123,5 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Confi
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,
         limits=config.limits,
+        any_document=config.upstream.documents == "text",
     )

@@ -22,6 +22,9 @@ STEPZEN_BACKENDS = ("configurationset", "ruleset")
 JWT_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims")
 """What StepZen projects say about the tokens they take."""
 
+DOCUMENTS = ("text", "documentId", "apollo")
+"""How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
+
 FUNCTION_TIMEOUT_S = 29
 """What template.yaml gives the function: API Gateway waits 30 s."""
 
@@ -117,7 +120,7 @@ def _identity(top: Section, problems: Problems) -> Section:
 
 
 def _upstream(section: Section, problems: Problems) -> Upstream:
-    section.expect("url", "timeout_s", "max_bytes", "headers")
+    section.expect("url", "timeout_s", "max_bytes", "headers", "documents")
     headers = _headers(section.section("headers"), problems)
     url = section.text("url")
     if "@" in url:  # not shown: it may hold a password
@@ -135,6 +138,7 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
         timeout_s=timeout_s,
         max_bytes=section.integer("max_bytes", 5_000_000, least=1_000, most=50_000_000),
         headers=headers,
+        documents=section.choice("documents", DOCUMENTS, default="text"),
     )
 
 

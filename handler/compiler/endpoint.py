@@ -26,6 +26,7 @@ class Endpoint:
     guards: Mapping[str, Mask]
     consequences: Consequences
     limits: Limits
+    any_document: bool  # whether the upstream takes documents that it has not seen
 
     def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
         """What callers of one outcome may use, with a tool's own guards on top."""

@@ -73,6 +73,11 @@ def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
 def _guarded_tool(
     endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
 ) -> MadeTool:
+    if not endpoint.any_document:
+        problems.add(
+            declaration.at,
+            f'"{declaration.name}" lets models write requests, and upstream.documents says that the API takes none',
+        )
     guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
     outcomes = {outcome_of(endpoint.conditions, unrestricted=unrestricted): None for unrestricted in (False, True)}
     views = {outcome: endpoint.view_of(outcome, guards) for outcome in outcomes}

@@ -5,8 +5,8 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from graphql import (
     DocumentNode,
@@ -21,6 +21,7 @@ from graphql import (
     GraphQLOutputType,
     GraphQLSchema,
     InlineFragmentNode,
+    NamedTypeNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
@@ -29,6 +30,7 @@ from graphql import (
 )
 
 from handler.bundle import JSONObject
+from handler.compiler.sharing import SharedParts
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},
@@ -62,8 +64,9 @@ def output_schema(document: DocumentNode, schema: GraphQLSchema) -> JSONObject:
     root = schema.get_root_type(operation.operation)
     if root is None:
         raise ValueError(f"the schema has no {operation.operation.value} type")
-    data = _nullable(_Shapes(document, schema).composite(root, [_Part(operation.selection_set, optional=False)]))
-    return {"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]}
+    shared = SharedParts()
+    data = _nullable(_Shapes(document, schema, shared).composite(root, [_Part(operation.selection_set)]))
+    return shared.write({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,11 @@ class _Part:
     """A selection set, or one of several that stand for the same object."""
 
     selections: SelectionSetNode
-    optional: bool  # the object may be there without it
+    optional: bool = False  # the object may be there without it
+
+    def likeness(self) -> Hashable:
+        """Nodes are told apart by identity: comparing them would compare all that is in them."""
+        return id(self.selections), self.optional
 
 
 @dataclass(slots=True)
@@ -80,24 +87,34 @@ class _Selected:
 
     name: str  # of the field; differs from the key under an alias
     type: GraphQLOutputType | None  # None for a field of the specification: __typename, __schema, __type
-    below: list[_Part]
-    optional: bool
+    optional: bool = True
+    below: dict[int, _Part] = field(default_factory=dict)  # by identity: a fragment may be spread more than once
+
+    def add(self, node: FieldNode, *, optional: bool) -> None:
+        self.optional = self.optional and optional
+        if node.selection_set:
+            self.below[id(node.selection_set)] = _Part(node.selection_set, optional)
 
     def parts(self) -> list[_Part]:
         """What is selected below. Of several selections those that are skipped leave the object to the others."""
-        if len(self.below) > 1:
-            return self.below
-        return [_Part(part.selections, optional=False) for part in self.below]
+        parts = list(self.below.values())
+        return parts if len(parts) > 1 else [_Part(part.selections) for part in parts]
 
-    def likeness(self) -> tuple[object, ...]:
+    def likeness(self) -> Hashable:
         """Equal for fields that have the same shape."""
-        return self.name, str(self.type), self.optional, *((id(part.selections), part.optional) for part in self.below)
+        return str(self.type), self.optional, *(part.likeness() for part in self.parts())
+
+
+_Alike = tuple[list[str], dict[str, _Selected]]
+"""The names of types of which the same is selected, and what that is, by key."""
 
 
 class _Shapes:
-    def __init__(self, document: DocumentNode, schema: GraphQLSchema) -> None:
+    def __init__(self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts) -> None:
         self._schema = schema
+        self._shared = shared
         self._depth = 0
+        self._made: dict[Hashable, JSONObject] = {}
         self._fragments = {
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
@@ -106,27 +123,42 @@ class _Shapes:
         """The shape of an object; ``anyOf`` where it differs by type."""
         if self._depth == MAX_DEPTH:
             return {"type": "object"}
-        self._depth += 1
-        shapes = [self._object(names, selected) for names, selected in self._alike(type_, parts)]
-        self._depth -= 1
-        return shapes[0] if len(shapes) == 1 else {"anyOf": shapes} if shapes else {"type": "object"}
+        key = (type_.name, self._depth, *(part.likeness() for part in parts))
+        if key not in self._made:
+            self._depth += 1
+            self._made[key] = self._any_of(type_, self._alike(type_, parts))
+            self._depth -= 1
+        return self._made[key]
 
-    def _alike(
-        self, type_: GraphQLNamedType, parts: Sequence[_Part]
-    ) -> Iterable[tuple[list[str], dict[str, _Selected]]]:
-        """The possible types, those together of which the same is selected."""
+    def _any_of(self, type_: GraphQLNamedType, alike: Sequence[_Alike]) -> JSONObject:
+        match alike:
+            case []:
+                return {"type": "object"}
+            case [(names, selected)]:
+                return self._shared.add(type_.name, self._object(names, selected))
+            case _:
+                # Closed, or a value that is wrong for its type would pass for another's, with keys nobody asked for.
+                closed = {"additionalProperties": False}
+                shapes = [(names[0], {**self._object(names, selected), **closed}) for names, selected in alike]
+                return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
+
+    def _alike(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> list[_Alike]:
         possible = self._schema.get_possible_types(type_) if is_abstract_type(type_) else [type_]
-        groups: dict[object, tuple[list[str], dict[str, _Selected]]] = {}
+        groups: dict[Hashable, _Alike] = {}
         for each in possible:
             selected = self._collect(each, parts)
             likeness = tuple((key, part.likeness()) for key, part in selected.items())
             groups.setdefault(likeness, ([], selected))[0].append(each.name)
-        return groups.values()
+        return list(groups.values())
 
     def _object(self, names: list[str], selected: Mapping[str, _Selected]) -> JSONObject:
         properties = {key: self._value(names, part) for key, part in selected.items()}
         required = [key for key, part in selected.items() if not part.optional]
-        return {"type": "object", "properties": properties, **({"required": required} if required else {})}
+        return {
+            "type": "object",
+            **({"properties": properties} if properties else {}),
+            **({"required": required} if required else {}),
+        }
 
     def _value(self, names: list[str], part: _Selected) -> JSONObject:
         if part.type is not None:
@@ -143,7 +175,7 @@ class _Shapes:
             case GraphQLList():
                 return {"type": "array", "items": self._typed(type_.of_type, below)}
             case GraphQLEnumType():
-                return {"type": "string", "enum": list(type_.values)}
+                return self._shared.add(type_.name, {"type": "string", "enum": list(type_.values)})
             case _ if is_leaf_type(type_):
                 return dict(SCALARS.get(str(type_), {}))
             case _:
@@ -151,31 +183,35 @@ class _Shapes:
 
     def _collect(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> dict[str, _Selected]:
         found: dict[str, _Selected] = {}
-        for field, optional in self._fields(type_, parts):
-            key = (field.alias or field.name).value
-            selected = found.setdefault(key, _Selected(field.name.value, _field_type(type_, field), [], optional))
-            selected.optional = selected.optional and optional
-            if field.selection_set:
-                selected.below.append(_Part(field.selection_set, optional))
+        seen: dict[int, bool] = {}
+        for node, optional in [each for part in parts for each in self._fields(type_, part, seen)]:
+            key = (node.alias or node.name).value
+            selected = found.setdefault(key, _Selected(node.name.value, _field_type(type_, node)))
+            selected.add(node, optional=optional)
         return found
 
-    def _fields(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> Iterator[tuple[FieldNode, bool]]:
-        """Every field that is selected of a type, with whether a condition may skip it."""
-        for below, node in [(part, node) for part in parts for node in part.selections.selections]:
-            optional = below.optional or _is_conditional(node)
+    def _fields(self, type_: GraphQLNamedType, part: _Part, seen: dict[int, bool]) -> Iterator[tuple[FieldNode, bool]]:
+        """Every field that is selected of a type, with whether a condition may skip it.
+
+        ``seen`` has what was visited, and whether only under a condition: nothing is visited again to learn nothing.
+        """
+        if not seen.get(id(part.selections), True) or (part.optional and id(part.selections) in seen):
+            return
+        seen[id(part.selections)] = part.optional
+        for node in part.selections.selections:
+            optional = part.optional or _is_conditional(node)
             match node:
                 case FieldNode():
                     yield node, optional
-                case InlineFragmentNode():
-                    if node.type_condition is None or self._applies(node.type_condition.name.value, type_):
-                        yield from self._fields(type_, [_Part(node.selection_set, optional)])
-                case FragmentSpreadNode():
-                    fragment = self._fragments[node.name.value]
-                    if self._applies(fragment.type_condition.name.value, type_):
-                        yield from self._fields(type_, [_Part(fragment.selection_set, optional)])
+                case InlineFragmentNode() | FragmentSpreadNode():
+                    fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
+                    if self._applies(fragment.type_condition, type_):
+                        yield from self._fields(type_, _Part(fragment.selection_set, optional), seen)
 
-    def _applies(self, condition: str, type_: GraphQLNamedType) -> bool:
-        wanted = self._schema.type_map[condition]
+    def _applies(self, condition: NamedTypeNode | None, type_: GraphQLNamedType) -> bool:
+        if condition is None:
+            return True
+        wanted = self._schema.type_map[condition.name.value]
         return wanted is type_ or (is_abstract_type(wanted) and self._schema.is_sub_type(wanted, type_))
 
 
@@ -190,9 +226,7 @@ def _is_conditional(node: SelectionNode) -> bool:
 
 
 def _nullable(schema: JSONObject) -> JSONObject:
-    if "anyOf" in schema:
-        return {"anyOf": [*schema["anyOf"], {"type": "null"}]}
-    if "type" not in schema:
+    """A choice rather than ``"type": [.., "null"]``, which clients that know one type per schema cannot read."""
+    if not schema:
         return schema
-    enum = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
-    return {**schema, "type": [schema["type"], "null"], **enum}
+    return {"anyOf": [*schema.get("anyOf", [schema]), {"type": "null"}]}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from graphql import is_composite_type
 
 from handler.bundle import Operation, PrescribedTool
@@ -97,6 +99,7 @@ def _operation_tool(
             name=operation.name,
             kind=operation.kind,
             text=operation.text,
+            sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
             null_is_absent=tuple(sorted(operation.optional_conditions)),
         ),
         options=options.served(output="both"),

@@ -96,6 +96,7 @@ async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapp
     _require_consent(tool, arguments)
     request = GraphQLRequest(
         text=tool.operation.text,
+        sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
         variables=_variables(tool, arguments),
         is_query=tool.operation.kind == "query",
@@ -123,6 +124,7 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
         _require_consent(tool, arguments)
     request = GraphQLRequest(
         text=checked.text,
+        sha256="",
         operation_name=checked.name,
         variables=checked.variables,
         is_query=checked.kind == "query",

@@ -23,11 +23,20 @@ DRIFT = (
 )
 
 
+UNLISTED = re.compile(r"persisted_?(query|document|operation)_?not_?\w+", re.IGNORECASE)
+"""Codes and messages of servers that do not know a document: PERSISTED_QUERY_NOT_FOUND, PersistedQueryNotFound."""
+
+UNKNOWN_DOCUMENT = (
+    "The API does not know this operation. Whoever maintains this tool has to give its owner a new manifest."
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphQLRequest:
     """One operation to send, and whether it is a query: only queries may be sent a second time."""
 
     text: str
+    sha256: str  # of the text; empty where a model wrote it
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
@@ -45,7 +54,7 @@ async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLReques
     """
     if not upstream.url:
         raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
-    body: JSONObject = {"query": operation.text}
+    body: JSONObject = _document(operation, upstream.documents)
     if operation.operation_name:
         body["operationName"] = operation.operation_name
     if operation.variables:
@@ -60,6 +69,22 @@ async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLReques
         repeatable=operation.is_query,
     )
     return _response(await _send(http, request))
+
+
+def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
+    """The document, or the name that the API knows it by. A document without a name is not sent in its place.
+
+    Source: GraphQL over HTTP, "Persisted Documents"; Apollo, "Automatic Persisted Queries", for its extension.
+    """
+    match documents:
+        case "text":
+            return {"query": operation.text}
+        case "documentId" if operation.sha256:
+            return {"documentId": f"sha256:{operation.sha256}"}
+        case "apollo" if operation.sha256:
+            return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": operation.sha256}}}
+        case _:
+            raise UpstreamError("This API takes only requests that it knows.")
 
 
 async def _send(http: HttpClient, request: HttpRequest) -> HttpResponse:
@@ -120,6 +145,8 @@ def _message(error: Mapping[str, Any], code: object, *, of_request: bool) -> str
     One about a variable's value is the model's to mend; it keeps its words but for the suggestion.
     """
     message = error.get("message")
+    if any(isinstance(text, str) and UNLISTED.fullmatch(text) for text in (code, message)):
+        return UNKNOWN_DOCUMENT
     if not isinstance(message, str):
         return UNNAMED
     if not of_request:

@@ -115,6 +115,19 @@ def test_a_warning_does_not_fail_the_check(workplace: Path, stile: Stile) -> Non
 SCHEMA_WITHOUT_TOOLS = "type Query { a: String }\n"
 
 
+def test_a_warning_fails_the_strict_check_and_nothing_else_does(workplace: Path, stile: Stile) -> None:
+    folder = write_endpoint(workplace, FILES)
+    assert stile("check", ".", "--strict").code == 0
+
+    (folder / "operations" / "a.graphql").write_text(FILES["operations/a.graphql"].replace(', title: "A"', ""))
+
+    done = stile("check", ".", "--strict")
+    assert done.code == 1
+    assert 'warning: "a" has no title' in done.out
+    assert stile("check", ".", "--strict", "--json").code == 1
+    assert stile("check", ".").code == 0
+
+
 TWO_SIDES = """
 extend schema
   @tool(name: "a.b", title: "T", graphql: {expose: true, types: "Query|Mutation", fields: ".*"})

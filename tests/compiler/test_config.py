@@ -29,7 +29,7 @@ def staged(folder: Path, **files: str) -> Path:
 def test_endpoint_without_config_gets_the_defaults(tmp_path: Path) -> None:
     bundle = compiled(tmp_path, {"index.graphql": QUERY}).bundle
 
-    assert bundle.upstream == Upstream(url="", timeout_s=10, max_bytes=5_000_000, headers={})
+    assert bundle.upstream == Upstream(url="", timeout_s=10, max_bytes=5_000_000, headers={}, documents="text")
     assert bundle.limits == Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20)
 
 
@@ -56,6 +56,7 @@ limits: {max_tokens: 100, max_depth: 3, max_fields: 7, max_aliases: 0}
         timeout_s=2.5,
         max_bytes=10_000,
         headers={"x-client": "stile", "accept-language": "de, en"},
+        documents="text",
     )
     assert bundle.limits == Limits(max_tokens=100, max_depth=3, max_fields=7, max_aliases=0)
 
@@ -74,7 +75,8 @@ def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
         file="config.yaml",
         line=2,
         column=3,
-        sentence='unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers; did you mean url?',
+        sentence='unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, documents; '
+        "did you mean url?",
     )
 
 
@@ -326,7 +328,11 @@ def test_stage_is_laid_over_the_config(tmp_path: Path) -> None:
     bundle = compile_endpoint(folder, stage="prod").bundle
 
     assert bundle.upstream == Upstream(
-        url="https://api.example.com/", timeout_s=3, max_bytes=5_000_000, headers={"x-a": "1", "x-b": "3"}
+        url="https://api.example.com/",
+        timeout_s=3,
+        max_bytes=5_000_000,
+        headers={"x-a": "1", "x-b": "3"},
+        documents="text",
     )
     assert bundle.limits.max_depth == 4
     assert compile_endpoint(folder).bundle.upstream.url == "http://a.b/"

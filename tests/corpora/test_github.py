@@ -44,7 +44,9 @@ def test_check_shows_that_it_works_before_it_says_anything(valid_folder: Path) -
     code, shown = ran_on_terminal("check", str(valid_folder))
 
     assert code == 0
-    assert "Compiling" in shown[: shown.index("warning:")]
+    working = shown[: shown.index("warning:")]
+    assert "Compiling" in working
+    assert "0:00:01" in working  # it goes on telling while the one endpoint compiles
 
 
 def test_hiding_one_id_guards_a_handful_of_coordinates(valid_folder: Path) -> None:

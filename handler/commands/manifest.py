@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from handler.bundle import Operation, PrescribedTool
+from handler.commands.compiling import compile_or_complain
+from handler.commands.console import complain, say, show_json
+from handler.commands.folders import add_folder_arguments
+from handler.compiler.compile import Compiled
+
+HELP = "List the operations of tools, for an API that takes only those it knows."
+
+FORMATS = ("apollo", "relay")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder_arguments(parser)
+    parser.add_argument("--format", choices=FORMATS, required=True, help="Apollo's manifest, or Relay's map of texts")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write (default: print it)")
+
+
+def run(options: argparse.Namespace) -> int:
+    compiled = compile_or_complain(options.folder, stage=options.stage)
+    if not compiled:
+        complain("No manifest was made.")
+        return 1
+    operations = _operations(compiled)
+    manifest = _apollo(operations) if options.format == "apollo" else _relay(operations)
+    if options.out is None:
+        show_json(manifest)
+        return 0
+    try:
+        options.out.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as exc:
+        complain(f"{options.out}: {exc.strerror}")
+        return 1
+    say(f"{len(operations)} operations in {options.out}")
+    return 0
+
+
+def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
+    """Each text once, by name."""
+    tools = [tool for each in compiled for tool in each.bundle.tools if isinstance(tool, PrescribedTool)]
+    by_digest = {tool.operation.sha256: tool.operation for tool in tools}
+    return sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))
+
+
+def _apollo(operations: Iterable[Operation]) -> dict[str, Any]:
+    """Source: Apollo, "Persisted Queries", manifest format version 1."""
+    listed = [
+        {"id": operation.sha256, "name": operation.name, "type": operation.kind, "body": operation.text}
+        for operation in operations
+    ]
+    return {"format": "apollo-persisted-query-manifest", "version": 1, "operations": listed}
+
+
+def _relay(operations: Iterable[Operation]) -> dict[str, str]:
+    """Source: Relay, "Persisted Queries"; the ids are those of GraphQL over HTTP's ``documentId``."""
+    return {f"sha256:{operation.sha256}": operation.text for operation in operations}
