@@ -3,6 +3,7 @@
     StileError
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
+      PatternRefused            a regular expression that is none, or may take very long
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -60,6 +61,10 @@ class CompileError(StileError):
 
 class UnknownCoordinate(StileError):
     """A text that names nothing in a schema; the message says why. Who reads the text knows where it stands."""
+
+
+class PatternRefused(StileError):
+    """A regular expression that values cannot be matched against; the message says why."""
 
 
 class BundleError(StileError):

@@ -15,6 +15,13 @@ import pytest
 
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.descriptions import MAX_ENUM_CHARS
+from handler.compiler.patterns import MAX_PATTERN_CHARS
+from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
+from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
+from handler.errors import InvalidArguments
+from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.server.arguments import ArgumentsValidator
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
@@ -102,6 +109,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true
+        scalars: {}
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
     named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
@@ -127,6 +135,35 @@ def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> N
 
     named = {stage: set(re.findall(r"salary\w*|SALARY\w*", text)) for stage, text in shown.items()}
     assert named == {None: set(), "shown": {"salary", "salaryGt"}}  # "salary" stands in the filter's description
+
+
+def test_scalars_of_the_readme_are_taken_and_refuse_as_it_says(tmp_path: Path) -> None:
+    (scalars,) = re.findall(r"^```yaml\n(scalars:\n.*?)^```", README, re.MULTILINE | re.DOTALL)
+    files = {
+        "index.graphql": "scalar Money scalar Percent type Query { a(x: Money, y: String, z: Percent): Int }",
+        "operations/price.graphql": "query price($max: Money, $currency: String, $off: Percent) "
+        "@mcpTool { a(x: $max, y: $currency, z: $off) }",
+        "config.yaml": scalars,
+    }
+    (tool,) = compiled(tmp_path, files).bundle.tools
+    (shown,) = re.findall(r"^Invalid arguments .*?(?=\n```)", README, re.MULTILINE | re.DOTALL)
+
+    with pytest.raises(InvalidArguments) as caught:
+        ArgumentsValidator("price", tool.arguments).check({"max": "12.9", "curency": "EUR"})
+
+    assert str(caught.value) == shown.replace("\n", " ")
+    ArgumentsValidator("price", tool.arguments).check({"max": "12.90", "off": 100})
+
+
+def test_keywords_and_formats_of_scalars_in_the_readme_are_all_there_are() -> None:
+    text = README[README.index("`type` is `string`") : README.index("A pattern has 200 characters")]
+    named = set(re.findall(r"`([A-Za-z0-9-]+)`", text))
+
+    assert named == {"type", *TYPES, *TEXT_KEYWORDS, *NUMBER_KEYWORDS, *STANDARD_FORMATS}
+    assert f"A pattern has {MAX_PATTERN_CHARS} characters at most" in README
+    assert f"up to {MAX_MATCHED_CHARS:,} characters" in README
+    assert f"in up to {MAX_ENUM_CHARS:,} characters" in README
+    assert f"over {MAX_DESCRIPTION_BYTES:,} bytes" in README
 
 
 def test_every_environment_variable_of_the_readme_is_read() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle import Bundle
-from handler.compiler.access import Policies, read_access, read_policies
+from handler.compiler.access import read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import Config, read_config
 from handler.compiler.declaration import MadeTool
@@ -18,6 +18,7 @@ from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
+from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
@@ -79,8 +80,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         raise problems.error()
 
     content = build_index(author.schema)
-    policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), policies, config)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, problems)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
     problems.raise_if_any()
 
@@ -108,15 +108,17 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
 
 
-def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, policies: Policies, config: Config) -> Endpoint:
+def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Config, problems: Problems) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
+    policies = read_policies(config.access, author.schema, problems)
     consequences = Consequences(author.schema, shown=policies.shown)
     hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.hidden}
     return Endpoint(
         name=name,
         schema=author.schema,
         index=index,
+        scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
         consequences=consequences,

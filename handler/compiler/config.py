@@ -14,7 +14,7 @@ from handler.compiler.problems import Problems
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool")
+KEYS = ("upstream", "limits", "access", "identity", "default_tool", "scalars")
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -60,6 +60,7 @@ class Config:
     limits: Limits
     access: Section
     identity: Section
+    scalars: Section
     default_tool: bool  # whether an endpoint without any declared tool gets one
 
 
@@ -87,6 +88,7 @@ def read_config(
         limits=_limits(top.section("limits")),
         access=top.section("access"),
         identity=_identity(top, problems),
+        scalars=top.section("scalars"),
         default_tool=top.boolean("default_tool", default=True),
     )
 

@@ -6,9 +6,30 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from graphql import (
+    ArgumentNode,
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLNamedType,
+    GraphQLSchema,
+    ListValueNode,
+    ObjectFieldNode,
+    TypeInfo,
+    TypeInfoVisitor,
+    ValueNode,
+    VariableNode,
+    Visitor,
+    get_named_type,
+    is_specified_scalar_type,
+    type_from_ast,
+    visit,
+)
+
+from handler.compiler.comments import comment_above
 from handler.compiler.directives import ToolDirective
+from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import Problems, suggestion
 
 GRAPHQL_TOOL = (
@@ -22,6 +43,9 @@ VARIABLES = "Values for the variables that the operation declares, by name."
 
 MAX_SDL_BYTES = 16_384
 """Above this a schema is summarised in a default description: clients cut or refuse what is much longer."""
+
+MAX_ENUM_CHARS = 1_000
+"""What an enum's values mean is left out above this: "AF: Afghanistan" for each country takes 6 KB of every tool."""
 
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
@@ -49,14 +73,96 @@ def query_description(sdl: str, root_fields: Mapping[str, tuple[str, ...]]) -> s
     )
 
 
-def prescribed_description(operation: str, kind: str) -> str:
-    """The default description of a prescribed tool without any text of its author's."""
-    return f"Runs the GraphQL {kind} {operation}."
-
-
 def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:
     """Warn of descriptions for parameters that a tool has not."""
     for name in directive.descriptions:
         if name not in parameters:
             hint = suggestion(name, parameters)
             problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
+
+
+def operation_description(operation: AuthorOperation) -> str:
+    """The description of a prescribed tool whose directive has none."""
+    default = f"Runs the GraphQL {operation.kind} {operation.name}."
+    return operation.description or comment_above(operation.node) or default
+
+
+def variable_descriptions(
+    operation: AuthorOperation, schema: GraphQLSchema, *, given: Mapping[str, str], values: Mapping[str, str]
+) -> dict[str, str]:
+    """What is said of each variable, and of ``variables`` as a whole: the strongest text there is, or an empty one.
+
+    ``given`` are the texts of ``@tool(descriptions:)``, the strongest. Then come ``@mcpToolArg``, the variable's
+    description, what the schema says of the argument or input field that the variable feeds, what it says of the
+    variable's type, and a comment above the variable. Authors' texts are templates of ``values``.
+    """
+    fed = _descriptions_of_fed_inputs(operation, schema)
+    found = {"variables": expand(given.get("variables", ""), values)}
+    for node in operation.node.variable_definitions or ():
+        name = node.variable.name.value
+        written = given.get(name) or operation.descriptions.get(name, "")
+        from_schema = fed.get(name) or type_description(get_named_type(type_from_ast(schema, node.type)))
+        found[name] = expand(written, values) or from_schema or expand(comment_above(node), values)
+    return found
+
+
+def type_description(type_: GraphQLNamedType | None) -> str:
+    """What the schema says of a type. The specification's own scalars need no words."""
+    if type_ is None or is_specified_scalar_type(type_):
+        return ""
+    return (type_.description or "").strip()
+
+
+def enum_description(type_: GraphQLEnumType) -> str:
+    """A line for each value of which the schema says something: JSON Schema has no place for it."""
+    lines = []
+    for name, value in type_.values.items():
+        old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
+        said = " ".join(f"{value.description or ''} {old}".split())
+        lines += [f"- {name}: {said}"] if said else []
+    text = "\n".join(lines)
+    return text if len(text) <= MAX_ENUM_CHARS else ""
+
+
+def joined(*texts: str | None) -> str:
+    """The texts that say something, below each other."""
+    return "\n".join(text for text in texts if text)
+
+
+def _descriptions_of_fed_inputs(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, str]:
+    types = TypeInfo(schema)
+    reader = _FedInputs(types)
+    visit(operation.document, TypeInfoVisitor(types, reader))
+    return reader.found
+
+
+class _FedInputs(Visitor):
+    """Variable -> the description of the first described argument or input field that takes its value."""
+
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self._types = types
+        self.found: dict[str, str] = {}
+
+    def enter_argument(self, node: ArgumentNode, *_: object) -> None:
+        argument = self._types.get_argument()
+        if argument and self._types.get_directive() is None:  # @include says nothing of what its condition means
+            self._keep(node.value, argument.description)
+
+    def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:
+        holder = get_named_type(self._types.get_parent_input_type())
+        if isinstance(holder, GraphQLInputObjectType) and node.name.value in holder.fields:
+            self._keep(node.value, holder.fields[node.name.value].description)
+
+    def _keep(self, value: ValueNode, description: str | None) -> None:
+        for name in _variables_in(value) if description else ():
+            self.found.setdefault(name, (description or "").strip())
+
+
+def _variables_in(value: ValueNode) -> Iterator[str]:
+    match value:
+        case VariableNode():
+            yield value.name.value
+        case ListValueNode():
+            for item in value.values:
+                yield from _variables_in(item)

@@ -8,6 +8,7 @@ from graphql import GraphQLSchema
 from handler.bundle import Limits
 from handler.compiler.descriptions import GRAPHQL_TOOL
 from handler.compiler.hiding import Consequences
+from handler.compiler.scalars import Scalar
 from handler.graph.index import SchemaIndex
 from handler.graph.view import View, build_view
 from handler.policy import Mask, hidden_from
@@ -15,11 +16,12 @@ from handler.policy import Mask, hidden_from
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """What tools are made from: the endpoint's name, schema, index and guards."""
+    """What tools are made from: the endpoint's name, schema, index, scalars and guards."""
 
     name: str
     schema: GraphQLSchema
     index: SchemaIndex
+    scalars: Mapping[str, Scalar]  # the author's own, by name
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
     consequences: Consequences

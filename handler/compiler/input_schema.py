@@ -1,13 +1,16 @@
 """The JSON Schemas of a prescribed tool's arguments: one to advertise, one to enforce.
 
 The advertised one is what models read: a nullable ``Int`` is ``{"type": "integer"}`` and not required. The enforced
-one also takes ``null`` where GraphQL does, an integer for ``ID``, and refuses names that are not declared.
+one takes what GraphQL takes: also ``null``, an integer for ``ID``, one value for a list of it. It refuses names that
+are not declared.
 
-Source: JSON Schema 2020-12; GraphQL specification, section 6.1.2 (Coercing Variable Values).
+Source: JSON Schema 2020-12; GraphQL specification, sections 3.5 to 3.12 (Input Coercion) and 6.1.2 (Coercing Variable
+Values).
 """
 
 from __future__ import annotations
 
+import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -20,56 +23,56 @@ from graphql import (
     GraphQLList,
     GraphQLNamedType,
     GraphQLNonNull,
+    GraphQLScalarType,
     GraphQLSchema,
+    InputValueDefinitionNode,
     VariableDefinitionNode,
     get_named_type,
     type_from_ast,
 )
+from jsonschema import Draft202012Validator
 
 from handler.bundle import JSONObject
 from handler.compiler.default_values import default_of
+from handler.compiler.descriptions import enum_description, joined, type_description
 from handler.compiler.operations import AuthorOperation
-
-INT_MIN, INT_MAX = -(2**31), 2**31 - 1
-
-ADVERTISED_SCALARS: Mapping[str, JSONObject] = {
-    "Int": {"type": "integer"},
-    "Float": {"type": "number"},
-    "String": {"type": "string"},
-    "Boolean": {"type": "boolean"},
-    "ID": {"type": "string"},
-}
-ENFORCED_SCALARS: Mapping[str, JSONObject] = {
-    **ADVERTISED_SCALARS,
-    "Int": {"type": "integer", "minimum": INT_MIN, "maximum": INT_MAX},
-    "ID": {"type": ["string", "integer"]},
-}
-
+from handler.compiler.scalars import ANYTHING, Scalar, scalar_note, scalar_of
 
 MAX_INLINE_DEPTH = 8
 """Input objects nested deeper than this are easier to read, and to write without end, by reference."""
 
+LONG_ENUM_BYTES = 200
+"""Shorter enums are repeated where they are used: a reference costs the reader more than it saves."""
+
 
 def advertised_schema(
-    operation: AuthorOperation, schema: GraphQLSchema, *, descriptions: Mapping[str, str], flat: bool
+    operation: AuthorOperation,
+    schema: GraphQLSchema,
+    *,
+    scalars: Mapping[str, Scalar],
+    descriptions: Mapping[str, str],
+    flat: bool,
 ) -> JSONObject:
     """The ``inputSchema`` of a tool's list entry.
 
     ``flat``: the variables are the arguments (Cosmo's form); else they stand under ``variables`` (StepZen's).
+    ``scalars`` are the author's own.
     """
-    writer = _Writer(schema, operation, enforced=False)
+    writer = _Advertised(operation, schema, scalars)
     variables = writer.variables(descriptions)
     if flat:
         return {"type": "object", **variables, **writer.definitions()}
-    nested = {"type": "object", **_described(variables, descriptions.get("variables"))}
+    nested = _described({"type": "object", **variables}, descriptions.get("variables", ""))
     required = {"required": ["variables"]} if "required" in variables else {}
     return {"type": "object", "properties": {"variables": nested}, **required, **writer.definitions()}
 
 
-def enforced_schema(operation: AuthorOperation, schema: GraphQLSchema, *, flat: bool) -> JSONObject:
-    """What arguments are checked against before anything is sent upstream."""
-    writer = _Writer(schema, operation, enforced=True)
-    closed = {"type": "object", **writer.variables({}), "additionalProperties": False}
+def enforced_schema(
+    operation: AuthorOperation, schema: GraphQLSchema, *, scalars: Mapping[str, Scalar], flat: bool
+) -> JSONObject:
+    """What arguments are checked against before anything is sent upstream. Needs the formats of ``formats.py``."""
+    writer = _Enforced(operation, schema, scalars)
+    closed = {"type": "object", **writer.variables(), "additionalProperties": False}
     if flat:
         return {**closed, **writer.definitions()}
     required = {"required": ["variables"]} if "required" in closed else {}
@@ -78,90 +81,171 @@ def enforced_schema(operation: AuthorOperation, schema: GraphQLSchema, *, flat: 
 
 
 class _Writer:
-    """Schemas for one operation's variables. Input objects that are shared, recursive or deep stand in ``$defs``."""
+    """Schemas for one operation's variables. Types that are shared, recursive or deep stand in ``$defs``."""
 
-    def __init__(self, schema: GraphQLSchema, operation: AuthorOperation, *, enforced: bool) -> None:
-        self._enforced = enforced
-        self._scalars = ENFORCED_SCALARS if enforced else ADVERTISED_SCALARS
-        self._variables = {
-            node.variable.name.value: (node, _type_of(schema, node))
-            for node in operation.node.variable_definitions or ()
-        }
-        self._defined = _not_inlined([type_ for _, type_ in self._variables.values()])
-        self._referred: dict[str, GraphQLInputObjectType] = {}
-
-    def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
-        properties: dict[str, JSONObject] = {}
-        required: list[str] = []
-        for name, (node, type_) in self._variables.items():
-            default = default_of(node.default_value, type_)
-            properties[name] = _described({**self._of(type_), **default}, descriptions.get(name))
-            if isinstance(type_, GraphQLNonNull) and not node.default_value:
-                required.append(name)
-        return {"properties": properties, **({"required": required} if required else {})}
+    def __init__(self, operation: AuthorOperation, schema: GraphQLSchema, scalars: Mapping[str, Scalar]) -> None:
+        self._scalars = scalars
+        self._nodes = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
+        self._types: dict[str, Any] = {name: type_from_ast(schema, node.type) for name, node in self._nodes.items()}
+        self._defined = _not_inlined(list(self._types.values()))
+        self._referred: dict[str, GraphQLNamedType] = {}
 
     def definitions(self) -> JSONObject:
         """What is referred to, and what that refers to in turn."""
         written: dict[str, JSONObject] = {}
         while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
-            written |= {type_.name: self._object(type_) for type_ in missing}
+            written |= {type_.name: self._definition(type_) for type_ in missing}
         return {"$defs": dict(sorted(written.items()))} if written else {}
 
-    def _of(self, type_: GraphQLInputType) -> JSONObject:
-        if isinstance(type_, GraphQLNonNull):
-            return self._non_null(type_.of_type)
-        return _nullable(self._non_null(type_)) if self._enforced else self._non_null(type_)
+    def _required_variables(self) -> JSONObject:
+        return _required(
+            [
+                name
+                for name, node in self._nodes.items()
+                if isinstance(self._types[name], GraphQLNonNull) and not node.default_value
+            ]
+        )
 
-    def _non_null(self, type_: GraphQLInputType) -> JSONObject:
+    def _named(self, type_: Any) -> JSONObject:
+        """Values of a named type, ``null`` aside."""
+        if type_.name in self._defined:
+            self._referred[type_.name] = type_
+            return {"$ref": f"#/$defs/{type_.name}"}
+        return self._definition(type_)
+
+    def _definition(self, type_: Any) -> JSONObject:
+        raise NotImplementedError
+
+
+class _Advertised(_Writer):
+    def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
+        properties: dict[str, JSONObject] = {}
+        for name, type_ in self._types.items():
+            schema = {**self._of(type_), **self._default(self._nodes[name], type_)}
+            properties[name] = _described(schema, joined(descriptions.get(name, ""), self._note(type_)))
+        return {"properties": properties, **self._required_variables()}
+
+    def _of(self, type_: GraphQLInputType) -> JSONObject:
         match type_:
+            case GraphQLNonNull():
+                return self._of(type_.of_type)
             case GraphQLList():
                 return {"type": "array", "items": self._of(type_.of_type)}
-            case GraphQLEnumType():
-                return {"type": "string", "enum": list(type_.values)}
-            case GraphQLInputObjectType() if type_.name in self._defined:
-                self._referred[type_.name] = type_
-                return {"$ref": f"#/$defs/{type_.name}"}
-            case GraphQLInputObjectType():
-                return self._object(type_)
             case _:
-                return dict(self._scalars.get(str(type_), {}))
+                return self._named(type_)
 
-    def _object(self, type_: GraphQLInputObjectType) -> JSONObject:
-        properties = {name: self._property(field, type_) for name, field in type_.fields.items()}
-        required = [name for name, field in type_.fields.items() if _is_required(field)]
+    def _definition(self, type_: Any) -> JSONObject:
+        match type_:
+            case GraphQLEnumType():
+                schema: JSONObject = {"type": "string", "enum": list(type_.values)}
+                said = enum_description(type_)
+            case GraphQLInputObjectType():
+                properties = {name: self._property(field) for name, field in type_.fields.items()}
+                schema = {"type": "object", "properties": properties, **_field_rules(type_)}
+                said = ""
+            case _:
+                return scalar_of(type_, self._scalars).advertised
+        # Where it is inlined, the property that holds it says this.
+        return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
+
+    def _property(self, field: GraphQLInputField) -> JSONObject:
+        default = self._default(field.ast_node, field.type) if field.ast_node else {}
+        named = get_named_type(field.type)
+        text = field.description or ("" if named.name in self._defined else type_description(named))
+        return _described({**self._of(field.type), **default}, joined(text, self._note(field.type)))
+
+    def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
+        found = default_of(node.default_value, type_)
+        scalar = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
+            return found
+        # GraphQL lets any literal stand for a custom scalar; one that could not be sent would mislead.
+        fits = Draft202012Validator(scalar_of(scalar, self._scalars).enforced).is_valid(found["default"])
+        return found if fits else {}
+
+    def _note(self, type_: GraphQLInputType) -> str:
+        """What is to be said of every value of a type, whoever described the property that holds it."""
+        match get_named_type(type_):
+            case GraphQLEnumType() as named if named.name not in self._defined:
+                return enum_description(named)
+            case GraphQLScalarType() as named:
+                return scalar_note(named, self._scalars)
+            case _:
+                return ""
+
+
+class _Enforced(_Writer):
+    def variables(self) -> JSONObject:
+        properties = {name: self._of(type_) for name, type_ in self._types.items()}
+        return {"properties": properties, **self._required_variables()}
+
+    def _of(self, type_: GraphQLInputType) -> JSONObject:
+        nullable = not isinstance(type_, GraphQLNonNull)
+        inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        return self._value(inner, nullable=nullable)
+
+    def _value(self, type_: Any, *, nullable: bool) -> JSONObject:
+        if not isinstance(type_, GraphQLList):
+            return _nullable(self._named(type_)) if nullable else self._named(type_)
+        named = get_named_type(type_)
+        if isinstance(named, GraphQLInputObjectType):
+            self._defined.add(named.name)  # it is written twice below
         return {
-            "type": "object",
-            "properties": properties,
-            **({"required": required} if required else {}),
-            **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {}),
-            **({"additionalProperties": False} if self._enforced else {}),
+            "if": {"type": "array"},
+            "then": {"items": self._item(type_.of_type)},
+            "else": self._value(named, nullable=nullable),
         }
 
-    def _property(self, field: GraphQLInputField, type_: GraphQLInputObjectType) -> JSONObject:
-        # The one field that is given of a @oneOf object cannot be null.
-        schema = self._non_null(field.type) if type_.is_one_of else self._of(field.type)
-        default = default_of(field.ast_node.default_value, field.type) if field.ast_node else {}
-        return _described({**schema, **default}, None if self._enforced else field.description)
+    def _item(self, type_: Any) -> JSONObject:
+        """An item of a list. Lists in lists are whole: servers differ on ``[1]`` for ``[[1]]``."""
+        inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        if not isinstance(inner, GraphQLList):
+            return self._of(type_)
+        kinds = "array" if isinstance(type_, GraphQLNonNull) else ["array", "null"]
+        return {"type": kinds, "items": self._item(inner.of_type)}
+
+    def _definition(self, type_: Any) -> JSONObject:
+        match type_:
+            case GraphQLEnumType():
+                return {"enum": list(type_.values)}
+            case GraphQLInputObjectType():
+                # The one field that is given of a @oneOf object cannot be null.
+                fields = type_.fields.items()
+                properties = {
+                    name: self._value(field.type, nullable=False) if type_.is_one_of else self._of(field.type)
+                    for name, field in fields
+                }
+                closed = {"type": "object", "properties": properties, "additionalProperties": False}
+                return {**closed, **_field_rules(type_)}
+            case _:
+                return scalar_of(type_, self._scalars).enforced
 
 
-def _type_of(schema: GraphQLSchema, node: VariableDefinitionNode) -> Any:
-    return type_from_ast(schema, node.type)
+def _field_rules(type_: GraphQLInputObjectType) -> JSONObject:
+    needed = [
+        name
+        for name, field in type_.fields.items()
+        if isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
+    ]
+    return {**_required(needed), **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {})}
 
 
-def _is_required(field: GraphQLInputField) -> bool:
-    return isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
+def _required(names: Sequence[str]) -> JSONObject:
+    return {"required": list(names)} if names else {}
 
 
-def _described(schema: JSONObject, description: str | None) -> JSONObject:
+def _described(schema: JSONObject, description: str) -> JSONObject:
     return {**schema, "description": description} if description else schema
 
 
 def _nullable(schema: JSONObject) -> JSONObject:
     if "enum" in schema:
-        return {**schema, "type": [schema["type"], "null"], "enum": [*schema["enum"], None]}
+        schema = {**schema, "enum": [*schema["enum"], None]}
     if "$ref" in schema:
         # Not anyOf: its violations would be those of all branches, gathered before the first is known.
         return {"if": {"not": {"type": "null"}}, "then": schema}
+    if schema == ANYTHING:
+        return {}
     if "type" not in schema:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
@@ -169,23 +253,28 @@ def _nullable(schema: JSONObject) -> JSONObject:
 
 
 def _not_inlined(types: Sequence[Any]) -> set[str]:
-    """The input object types that are reached more than once, and those that stand deep in others."""
+    """The types that are reached more than once, and those that stand deep in others."""
     depths: dict[str, int] = {}
     found: set[str] = set()
-    waiting = deque((type_, 0) for type_ in _input_objects(types))
+    waiting = deque((type_, 0) for type_ in _definable(types))
     while waiting:
         type_, depth = waiting.popleft()
-        if type_.name in depths or depth >= MAX_INLINE_DEPTH:
+        is_object = isinstance(type_, GraphQLInputObjectType)
+        if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
             found.add(type_.name)
-        if type_.name not in depths:
-            depths[type_.name] = depth
-            below = _input_objects([field.type for field in type_.fields.values()])
+        if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
+            below = _definable([field.type for field in type_.fields.values()])
             waiting.extend((inner, depth + 1) for inner in below)
+        depths.setdefault(type_.name, depth)
     return found
 
 
-def _input_objects(types: Sequence[Any]) -> Iterator[GraphQLInputObjectType]:
+def _definable(types: Sequence[Any]) -> Iterator[GraphQLNamedType]:
     for type_ in types:
         below: GraphQLNamedType = get_named_type(type_)
-        if isinstance(below, GraphQLInputObjectType):
+        if isinstance(below, GraphQLInputObjectType) or (isinstance(below, GraphQLEnumType) and _is_long(below)):
             yield below
+
+
+def _is_long(type_: GraphQLEnumType) -> bool:
+    return len(json.dumps([*type_.values, enum_description(type_)])) > LONG_ENUM_BYTES

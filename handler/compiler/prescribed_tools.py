@@ -8,7 +8,7 @@ from graphql import is_composite_type
 
 from handler.bundle import Operation, PrescribedTool
 from handler.compiler.declaration import Declaration, MadeTool
-from handler.compiler.descriptions import doubt_descriptions, expand, prescribed_description
+from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
 from handler.compiler.directives import ToolDirective
 from handler.compiler.doubts import doubt_operation
 from handler.compiler.endpoint import Endpoint
@@ -17,6 +17,7 @@ from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.tool_options import default_annotations
+from handler.compiler.uploads import refuse_uploads
 from handler.compiler.used import coordinates_used
 from handler.policy import union_of
 
@@ -32,7 +33,7 @@ def prescribed_tool(
         at=directive.node,
         name=expand(directive.name, endpoint.name_variables),
         description=directive.description,
-        descriptions={**operation.descriptions, **directive.descriptions},
+        descriptions=directive.descriptions,
         options=directive.options,
     )
     doubt_descriptions(directive, [*operation.variables, "variables"], problems)
@@ -45,7 +46,7 @@ def mcp_tool(endpoint: Endpoint, operation: AuthorOperation, declared: McpTool, 
         at=operation.node,
         name=declared.name or operation.name,
         description=declared.description,
-        descriptions=operation.descriptions,
+        descriptions={},
         options=declared.options,
     )
     return _operation_tool(endpoint, operation, declaration, flat=True, problems=problems)
@@ -76,16 +77,14 @@ def _operation_tool(
     mask = union_of(endpoint.guards, used)
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
+    refuse_uploads(operation, endpoint.schema, endpoint.scalars, problems)
     options, values = declaration.options, endpoint.description_variables
-    description = declaration.description or operation.description
+    texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {
         "name": declaration.name,
-        "description": expand(description or prescribed_description(operation.name, operation.kind), values),
+        "description": expand(declaration.description or operation_description(operation), values),
         "inputSchema": advertised_schema(
-            operation,
-            endpoint.schema,
-            descriptions={name: expand(text, values) for name, text in declaration.descriptions.items()},
-            flat=flat,
+            operation, endpoint.schema, scalars=endpoint.scalars, descriptions=texts, flat=flat
         ),
         "outputSchema": output_schema(operation.document, endpoint.schema),
         "annotations": default_annotations(writes=operation.kind == "mutation"),
@@ -93,7 +92,7 @@ def _operation_tool(
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry),
-        arguments=options.confirmed(enforced_schema(operation, endpoint.schema, flat=flat)),
+        arguments=options.confirmed(enforced_schema(operation, endpoint.schema, scalars=endpoint.scalars, flat=flat)),
         flat=flat,
         mask=mask,
         operation=Operation(

@@ -11,6 +11,7 @@ from handler.compiler.graphql_tools import default_tool, graphql_tool
 from handler.compiler.operations import Operations
 from handler.compiler.prescribed_tools import mcp_tool, prescribed_tool
 from handler.compiler.problems import Problems, shown, where
+from handler.compiler.sizes import doubt_size
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
@@ -35,6 +36,8 @@ def make_tools(
     if not made and not directives and with_default:
         made = [default_tool(endpoint, problems)]
     _refuse_names(made, problems)
+    for each in made:
+        doubt_size(each.tool, at=each.at, problems=problems)
     return tuple(made)
 
 

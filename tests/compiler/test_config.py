@@ -75,7 +75,10 @@ def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
         file="config.yaml",
         line=2,
         column=3,
-        sentence='unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, documents; did you mean url?',
+        sentence=(
+            'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, documents; '
+            "did you mean url?"
+        ),
     )
 
 
@@ -96,7 +99,10 @@ identity:
     lines = refused(tmp_path, config.replace("AAAA", "a" * 64))
 
     assert lines == [
-        'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool',
+        (
+            'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool, '
+            "scalars"
+        ),
         (
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
             "max_aliases; did you mean max_depth?"
@@ -214,7 +220,7 @@ def test_aliases_that_would_grow_without_end_cost_nothing(tmp_path: Path) -> Non
 
     assert len(lines) == 30
     assert lines[0] == (
-        'config.yaml:1:1: unknown key "l0": expected one of upstream, limits, access, identity, default_tool'
+        'config.yaml:1:1: unknown key "l0": expected one of upstream, limits, access, identity, default_tool, scalars'
     )
 
 
@@ -364,7 +370,10 @@ def test_problem_of_a_stage_is_reported_in_its_file(tmp_path: Path) -> None:
     assert [str(problem) for problem in caught.value.problems] == [
         "config.prod.yaml:4:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got 'https:/a.b'",
         'config.prod.yaml:6:1: "speed" stands here twice',
-        'config.prod.yaml:6:1: unknown key "speed": expected one of upstream, limits, access, identity, default_tool',
+        (
+            'config.prod.yaml:6:1: unknown key "speed": expected one of upstream, limits, access, identity, '
+            "default_tool, scalars"
+        ),
         'config.yaml:5:3: "max_depth" stands here twice',
         "config.yaml:5:14: \"limits.max_depth\": expected a number from 1 to 50, got '99'",
     ]

@@ -3,6 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from handler.compiler.descriptions import GRAPHQL_TOOL, MAX_SDL_BYTES
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
@@ -158,3 +160,109 @@ def test_description_without_a_text_or_given_twice_is_reported(tmp_path: Path) -
         'index.graphql:1:64: the description of "a" has no value',
         'index.graphql:1:102: "b" is described twice',
     ]
+
+
+STRENGTHS = [
+    ("descriptions", "from @tool"),
+    ("mcpToolArg", "from @mcpToolArg"),
+    ("variable", "before the variable"),
+    ("argument", "of the argument"),
+    ("type", "of the type"),
+    ("comment", "above the variable"),
+]
+
+
+@pytest.mark.parametrize("strongest", range(len(STRENGTHS) + 1))
+def test_variable_is_described_by_the_strongest_text_there_is(tmp_path: Path, strongest: int) -> None:
+    there = {name for name, _ in STRENGTHS[strongest:]}
+    texts = dict(STRENGTHS)
+    given = f'descriptions: [{{name: "x", value: "{texts["descriptions"]}"}}]' if "descriptions" in there else ""
+    described = f'"""{texts["variable"]}"""' if "variable" in there else ""
+    annotated = f'@mcpToolArg(description: "{texts["mcpToolArg"]}")' if "mcpToolArg" in there else ""
+    comment = f"# {texts['comment']}" if "comment" in there else ""
+    files = {
+        "index.graphql": f"""
+extend schema @tool(name: "t", prescribed: "O", {given})
+{f'"{texts["type"]}"' if "type" in there else ""}
+input In {{ b: Int }}
+type Query {{ a({f'"{texts["argument"]}"' if "argument" in there else ""} x: In): Int }}
+""",
+        "operations/o.graphql": f"query O(\n{comment}\n{described} $x: In {annotated}) {{ a(x: $x) }}",
+    }
+    variable = prescribed_tool(compiled(tmp_path, files), "t").entry["inputSchema"]["properties"]["variables"]
+
+    expected = STRENGTHS[strongest][1] if there else None
+    assert variable["properties"]["x"].get("description") == expected
+
+
+FED = """
+scalar Money
+"Its size." enum Size { S L }
+"Which ones." input Filter { "how big" size: Size, price: Price, "names, any of" names: [String!] }
+input Price { "at least" least: Money }
+type Query {
+  a("whether to" flag: Boolean, filter: Filter, "one of" filters: [Filter!], bare: Int, "text" text: String): Int
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("variable", "selection", "expected"),
+    [
+        ("$x: Boolean", "a(flag: $x)", "whether to"),
+        ("$x: Size", "a(filter: {size: $x})", "how big"),
+        ("$x: Money", "a(filter: {price: {least: $x}})", "at least\nMoney: any JSON value."),
+        ("$x: String!", "a(filter: {names: [$x]})", "names, any of"),
+        ("$x: Filter!", "a(filters: [$x])", "one of"),
+        ("$x: Filter", "a(filter: $x)", "Which ones."),
+        ("$x: Int", "a(bare: $x)", None),
+        ("$x: Boolean!", "a(bare: 1) @include(if: $x)", None),
+        ("$x: Boolean!", "a(bare: 1) @include(if: $x) b: a(flag: $x)", "whether to"),
+        ("$x: Boolean!", "...F } fragment F on Query { a(flag: $x)", "whether to"),
+        ("$x: Size", "a(bare: 1)", "Its size."),
+    ],
+)
+def test_variable_without_words_is_described_by_what_it_feeds(
+    tmp_path: Path, variable: str, selection: str, expected: str | None
+) -> None:
+    files = {"index.graphql": FED, "operations/o.graphql": f"query O({variable}) @mcpTool {{ {selection} }}"}
+
+    entry = prescribed_tool(compiled(tmp_path, files), "O").entry
+
+    assert entry["inputSchema"]["properties"]["x"].get("description") == expected
+
+
+def test_texts_of_the_api_are_no_templates(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'type Query { a("in {endpoint_name}" x: Int, y: Int): Int }',
+        "operations/o.graphql": "query O(\n$x: Int\n# in {endpoint_name}\n$y: Int) @mcpTool { a(x: $x, y: $y) }",
+    }
+
+    assert texts_of(prescribed_tool(compiled(tmp_path, files), "O").entry) == {
+        "x": "in {endpoint_name}",
+        "y": "in things",
+    }
+
+
+@pytest.mark.parametrize(
+    ("directive", "description", "comment", "expected"),
+    [
+        ('description: "of the directive"', '"of the operation"', "# above", "of the directive"),
+        ("", '"of the operation"', "# above", "of the operation"),
+        ("", "", "# above\n# in {endpoint_name}", "above\nin things"),
+        ("", "", "", "Runs the GraphQL query O."),
+    ],
+)
+@pytest.mark.parametrize("flat", [True, False])
+def test_tool_is_described_by_the_strongest_text_there_is(
+    tmp_path: Path, flat: bool, directive: str, description: str, comment: str, expected: str
+) -> None:
+    said = f"({directive})" if directive else ""
+    by_directive = f'extend schema @tool(name: "O", prescribed: "O" {directive})'
+    lines = [comment, description, f"query O {f'@mcpTool{said}' if flat else ''} {{ a }}"]
+    files = {
+        "index.graphql": f"{'' if flat else by_directive} type Query {{ a: Int }}",
+        "operations/o.graphql": "\n".join(line for line in lines if line),
+    }
+
+    assert prescribed_tool(compiled(tmp_path, files), "O").entry["description"] == expected

@@ -6,11 +6,12 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from handler.bundle import PrescribedTool
+from handler.bundle import PrescribedTool, to_json_bytes
+from handler.compiler.scalars import FLOAT_MAX
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """
-scalar Date
+scalar Opaque
 enum Size { SMALL "medium" MEDIUM LARGE @deprecated }
 input Range { least: Int = 1 most: Int! }
 "Which things."
@@ -20,11 +21,13 @@ input Street { name: String! }
 input Key @oneOf { id: ID name: String }
 type Query {
   things(
-    i: Int, f: Float, s: String, b: Boolean, id: ID, size: Size, date: Date,
+    i: Int, f: Float, s: String, b: Boolean, id: ID, size: Size, opaque: Opaque,
     ids: [ID!], grid: [[Int!]!], filter: Filter, place: Place, place2: Place, key: Key, range: Range
   ): Int
 }
 """
+
+SIZES = "- MEDIUM: medium\n- LARGE: (deprecated: No longer supported)"
 
 
 def tool_of(folder: Path, variables: str, uses: str) -> PrescribedTool:
@@ -44,22 +47,25 @@ def takes(tool: PrescribedTool, arguments: dict[str, Any]) -> bool:
     ("argument", "type_", "advertised", "enforced"),
     [
         ("i", "Int", {"type": "integer"}, {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1}),
-        ("f", "Float", {"type": "number"}, {"type": "number"}),
+        ("f", "Float", {"type": "number"}, {"type": "number", "minimum": -FLOAT_MAX, "maximum": FLOAT_MAX}),
         ("s", "String", {"type": "string"}, {"type": "string"}),
         ("b", "Boolean", {"type": "boolean"}, {"type": "boolean"}),
         ("id", "ID", {"type": "string"}, {"type": ["string", "integer"]}),
-        ("date", "Date", {}, {}),
         (
             "size",
             "Size",
-            {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
-            {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
+            {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"], "description": SIZES},
+            {"enum": ["SMALL", "MEDIUM", "LARGE"]},
         ),
         (
             "ids",
             "[ID!]",
             {"type": "array", "items": {"type": "string"}},
-            {"type": "array", "items": {"type": ["string", "integer"]}},
+            {
+                "if": {"type": "array"},
+                "then": {"items": {"type": ["string", "integer"]}},
+                "else": {"type": ["string", "integer"]},
+            },
         ),
     ],
 )
@@ -82,7 +88,7 @@ def test_nullable_variable_is_advertised_plainly_and_takes_null(tmp_path: Path) 
 
     assert tool.entry["inputSchema"]["properties"] == {
         "i": {"type": "integer"},
-        "size": {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"]},
+        "size": {"type": "string", "enum": ["SMALL", "MEDIUM", "LARGE"], "description": SIZES},
         "ids": {"type": "array", "items": {"type": "string"}},
     }
     assert "required" not in tool.entry["inputSchema"]
@@ -107,6 +113,30 @@ def test_nested_lists_keep_their_nullability(tmp_path: Path) -> None:
     assert not takes(tool, {"grid": [None]})
     assert not takes(tool, {"grid": [[None]]})
     assert not takes(tool, {"grid": None})
+
+
+def test_single_value_stands_for_a_list_of_it(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$ids: [ID!], $grid: [[Int!]!]!, $f: Filter", "ids: $ids, grid: $grid, filter: $f")
+
+    assert takes(tool, {"grid": 1, "ids": "a", "f": {"and": {"name": "a"}, "ranges": {"most": 1}}})
+    assert takes(tool, {"grid": [[1]], "ids": None, "f": {"and": [{"name": "a"}], "ranges": None}})
+    assert not takes(tool, {"grid": None})
+    assert not takes(tool, {"grid": "a"})
+    assert not takes(tool, {"grid": 1, "ids": {}})
+    assert not takes(tool, {"grid": 1, "f": {"and": {"nam": "a"}}})
+    assert not takes(tool, {"grid": 1, "f": {"ranges": [None]}})
+
+
+def test_list_in_a_list_is_whole_because_servers_differ(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a(grid: [[Int!]]): Int }",
+        "operations/o.graphql": "query O($grid: [[Int!]]) @mcpTool { a(grid: $grid) }",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert takes(tool, {"grid": [None, [1]]})
+    assert not takes(tool, {"grid": [1]})
+    assert not takes(tool, {"grid": [[None]]})
 
 
 def test_input_object_that_is_met_once_is_inlined(tmp_path: Path) -> None:
@@ -151,7 +181,8 @@ def test_recursive_input_object_refers_to_itself(tmp_path: Path) -> None:
         "type": "array",
         "items": {"$ref": "#/$defs/Filter"},
     }
-    assert schema["$defs"]["Filter"]["properties"]["size"]["description"] == "how big"
+    assert schema["$defs"]["Filter"]["properties"]["size"]["description"] == f"how big\n{SIZES}"
+    assert schema["$defs"]["Filter"]["description"] == "Which things."
     assert takes(tool, {"f": {"and": [{"not": {"name": "a", "size": None}}], "range": {"most": 2}}})
     assert takes(tool, {"f": None})
     assert not takes(tool, {"f": {"and": [{"not": {"nam": "a"}}]}})
@@ -173,6 +204,80 @@ def test_input_objects_in_a_long_chain_are_not_inlined_for_ever(tmp_path: Path) 
     assert "I8" in tool.arguments["$defs"]
     assert takes(tool, {"b": {"next": {"next": {"next": None}}}})
     assert not takes(tool, {"b": {"next": {"next": {"next": 1}}}})
+
+
+def test_long_enum_that_is_shared_is_defined_once_with_its_values_described(tmp_path: Path) -> None:
+    values = " ".join(f'"number {n}" VALUE_{n}' for n in range(20))
+    files = {
+        "index.graphql": f'"Where." enum Place {{ {values} }} type Query {{ a(from: Place!, to: [Place!]): Int }}',
+        "operations/o.graphql": "query O($from: Place!, $to: [Place!]) @mcpTool { a(from: $from, to: $to) }",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+    schema = tool.entry["inputSchema"]
+
+    assert schema["properties"] == {
+        "from": {"$ref": "#/$defs/Place", "description": "Where."},
+        "to": {"type": "array", "items": {"$ref": "#/$defs/Place"}, "description": "Where."},
+    }
+    assert schema["$defs"]["Place"]["enum"] == [f"VALUE_{n}" for n in range(20)]
+    assert schema["$defs"]["Place"]["description"].startswith("Where.\n- VALUE_0: number 0\n- VALUE_1: number 1\n")
+    assert takes(tool, {"from": "VALUE_19", "to": ["VALUE_0"]})
+    assert takes(tool, {"from": "VALUE_19", "to": None})
+    assert not takes(tool, {"from": None})
+    assert not takes(tool, {"from": "VALUE_20"})
+
+
+def test_meaning_of_very_many_values_is_left_out(tmp_path: Path) -> None:
+    values = " ".join(f'"number {n}" VALUE_{n}' for n in range(100))
+    files = {
+        "index.graphql": f'"Where." enum Place {{ {values} }} type Query {{ a(from: Place!): Int }}',
+        "operations/o.graphql": "query O($from: Place!) @mcpTool { a(from: $from) }",
+    }
+
+    place = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]["properties"]["from"]
+
+    assert place["description"] == "Where."
+    assert len(place["enum"]) == 100
+
+
+def test_short_enum_stays_where_it_is_used(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$a: Size, $b: Size", "size: $a")
+
+    assert "$defs" not in tool.entry["inputSchema"]
+
+
+def test_operation_without_variables_takes_an_empty_object(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": f'extend schema @tool(name: "nested", prescribed: "O") {SDL}',
+        "operations/o.graphql": "query O @mcpTool { things }",
+    }
+    made = compiled(tmp_path, files)
+    flat, nested = prescribed_tool(made, "O"), prescribed_tool(made, "nested")
+
+    assert flat.entry["inputSchema"] == {"type": "object", "properties": {}}
+    assert nested.entry["inputSchema"] == {
+        "type": "object",
+        "properties": {"variables": {"type": "object", "properties": {}}},
+    }
+    assert takes(flat, {})
+    assert takes(nested, {})
+    assert takes(nested, {"variables": {}})
+    assert not takes(flat, {"x": 1})
+    assert not takes(nested, {"variables": {"x": 1}})
+
+
+def test_advertised_schema_says_nothing_that_is_empty(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "$f: Filter, $p: Place!, $k: Key", "filter: $f, place: $p, key: $k")
+
+    def check(schema: Any) -> None:
+        if isinstance(schema, dict):
+            assert "$schema" not in schema
+            assert all(value not in ({}, [], "") for value in schema.values()), schema
+        for below in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+            check(below)
+
+    check(tool.entry["inputSchema"])
+    assert len(to_json_bytes(tool.entry["inputSchema"])) < 1_200
 
 
 def test_one_of_input_takes_exactly_one_field_that_is_not_null(tmp_path: Path) -> None:
@@ -206,7 +311,7 @@ def test_one_of_input_takes_exactly_one_field_that_is_not_null(tmp_path: Path) -
         ("[ID!] = 1", "ids", ["1"]),
         ("[[Int!]!] = [[1], []]", "grid", [[1], []]),
         ("Filter = {size: LARGE, ranges: {most: 2}}", "filter", {"size": "LARGE", "ranges": [{"most": 2}]}),
-        ('Date = {any: [1, "a", B, null]}', "date", {"any": [1, "a", "B", None]}),
+        ('Opaque = {any: [1, "a", B, null]}', "opaque", {"any": [1, "a", "B", None]}),
     ],
 )
 def test_default_makes_a_variable_optional_and_is_told_as_json(
@@ -237,11 +342,24 @@ def test_default_of_an_input_field_makes_it_optional(tmp_path: Path) -> None:
     }
 
 
+def test_default_that_could_not_be_sent_is_left_out(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "scalar Date type Query { a(d: Date): Int }",
+        "operations/o.graphql": 'query O($d: Date = "2026-01-31", $e: Date = {day: 31}) @mcpTool { a(d: $d) }',
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert tool.entry["inputSchema"]["properties"] == {
+        "d": {"type": "string", "format": "date", "default": "2026-01-31"},
+        "e": {"type": "string", "format": "date"},
+    }
+
+
 @pytest.mark.parametrize("literal", ["1e999", "-1e999", "9" * 5_000, "[1e999]", "{a: 1e999}"])
 def test_default_that_json_cannot_say_is_left_out(tmp_path: Path, literal: str) -> None:
-    tool = tool_of(tmp_path, f"$x: Date = {literal}", "date: $x")
+    tool = tool_of(tmp_path, f"$x: Opaque = {literal}", "opaque: $x")
 
-    assert tool.entry["inputSchema"]["properties"] == {"x": {}}
+    assert "default" not in tool.entry["inputSchema"]["properties"]["x"]
     assert literal.strip("[]{}a: ") in tool.operation.text
 
 

@@ -1,0 +1,249 @@
+"""Regular expressions that authors write for values: the same to a client and to us, and never slow.
+
+A client reads them as ECMAScript does, the function runs them with Python's ``re``, which tries one way to match after
+the other. So two things are refused: what the two languages read differently, and patterns by which one text can match
+in two ways. Where every text matches in at most one way, the ways tried for its beginnings are as few as the pattern
+has places, so the time grows with the text and not with the number of its parts.
+
+Source: V. Glushkov, 1961 (positions of an expression); R. Book et al., "Ambiguity in graphs and expressions", 1971.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from handler.errors import PatternRefused
+
+MAX_PATTERN_CHARS = 200
+MAX_COPIES = 64
+"""``x{1,64}`` is looked at as so many copies, ``x{1,65}`` as ``x+``, which is stricter."""
+
+MAX_PLACES = 400
+MAX_PAIRS = 40_000
+"""Beyond these a pattern takes too long to judge."""
+
+_ESCAPE = r"\\(?:[dDwWsSbBnrtfv^$\\.*+?()\[\]{}|/]|x[0-9A-Fa-f]{2})"
+_TOKEN = re.compile(
+    rf"{_ESCAPE}"
+    rf"|\[\^?(?:{_ESCAPE}|\\-|[^\\\[\]])+\]"
+    r"|(?:[*+?]|\{[0-9]+(?:,[0-9]*)?\})\??(?![*+?{])"
+    r"|\((?:\?:)?(?!\?)"
+    r"|[^\\\[\]{}(*+?]",
+    re.DOTALL,
+)
+"""What Python, RE2 and ECMAScript, with its flag ``u``, read alike."""
+
+ALL_CHARS = (1 << 257) - 1
+"""A set of characters is a number with a bit for each of the first 256, and one for all others together."""
+
+
+def python_pattern(pattern: str) -> str:
+    r"""The pattern as Python runs it: ``$`` is the end, ``\Z``, and not also the place before a last line feed.
+
+    Raises:
+        PatternRefused: it is none, is read differently elsewhere, or may take very long.
+    """
+    if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
+        raise PatternRefused(f"expected 1 to {MAX_PATTERN_CHARS} characters")
+    translated = "".join(r"\Z" if part == "$" else part for part in _tokens(pattern))
+    _Places(_parse(translated)).refuse_ambiguity()
+    return translated
+
+
+def _tokens(pattern: str) -> Iterator[str]:
+    at = 0
+    while at < len(pattern):
+        found = _TOKEN.match(pattern, at)
+        if found is None:
+            raise PatternRefused(
+                f"not every client reads {pattern[at : at + 10]!r} alike: expected groups as (…) or (?:…), "
+                r"and of escapes \d \w \s \b \n \r \t \f \v \xHH and those of special characters"
+            )
+        yield found[0]
+        at = found.end()
+
+
+def _parse(pattern: str) -> Any:
+    """The tree that ``re`` makes of a pattern: pairs of an operator and its arguments."""
+    parser = importlib.import_module("re._parser")  # what re.compile uses, and nothing else has the tree
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            re.compile(pattern, re.ASCII)
+            return parser.parse(pattern, re.ASCII)
+    except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
+        raise PatternRefused(f"it is no regular expression: {exc}") from exc
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a pattern: the places where it can begin and end, and whether it can be empty."""
+
+    first: tuple[int, ...]
+    last: tuple[int, ...]
+    empty: bool
+
+
+NOTHING = _Part((), (), empty=True)
+
+
+class _Places:
+    """The places of a pattern that take a character, and which can follow which."""
+
+    def __init__(self, tree: Any) -> None:
+        self._chars: list[int] = []
+        self._next: list[set[int]] = []
+        self._whole = self._sequence(tree)
+
+    def refuse_ambiguity(self) -> None:
+        """Raise if one text can take two ways through the places.
+
+        Raises:
+            PatternRefused: it can.
+        """
+        waiting = [pair for places in (self._whole.first, *self._next) for pair in self._pairs(places, places)]
+        seen = set(waiting)
+        last = set(self._whole.last)
+        while waiting:
+            one, other = waiting.pop()
+            if {one, other} <= last or not self._next[one].isdisjoint(self._next[other]):
+                raise PatternRefused("it may take very long: two of its parts can match the same text")
+            new = set(self._pairs(self._next[one], self._next[other])) - seen
+            seen |= new
+            waiting += new
+            if len(seen) > MAX_PAIRS:
+                raise PatternRefused("it is too complicated to be judged")
+
+    def _pairs(self, left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """The two places that a character can lead to, once for each two."""
+        rights = list(right)
+        for one in left:
+            for other in rights:
+                if one != other and self._chars[one] & self._chars[other]:
+                    yield min(one, other), max(one, other)
+
+    def _sequence(self, tree: Any) -> _Part:
+        whole = NOTHING
+        for operator, argument in tree:
+            whole = self._joined(whole, self._part(str(operator), argument))
+        return whole
+
+    def _part(self, operator: str, argument: Any) -> _Part:
+        match operator:
+            case "AT":  # ^ $ \b only take ways away
+                return NOTHING
+            case "SUBPATTERN":
+                return self._sequence(argument[3])
+            case "BRANCH":
+                return self._branch([self._sequence(branch) for branch in argument[1]])
+            case "MAX_REPEAT" | "MIN_REPEAT":
+                return self._repeated(int(argument[0]), int(argument[1]), argument[2])
+            case _:
+                return self._place(_characters(operator, argument))
+
+    def _place(self, chars: int) -> _Part:
+        if len(self._chars) == MAX_PLACES:
+            raise PatternRefused("it is too long with its repetitions written out")
+        self._chars.append(chars)
+        self._next.append(set())
+        here = (len(self._chars) - 1,)
+        return _Part(here, here, empty=False)
+
+    def _branch(self, branches: Sequence[_Part]) -> _Part:
+        if sum(branch.empty for branch in branches) > 1:
+            raise PatternRefused("it may take very long: two of its alternatives can be empty")
+        first = tuple(place for branch in branches for place in branch.first)
+        last = tuple(place for branch in branches for place in branch.last)
+        return _Part(first, last, empty=any(branch.empty for branch in branches))
+
+    def _repeated(self, least: int, most: int, tree: Any) -> _Part:
+        if most <= MAX_COPIES:
+            return self._copies(least, most, tree)
+        body = self._body(tree)
+        self._follow(body.last, body.first)
+        return _Part(body.first, body.last, empty=least == 0)
+
+    def _copies(self, least: int, most: int, tree: Any) -> _Part:
+        rest = NOTHING
+        for _ in range(most - least):
+            joined = self._joined(self._body(tree), rest)
+            rest = _Part(joined.first, joined.last, empty=True)
+        whole = NOTHING
+        for _ in range(least):
+            whole = self._joined(whole, self._sequence(tree) if least == most == 1 else self._body(tree))
+        return self._joined(whole, rest)
+
+    def _body(self, tree: Any) -> _Part:
+        body = self._sequence(tree)
+        if body.empty:
+            raise PatternRefused("it may take very long: it repeats what can be empty")
+        return body
+
+    def _joined(self, one: _Part, other: _Part) -> _Part:
+        self._follow(one.last, other.first)
+        return _Part(
+            (*one.first, *other.first) if one.empty else one.first,
+            (*one.last, *other.last) if other.empty else other.last,
+            empty=one.empty and other.empty,
+        )
+
+    def _follow(self, places: Iterable[int], following: Sequence[int]) -> None:
+        for place in places:
+            if not self._next[place].isdisjoint(following):
+                raise PatternRefused("it may take very long: it repeats what repeats itself")
+            self._next[place].update(following)
+
+
+def _characters(operator: str, argument: Any) -> int:
+    match operator:
+        case "LITERAL":
+            return _bit(argument)
+        case "NOT_LITERAL":
+            return ALL_CHARS & ~(_bit(argument) if argument < 256 else 0)
+        case "ANY":
+            return ALL_CHARS & ~_bit(ord("\n"))
+        case "IN":
+            return _class(argument)
+        case "RANGE":
+            return sum(1 << code for code in range(argument[0], min(argument[1], 255) + 1)) | _bit(argument[1])
+        case "CATEGORY":
+            return sum(1 << code for code in range(256) if _matches(str(argument), chr(code))) | _others(str(argument))
+        case _:
+            raise PatternRefused(f"{operator.lower()} is not taken here")
+
+
+def _class(items: Sequence[tuple[Any, Any]]) -> int:
+    found = 0
+    for operator, argument in items:
+        if str(operator) != "NEGATE":
+            found |= _characters(str(operator), argument)
+    negated = str(items[0][0]) == "NEGATE"
+    # The last bit stays: which of the others a class leaves out is not kept.
+    return (ALL_CHARS & ~found) | _bit(256) if negated else found
+
+
+def _bit(code: int) -> int:
+    return 1 << min(code, 256)
+
+
+CATEGORIES = {
+    "DIGIT": r"\d",
+    "NOT_DIGIT": r"\D",
+    "SPACE": r"\s",
+    "NOT_SPACE": r"\S",
+    "WORD": r"\w",
+    "NOT_WORD": r"\W",
+}
+
+
+def _matches(category: str, char: str) -> bool:
+    return re.match(CATEGORIES[category.removeprefix("CATEGORY_")], char, re.ASCII) is not None
+
+
+def _others(category: str) -> int:
+    return _bit(256) if "NOT_" in category else 0

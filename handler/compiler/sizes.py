@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from handler.bundle import JSONObject, PrescribedTool, Tool, to_json_bytes
+from handler.compiler.problems import At, Problems
+
+MAX_DESCRIPTION_BYTES = 2_048
+"""Widely used clients cut a tool's description here, without a word to anybody."""
+
+MAX_ENTRY_BYTES = 16_384
+"""About 4,000 tokens. A client sends the list along with each of its model's turns, so ten tools of this size take a
+fifth of a context of 200,000 tokens before the first question."""
+
+
+def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
+    """Warn of a description that clients cut, and of a list entry that crowds out the conversation.
+
+    Source: MCP leaves both open; the numbers are those of clients in use.
+    """
+    entries = _entries(tool)
+    described = max((len(entry["description"].encode(errors="replace")) for entry in entries), default=0)
+    if described > MAX_DESCRIPTION_BYTES:
+        problems.warn(
+            at, f'"{tool.name}" has a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}'
+        )
+    whole = max((len(to_json_bytes(entry)) for entry in entries), default=0)
+    if whole > MAX_ENTRY_BYTES:
+        problems.warn(
+            at,
+            f'"{tool.name}" takes {whole} bytes of the list of tools, about {whole // 4} tokens in every conversation: '
+            f"more than {MAX_ENTRY_BYTES} bytes",
+        )
+
+
+def _entries(tool: Tool) -> list[JSONObject]:
+    if isinstance(tool, PrescribedTool):
+        return [tool.entry]
+    return [listing.entry for listing in tool.listings if listing.entry is not None]
