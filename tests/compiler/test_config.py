@@ -75,8 +75,10 @@ def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
         file="config.yaml",
         line=2,
         column=3,
-        sentence='unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, documents; '
-        "did you mean url?",
+        sentence=(
+            'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, documents; '
+            "did you mean url?"
+        ),
     )
 
 
