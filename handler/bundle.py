@@ -66,6 +66,17 @@ class ToolOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A variable that neither a model nor its user fills."""
+
+    variable: str
+    source: str  # claim | header | value
+    name: str  # of the claim or header
+    value: Any  # of a constant
+    read_as: str  # what a header's text is: string | integer | number | boolean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
@@ -75,6 +86,8 @@ class PrescribedTool:
     flat: bool  # True: variables are the arguments; False: they stand under "variables"
     mask: Mask
     operation: Operation
+    bindings: tuple[Binding, ...]
+    bound: JSONObject  # the schema of what the bindings give, as one object
     options: ToolOptions
 
 
@@ -249,7 +262,19 @@ def _prescribed(raw: JSONObject) -> PrescribedTool:
         flat=require(raw, "flat", bool),
         mask=inside("mask", _mask, raw.get("mask")),
         operation=inside("operation", _operation, require(raw, "operation", dict)),
+        bindings=each(raw, "bindings", _binding),
+        bound=require(raw, "bound", dict),
         options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+def _binding(raw: Any) -> Binding:
+    return Binding(
+        variable=require(raw, "variable", str),
+        source=require(raw, "source", str),
+        name=require(raw, "name", str),
+        value=raw.get("value"),
+        read_as=require(raw, "read_as", str),
     )
 
 

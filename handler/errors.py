@@ -19,6 +19,7 @@
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
       CallError                 a call that fails for a reason the model can act on
+        BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
@@ -176,6 +177,22 @@ class ToolNotFound(StileError):
 
 class CallError(StileError):
     """A call that fails for a reason the model can act on; the message is meant for it."""
+
+
+class BindingMissing(CallError):
+    """The request does not carry what fills a bound variable, or (``misfit``) not in the form that it has to have."""
+
+    def __init__(self, tool: str, source: str, name: str, *, misfit: bool = False) -> None:
+        where = f"the request header {name}" if source == "header" else f"the verified claim {name}"
+        fault = "does not have the form that it needs" if misfit else "is missing"
+        super().__init__(
+            f"{tool} fills a variable from {where}, which {fault}. Nothing that you can pass replaces it: "
+            "tell your user that the client's connection has to be set up for it."
+        )
+        self.tool = tool
+        self.source = source
+        self.name = name
+        self.misfit = misfit
 
 
 class ConsentRequired(CallError):

@@ -16,6 +16,7 @@ from handler.bundle import (
     READABLE_VERSIONS,
     Access,
     ApiKey,
+    Binding,
     Bundle,
     GraphQLTool,
     Limits,
@@ -58,6 +59,11 @@ HANDMADE = Bundle(
                 text="query Thing($id: ID!) {\n  thing(id: $id)\n}",
                 null_is_absent=("deep",),
             ),
+            bindings=(
+                Binding(variable="tenant", source="header", name="x-tenant", value=None, read_as="integer"),
+                Binding(variable="kind", source="value", name="", value={"a": [1, None]}, read_as=""),
+            ),
+            bound={"type": "object", "properties": {"tenant": {"type": "integer"}, "kind": {}}},
             options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm=False, meta={}),
         ),
         GraphQLTool(

@@ -146,16 +146,17 @@ def _headers(section: Section, problems: Problems) -> dict[str, str]:
     headers: dict[str, str] = {}
     for key in section.keys():  # noqa: SIM118 - a Section is no dict
         name, value = key.lower(), section.text(key)
-        fault = _header_fault(name, value) or ("it stands here twice" if name in headers else "")
+        fault = header_fault(name, value) or ("it stands here twice" if name in headers else "")
         if fault:
             problems.add(section.place(key), f'upstream.headers "{key}": {fault}')
         headers[name] = value
     return headers
 
 
-def _header_fault(name: str, value: str) -> str:
+def header_fault(name: str, value: str) -> str:
+    """Why a header (its name in lower case) cannot be set or read, or nothing."""
     if name in FORBIDDEN_HEADERS or name.startswith(FORBIDDEN_PREFIXES):
-        return "this header cannot be set"
+        return "this header cannot be used"
     if not HEADER_NAME.fullmatch(name):
         return "this is no header name: expected letters, digits, - and _"
     if not value.isprintable() or not value.isascii():

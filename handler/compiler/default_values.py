@@ -27,7 +27,7 @@ def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObje
     """The ``default`` of a JSON Schema, or nothing: where there is none, or none that JSON can say (``1e999``)."""
     if node is None:
         return {}
-    value = _value(node, type_)
+    value = json_of(node, type_)
     try:
         json.dumps(value, allow_nan=False)
     except ValueError:
@@ -54,7 +54,7 @@ def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
             yield f"{type_.name}.{node.value}"
 
 
-def _value(node: Any, type_: Any) -> Any:
+def json_of(node: Any, type_: Any) -> Any:
     """A literal as the type's JSON: one item stands for a list of it, and a number for an ID is its text.
 
     Source: GraphQL specification, sections 3.5.5 (ID) and 3.11 (List), "Input Coercion".
@@ -63,14 +63,14 @@ def _value(node: Any, type_: Any) -> Any:
         case NullValueNode(), _:
             return None
         case _, GraphQLNonNull():
-            return _value(node, type_.of_type)
+            return json_of(node, type_.of_type)
         case ListValueNode(), GraphQLList():
-            return [_value(item, type_.of_type) for item in node.values]
+            return [json_of(item, type_.of_type) for item in node.values]
         case _, GraphQLList():
-            return [_value(node, type_.of_type)]
+            return [json_of(node, type_.of_type)]
         case ObjectValueNode(), GraphQLInputObjectType():
             known = [field for field in node.fields if field.name.value in type_.fields]
-            return {field.name.value: _value(field.value, type_.fields[field.name.value].type) for field in known}
+            return {field.name.value: json_of(field.value, type_.fields[field.name.value].type) for field in known}
         case IntValueNode(), _ if type_ is GraphQLID:
             return node.value
         case _:

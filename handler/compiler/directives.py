@@ -60,12 +60,14 @@ DEFINITIONS = build_schema(
 
     directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
 
+    directive @mcpBind(claim: String, header: String, value: Stile_JSON) repeatable on VARIABLE_DEFINITION
+
     type Query { unused: Int }
 '''.replace("SHARED_ARGUMENTS", SHARED_ARGUMENTS)
 )
 
 ON_SCHEMA = ("sdl", "tool")
-ON_OPERATIONS = ("mcpTool", "mcpToolArg")
+ON_OPERATIONS = ("mcpTool", "mcpToolArg", "mcpBind")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

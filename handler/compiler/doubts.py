@@ -58,7 +58,7 @@ def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mas
     """Warn of variables in which a caller can name what is guarded, and of an operation that nobody can use."""
     if not HIDDEN.isdisjoint(mask):
         problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what is hidden from everybody')
-    for node in operation.node.variable_definitions or ():
+    for node in operation.filled_by_model:
         type_: Any = type_from_ast(endpoint.schema, node.type)
         below = [coordinate for _, coordinate, _ in inputs_below(type_)]
         found = sorted(coordinate for coordinate in below if not endpoint.guards.get(coordinate, OPEN) <= mask)

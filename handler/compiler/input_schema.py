@@ -58,7 +58,7 @@ def advertised_schema(
     ``flat``: the variables are the arguments (Cosmo's form); else they stand under ``variables`` (StepZen's).
     ``scalars`` are the author's own.
     """
-    writer = _Advertised(operation, schema, scalars)
+    writer = _Advertised(operation.filled_by_model, schema, scalars)
     variables = writer.variables(descriptions)
     if flat:
         return {"type": "object", **variables, **writer.definitions()}
@@ -71,7 +71,7 @@ def enforced_schema(
     operation: AuthorOperation, schema: GraphQLSchema, *, scalars: Mapping[str, Scalar], flat: bool
 ) -> JSONObject:
     """What arguments are checked against before anything is sent upstream. Needs the formats of ``formats.py``."""
-    writer = _Enforced(operation, schema, scalars)
+    writer = _Enforced(operation.filled_by_model, schema, scalars)
     closed = {"type": "object", **writer.variables(), "additionalProperties": False}
     if flat:
         return {**closed, **writer.definitions()}
@@ -80,12 +80,20 @@ def enforced_schema(
     return {**outer, **writer.definitions()}
 
 
+def bound_schema(operation: AuthorOperation, schema: GraphQLSchema, *, scalars: Mapping[str, Scalar]) -> JSONObject:
+    """What the values are checked against that fill an operation's bound variables."""
+    writer = _Enforced(operation.bound, schema, scalars)
+    return {"type": "object", **writer.variables(), **writer.definitions()}
+
+
 class _Writer:
     """Schemas for one operation's variables. Types that are shared, recursive or deep stand in ``$defs``."""
 
-    def __init__(self, operation: AuthorOperation, schema: GraphQLSchema, scalars: Mapping[str, Scalar]) -> None:
+    def __init__(
+        self, nodes: Sequence[VariableDefinitionNode], schema: GraphQLSchema, scalars: Mapping[str, Scalar]
+    ) -> None:
         self._scalars = scalars
-        self._nodes = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
+        self._nodes = {node.variable.name.value: node for node in nodes}
         self._types: dict[str, Any] = {name: type_from_ast(schema, node.type) for name, node in self._nodes.items()}
         self._defined = _not_inlined(list(self._types.values()))
         self._referred: dict[str, GraphQLNamedType] = {}

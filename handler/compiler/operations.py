@@ -16,6 +16,7 @@ from graphql import (
     OperationDefinitionNode,
     OperationType,
     UniqueOperationNamesRule,
+    VariableDefinitionNode,
     parse,
     print_ast,
     separate_operations,
@@ -71,9 +72,19 @@ class AuthorOperation:
         return self.persisted or self.tool is not None
 
     @property
+    def bound(self) -> list[VariableDefinitionNode]:
+        """The variables that ``@mcpBind`` fills, and no model may see."""
+        return [node for node in self.node.variable_definitions or () if _is_bound(node)]
+
+    @property
+    def filled_by_model(self) -> list[VariableDefinitionNode]:
+        """The other ones."""
+        return [node for node in self.node.variable_definitions or () if not _is_bound(node)]
+
+    @property
     def variables(self) -> list[str]:
-        """The names of its variables."""
-        return [node.variable.name.value for node in self.node.variable_definitions or ()]
+        """The names of the variables that a model fills."""
+        return [node.variable.name.value for node in self.filled_by_model]
 
     @property
     def description(self) -> str:
@@ -150,6 +161,10 @@ def read_operations(
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
         complete=all(document for _, document in parsed),
     )
+
+
+def _is_bound(node: VariableDefinitionNode) -> bool:
+    return any(directive.name.value == "mcpBind" for directive in node.directives or ())
 
 
 def _names(document: DocumentNode) -> tuple[str, ...]:

@@ -7,12 +7,13 @@ import hashlib
 from graphql import is_composite_type
 
 from handler.bundle import Operation, PrescribedTool
+from handler.compiler.bindings import read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
 from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
 from handler.compiler.directives import ToolDirective
 from handler.compiler.doubts import doubt_operation
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.input_schema import advertised_schema, enforced_schema
+from handler.compiler.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import Problems, suggestion
@@ -102,6 +103,8 @@ def _operation_tool(
             sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
             null_is_absent=tuple(sorted(operation.optional_conditions)),
         ),
+        bindings=read_bindings(operation, endpoint.schema, problems),
+        bound=bound_schema(operation, endpoint.schema, scalars=endpoint.scalars),
         options=options.served(output="both"),
     )
     return MadeTool(

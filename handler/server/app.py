@@ -131,7 +131,7 @@ class _Mcp:
         if request.method == "tools/call" and isinstance(tool, str):
             note(http_call.scope, tool=tool)
         outcome = outcome_of(endpoint.bundle.conditions, unrestricted=principal.unrestricted)
-        caller = Caller(endpoint=endpoint, outcome=outcome, http=self._services.http)
+        caller = Caller(endpoint=endpoint, outcome=outcome, http=self._services.http, headers=dict(http_call.headers))
         result = await answer(Call(request=request, caller=caller, anonymous=principal == ANONYMOUS))
         response = _json({"jsonrpc": "2.0", "id": request.id, "result": result})
         note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")

@@ -66,6 +66,10 @@ class ArgumentsValidator:
         if violations:
             raise InvalidArguments(self._tool, violations)
 
+    def misfits(self, values: Mapping[str, Any]) -> list[str]:
+        """The names among ``values`` that do not fit."""
+        return [str(error.absolute_path[0]) for error in self._validator.iter_errors(values) if error.absolute_path]
+
 
 def _sentences(error: Any) -> list[str]:
     pointer = _pointer(error.absolute_path)

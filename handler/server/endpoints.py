@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle import Bundle, GraphQLTool, Tool, bundle_key, index_key, read_bundle
+from handler.bundle import Bundle, GraphQLTool, PrescribedTool, Tool, bundle_key, index_key, read_bundle
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import build_view, print_view
@@ -51,6 +51,15 @@ class Endpoint:
 
             self._validators[tool.name] = ArgumentsValidator(tool.name, tool.arguments)
         return self._validators[tool.name]
+
+    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
+        """The validator of what fills a tool's bound variables."""
+        key = f"{tool.name} bound"  # no tool's name has a space
+        if key not in self._validators:
+            from handler.server.arguments import ArgumentsValidator
+
+            self._validators[key] = ArgumentsValidator(tool.name, tool.bound)
+        return self._validators[key]
 
     def view_schema(self, tool: GraphQLTool, outcome: Mask) -> GraphQLSchema:
         """The executable schema of what callers of this outcome may use through a tool. Blocks while it is built."""

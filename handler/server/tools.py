@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
 from handler.errors import (
+    BindingMissing,
     BundleError,
     CallError,
     ConsentRequired,
@@ -20,6 +21,7 @@ from handler.errors import (
 from handler.http import HttpClient
 from handler.json_shape import nests_deeper
 from handler.policy import Mask
+from handler.server.bindings import bound_values
 from handler.server.endpoints import Endpoint
 from handler.server.upstream import GraphQLRequest, execute
 
@@ -41,6 +43,8 @@ class Caller:
     endpoint: Endpoint
     outcome: Mask
     http: HttpClient
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    claims: Mapping[str, Any] = field(default_factory=dict)  # verified ones
 
 
 def list_entries(bundle: Bundle, outcome: Mask) -> list[JSONObject]:
@@ -98,7 +102,7 @@ async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapp
         text=tool.operation.text,
         sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
-        variables=_variables(tool, arguments),
+        variables={**_variables(tool, arguments), **_bound(caller, tool)},
         is_query=tool.operation.kind == "query",
     )
     return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
@@ -142,6 +146,16 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
         for name, value in given.items()
         if not (name in absent and value is None) and not (confirmed and name == CONFIRM)
     }
+
+
+def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
+    """The variables that nobody's arguments fill, and so override nothing."""
+    values = bound_values(tool.name, tool.bindings, headers=caller.headers, claims=caller.claims)
+    wrong = next(iter(caller.endpoint.bound_validator(tool).misfits(values)), "") if values else ""
+    binding = next((each for each in tool.bindings if each.variable == wrong), None)
+    if binding:
+        raise BindingMissing(tool.name, binding.source, binding.name, misfit=True)
+    return values
 
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:

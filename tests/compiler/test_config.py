@@ -290,7 +290,7 @@ def test_url_with_a_line_break_is_reported(tmp_path: Path) -> None:
 )
 def test_header_that_belongs_to_the_connection_or_a_credential_is_refused(tmp_path: Path, name: str) -> None:
     assert refused(tmp_path, f"upstream:\n  headers:\n    x-client: stile\n    {name}: x\n") == [
-        f'config.yaml:4:{len(name) + 7}: upstream.headers "{name}": this header cannot be set'
+        f'config.yaml:4:{len(name) + 7}: upstream.headers "{name}": this header cannot be used'
     ]
 
 
