@@ -76,7 +76,9 @@ def enforced_schema(
     if flat:
         return {**closed, **writer.definitions()}
     required = {"required": ["variables"]} if "required" in closed else {}
-    outer = {"type": "object", "properties": {"variables": closed}, **required, "additionalProperties": False}
+    # As in GraphQL over HTTP, null is as good as none.
+    variables = closed if required else {**closed, "type": ["object", "null"]}
+    outer = {"type": "object", "properties": {"variables": variables}, **required, "additionalProperties": False}
     return {**outer, **writer.definitions()}
 
 

@@ -138,7 +138,7 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     """The operation's variables among the arguments."""
-    given = arguments if tool.flat else arguments.get("variables", {})
+    given = arguments if tool.flat else arguments.get("variables") or {}
     confirmed = tool.options.confirm and tool.flat
     absent = tool.operation.null_is_absent
     return {
