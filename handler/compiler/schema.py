@@ -33,7 +33,7 @@ from handler.compiler.foreign import coordinates_of, inaccessible, missing_defin
 from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.questions import reachable
+from handler.compiler.reach import reachable
 from handler.compiler.visibility import hidden_by_patterns
 
 RULES_OF_A_PART = tuple(
