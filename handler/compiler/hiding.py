@@ -43,6 +43,9 @@ class Consequences:
         self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
         self.questions = Questions(schema)
         self._members = _members_of_types(schema)
+        self._roots = {
+            root.name for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root
+        }
         self._needs = _dependents(_needs(schema))
         self._interfaces = _dependents(_filled(schema))
 
@@ -60,10 +63,9 @@ class Consequences:
 
     def named_by_inputs(self, guards: Mapping[str, Mask]) -> dict[str, Mask]:
         """The inputs that name a guarded field of what they ask for. Root fields hold nothing to be asked for."""
-        roots = (self._schema.query_type, self._schema.mutation_type, self._schema.subscription_type)
         telling: dict[tuple[str, int], set[str]] = {}
         for type_, name, _ in fields_of(self._schema):
-            for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_ not in roots else ():
+            for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
                 telling.setdefault((joined(name), condition), set()).add(type_.name)
         found: dict[str, Mask] = {}
         for (name, condition), types in telling.items():
@@ -79,7 +81,7 @@ class Consequences:
             for dependent in (each for some in dependents for each in some.get(needed, ())):
                 waiting += _add(masks, dependent, masks[needed])
             owner, _, member = needed.partition(".")
-            if member and "(" not in member:
+            if member and "(" not in member and owner not in self._roots:
                 waiting += _add(masks, owner, self._mask_of_all(owner, masks))
 
     def _mask_of_all(self, type_name: str, masks: Mapping[str, Mask]) -> Mask:

@@ -206,7 +206,7 @@ def _taken(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
 def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str], *, upwards: bool) -> bool:
     owner, _, member = coordinate.partition(".")
     if not member:
-        return _has_nothing_left(schema, owner, gone)
+        return owner not in ("Query", "Mutation") and _has_nothing_left(schema, owner, gone)
     if upwards and owner == "I0":
         below = [t.name for t in schema.type_map.values() if "I0" in [i.name for i in getattr(t, "interfaces", ())]]
         if any(f"{name}.{member}" in gone for name in below):
