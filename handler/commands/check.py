@@ -58,7 +58,7 @@ class _Row:
     bytes: int
     tokens: int
     listed: bool
-    documentId: str  # of the text that is sent, by which an API may know it; empty where a model writes it
+    sends: str  # the documentId of the text that is sent, by which an API may know it; empty where a model writes it
     anonymous: str
 
     def cells(self) -> tuple[str | int, ...]:
@@ -137,7 +137,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
                 types=made.types,
                 bytes=size,
                 tokens=size // BYTES_PER_TOKEN,
-                documentId=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
+                sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
                 listed=entry is not None and not tool.options.hidden,
                 anonymous="none" if seen is None else "all" if seen == entry else "part",
             )
