@@ -34,7 +34,7 @@ from jsonschema import Draft202012Validator
 
 from handler.bundle import JSONObject
 from handler.compiler.default_values import default_of
-from handler.compiler.descriptions import enum_description, joined, type_description
+from handler.compiler.descriptions import enum_description, joined, strongest, type_description
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.scalars import ANYTHING, Scalar, scalar_note, scalar_of
 
@@ -161,7 +161,7 @@ class _Advertised(_Writer):
     def _property(self, field: GraphQLInputField) -> JSONObject:
         default = self._default(field.ast_node, field.type) if field.ast_node else {}
         named = get_named_type(field.type)
-        text = field.description or ("" if named.name in self._defined else type_description(named))
+        text = strongest(field.description, "" if named.name in self._defined else type_description(named))
         return _described({**self._of(field.type), **default}, joined(text, self._note(field.type)))
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:

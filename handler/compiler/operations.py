@@ -256,8 +256,9 @@ def _operation(
         for directive in variable.directives or ():
             values = read_arguments(directive, problems) if directive.name.value == "mcpToolArg" else None
             texts += [values["description"]] if values else []
-        if texts:
-            descriptions[variable.variable.name.value] = texts[-1]
+        written = [text for text in texts if text.strip()]
+        if written:
+            descriptions[variable.variable.name.value] = written[-1]
     return AuthorOperation(
         name=node.name.value if node.name else "",
         kind=node.operation.value,

@@ -9,7 +9,13 @@ from graphql import is_composite_type
 from handler.bundle import Operation, PrescribedTool
 from handler.compiler.bindings import read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
-from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
+from handler.compiler.descriptions import (
+    doubt_descriptions,
+    expand,
+    operation_description,
+    strongest,
+    variable_descriptions,
+)
 from handler.compiler.directives import ToolDirective
 from handler.compiler.doubts import doubt_operation
 from handler.compiler.endpoint import Endpoint
@@ -83,7 +89,9 @@ def _operation_tool(
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {
         "name": declaration.name,
-        "description": expand(declaration.description or operation_description(operation), values),
+        "description": strongest(
+            expand(declaration.description or "", values), expand(operation_description(operation), values)
+        ),
         "inputSchema": advertised_schema(
             operation, endpoint.schema, scalars=endpoint.scalars, descriptions=texts, flat=flat
         ),
