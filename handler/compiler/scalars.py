@@ -202,7 +202,8 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
     _refuse_empty_ranges(section, schema)
     enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
     if "pattern" in section:
-        enforced["pattern"] = _enforced_pattern(section, problems)
+        # A violation shows the comment: the author's pattern, which Python's is not always.
+        enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
     return Scalar(advertised=schema, enforced=enforced)
 
 

@@ -201,6 +201,21 @@ def test_violation_of_a_scalar_says_what_it_looks_like(
     assert violations_of(validator_of(tmp_path, SCALARS), arguments) == violations
 
 
+@pytest.mark.parametrize("pattern", [r"^\\Z$", r"^\s.\S$", r"^[\s$]\$$"])
+def test_violation_shows_the_pattern_that_its_author_wrote(tmp_path: Path, pattern: str) -> None:
+    files = {
+        "index.graphql": "scalar X type Query { a(x: X, y: [X!]): Int }",
+        "operations/o.graphql": "query O($x: X, $y: [X!]) @mcpTool { a(x: $x, y: $y) }",
+        "config.yaml": f"scalars: {{X: {{type: string, pattern: '{pattern}'}}}}",
+    }
+    (tool,) = compiled(tmp_path, files).bundle.tools
+
+    assert violations_of(ArgumentsValidator("O", tool.arguments), {"x": "?", "y": ["?"]}) == [
+        f'/x: expected a text that matches {pattern}, got string "?"',
+        f'/y/0: expected a text that matches {pattern}, got string "?"',
+    ]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
