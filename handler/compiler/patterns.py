@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,8 +59,8 @@ TRANSLATED_IN_CLASS = {r"\s": SPACES, r"\S": NO_SPACES}
 _ESCAPED = re.compile(r"\\.", re.DOTALL)
 
 _APART = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)
-_BITS = {code: 1 << code for code in range(256)} | {code: 1 << 256 + place for place, code in enumerate(_APART)}
-OTHERS = 1 << len(_BITS)
+_BITS: Mapping[int, int] = {code: 1 << place for place, code in enumerate((*range(256), *_APART))}
+OTHERS: int = 1 << len(_BITS)
 ALL_CHARS = 2 * OTHERS - 1
 """A set of characters is a number with a bit for each of the first 256 and each further space, and one for all others
 together."""

@@ -220,8 +220,8 @@ def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:
 
 
 def _has_integer(schema: JSONObject, low: str, high: str) -> bool:
-    least = floor(schema[low]) + 1 if low == "exclusiveMinimum" else ceil(schema[low])
-    most = ceil(schema[high]) - 1 if high == "exclusiveMaximum" else floor(schema[high])
+    least: int = floor(schema[low]) + 1 if low == "exclusiveMinimum" else ceil(schema[low])
+    most: int = ceil(schema[high]) - 1 if high == "exclusiveMaximum" else floor(schema[high])
     return least <= most
 
 
