@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphql import (
     ArgumentNode,
-    GraphQLEnumType,
+    GraphQLEnumValue,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLSchema,
@@ -117,15 +117,20 @@ def type_description(type_: GraphQLNamedType | None) -> str:
     return (type_.description or "").strip()
 
 
-def enum_description(type_: GraphQLEnumType) -> str:
+def enum_description(values: Mapping[str, GraphQLEnumValue]) -> str:
+    """What an enum's values mean, or nothing if that is too long."""
+    text = enum_text(values)
+    return text if len(text) <= MAX_ENUM_CHARS else ""
+
+
+def enum_text(values: Mapping[str, GraphQLEnumValue]) -> str:
     """A line for each value of which the schema says something: JSON Schema has no place for it."""
     lines = []
-    for name, value in type_.values.items():
+    for name, value in values.items():
         old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
         said = " ".join(f"{value.description or ''} {old}".split())
         lines += [f"- {name}: {said}"] if said else []
-    text = "\n".join(lines)
-    return text if len(text) <= MAX_ENUM_CHARS else ""
+    return "\n".join(lines)
 
 
 def strongest(*texts: str | None) -> str:
