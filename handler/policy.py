@@ -50,6 +50,11 @@ def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:
     return OPEN.union(*(masks.get(coordinate, OPEN) for coordinate in coordinates))
 
 
+def hidden_from_everybody(guards: Mapping[str, Mask]) -> Callable[[str], bool]:
+    """A judge of coordinates: hidden if no caller can have what its mask asks for."""
+    return lambda coordinate: not HIDDEN.isdisjoint(guards.get(coordinate, OPEN))
+
+
 def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> Callable[[str], bool]:
     """A judge of coordinates for callers of one outcome: hidden unless every table's mask lies within it."""
 

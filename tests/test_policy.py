@@ -2,7 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from handler.policy import HIDDEN, NEVER, OPEN, Predicate, hidden_from, holds, outcome_of, union_of
+from handler.policy import (
+    HIDDEN,
+    NEVER,
+    OPEN,
+    Predicate,
+    hidden_from,
+    hidden_from_everybody,
+    holds,
+    outcome_of,
+    union_of,
+)
 
 TRUE: Predicate = {"literal": True}
 FALSE: Predicate = {"literal": False}
@@ -39,6 +49,12 @@ def test_condition_0_hides_from_everybody() -> None:
 
     assert [judge("Employee.ssn") for judge in hidden] == [True, True]
     assert [judge("Employee.name") for judge in hidden] == [False, False]
+
+
+def test_what_has_condition_0_among_others_is_hidden_from_everybody() -> None:
+    hidden = hidden_from_everybody({"Employee.ssn": HIDDEN | {2}, "Employee.pay": frozenset({2})})
+
+    assert [hidden(f"Employee.{name}") for name in ("ssn", "pay", "name")] == [True, False, False]
 
 
 def test_coordinate_is_visible_when_its_whole_mask_holds() -> None:

@@ -21,7 +21,7 @@ from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
-from handler.server.arguments import ArgumentsValidator
+from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
@@ -163,6 +163,7 @@ def test_keywords_and_formats_of_scalars_in_the_readme_are_all_there_are() -> No
     assert f"A pattern has {MAX_PATTERN_CHARS} characters at most" in README
     assert f"up to {MAX_MATCHED_CHARS:,} characters" in README
     assert f"in up to {MAX_ENUM_CHARS:,} characters" in README
+    assert f"the first {MAX_VIOLATIONS} and" in README
     assert f"over {MAX_DESCRIPTION_BYTES:,} bytes" in README
 
 

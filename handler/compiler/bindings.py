@@ -22,7 +22,7 @@ from graphql import (
 
 from handler.bundle import Binding
 from handler.compiler.config import header_fault
-from handler.compiler.default_values import json_of
+from handler.compiler.default_values import coordinates_in, json_of
 from handler.compiler.directives import read_arguments
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import Problems
@@ -38,6 +38,18 @@ def read_bindings(operation: AuthorOperation, schema: GraphQLSchema, problems: P
     """The variables of an operation that are filled from elsewhere. What cannot be filled that way is reported."""
     found = [_binding(node, schema, problems) for node in operation.bound]
     return tuple(binding for binding in found if binding)
+
+
+def coordinates_bound(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
+    """The input fields and enum values that an operation's constants name."""
+    return [
+        coordinate
+        for node in operation.bound
+        for directive in node.directives or ()
+        for argument in (directive.arguments or () if directive.name.value == DIRECTIVE else ())
+        if argument.name.value == "value"
+        for coordinate in coordinates_in(argument.value, type_from_ast(schema, node.type))
+    ]
 
 
 def _binding(node: VariableDefinitionNode, schema: GraphQLSchema, problems: Problems) -> Binding | None:

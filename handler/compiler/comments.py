@@ -5,8 +5,8 @@ from collections.abc import Iterator
 
 from graphql import Node, Token, TokenKind
 
-NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-)")
-"""Comments that tools read."""
+NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
+"""Lines that tools read, or the authors of the file."""
 
 
 def comment_above(node: Node) -> str:

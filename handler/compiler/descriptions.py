@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphql import (
     ArgumentNode,
-    GraphQLEnumType,
+    GraphQLEnumValue,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLSchema,
@@ -90,7 +90,7 @@ def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], prob
 def operation_description(operation: AuthorOperation) -> str:
     """The description of a prescribed tool whose directive has none."""
     default = f"Runs the GraphQL {operation.kind} {operation.name}."
-    return operation.description or comment_above(operation.node) or default
+    return strongest(operation.description, comment_above(operation.node), default)
 
 
 def variable_descriptions(
@@ -103,12 +103,16 @@ def variable_descriptions(
     variable's type, and a comment above the variable. Authors' texts are templates of ``values``.
     """
     fed = _descriptions_of_fed_inputs(operation, schema)
-    found = {"variables": expand(given.get("variables", ""), values)}
+    found = {"variables": strongest(expand(given.get("variables", ""), values))}
     for node in operation.node.variable_definitions or ():
         name = node.variable.name.value
-        written = given.get(name) or operation.descriptions.get(name, "")
-        from_schema = fed.get(name) or type_description(get_named_type(type_from_ast(schema, node.type)))
-        found[name] = expand(written, values) or from_schema or expand(comment_above(node), values)
+        found[name] = strongest(
+            expand(given.get(name, ""), values),
+            expand(operation.descriptions.get(name, ""), values),
+            fed.get(name),
+            type_description(get_named_type(type_from_ast(schema, node.type))),
+            expand(comment_above(node), values),
+        )
     return found
 
 
@@ -119,20 +123,30 @@ def type_description(type_: GraphQLNamedType | None) -> str:
     return (type_.description or "").strip()
 
 
-def enum_description(type_: GraphQLEnumType) -> str:
+def enum_description(values: Mapping[str, GraphQLEnumValue]) -> str:
+    """What an enum's values mean, or nothing if that is too long."""
+    text = enum_text(values)
+    return text if len(text) <= MAX_ENUM_CHARS else ""
+
+
+def enum_text(values: Mapping[str, GraphQLEnumValue]) -> str:
     """A line for each value of which the schema says something: JSON Schema has no place for it."""
     lines = []
-    for name, value in type_.values.items():
+    for name, value in values.items():
         old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
         said = " ".join(f"{value.description or ''} {old}".split())
         lines += [f"- {name}: {said}"] if said else []
-    text = "\n".join(lines)
-    return text if len(text) <= MAX_ENUM_CHARS else ""
+    return "\n".join(lines)
+
+
+def strongest(*texts: str | None) -> str:
+    """The first text that says something; a blank one says nothing."""
+    return next((text for text in texts if text and text.strip()), "")
 
 
 def joined(*texts: str | None) -> str:
     """The texts that say something, below each other."""
-    return "\n".join(text for text in texts if text)
+    return "\n".join(text for text in texts if text and text.strip())
 
 
 def _descriptions_of_fed_inputs(operation: AuthorOperation, schema: GraphQLSchema) -> dict[str, str]:
@@ -161,8 +175,9 @@ class _FedInputs(Visitor):
             self._keep(node.value, holder.fields[node.name.value].description)
 
     def _keep(self, value: ValueNode, description: str | None) -> None:
-        for name in _variables_in(value) if description else ():
-            self.found.setdefault(name, (description or "").strip())
+        said = strongest(description).strip()
+        for name in _variables_in(value) if said else ():
+            self.found.setdefault(name, said)
 
 
 def _variables_in(value: ValueNode) -> Iterator[str]:

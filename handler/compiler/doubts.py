@@ -61,7 +61,8 @@ def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mas
     for node in operation.filled_by_model:
         type_: Any = type_from_ast(endpoint.schema, node.type)
         below = [coordinate for _, coordinate, _ in inputs_below(type_)]
-        found = sorted(coordinate for coordinate in below if not endpoint.guards.get(coordinate, OPEN) <= mask)
+        masks = {coordinate: endpoint.guards.get(coordinate, OPEN) for coordinate in below}
+        found = sorted(each for each, guard in masks.items() if HIDDEN.isdisjoint(guard) and not guard <= mask)
         if found:
             problems.warn(node, f"${node.variable.name.value} can name {some(found)}, which is guarded")
 

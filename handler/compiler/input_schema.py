@@ -17,6 +17,7 @@ from typing import Any
 
 from graphql import (
     GraphQLEnumType,
+    GraphQLEnumValue,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLInputType,
@@ -24,18 +25,15 @@ from graphql import (
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLScalarType,
-    GraphQLSchema,
     InputValueDefinitionNode,
     VariableDefinitionNode,
     get_named_type,
-    type_from_ast,
 )
-from jsonschema import Draft202012Validator
 
 from handler.bundle import JSONObject
-from handler.compiler.default_values import default_of
-from handler.compiler.descriptions import enum_description, joined, type_description
-from handler.compiler.operations import AuthorOperation
+from handler.compiler.default_values import default_of, fits, with_fitting_defaults
+from handler.compiler.descriptions import enum_description, joined, strongest, type_description
+from handler.compiler.inputs import Inputs
 from handler.compiler.scalars import ANYTHING, Scalar, scalar_note, scalar_of
 
 MAX_INLINE_DEPTH = 8
@@ -46,32 +44,26 @@ LONG_ENUM_BYTES = 200
 
 
 def advertised_schema(
-    operation: AuthorOperation,
-    schema: GraphQLSchema,
-    *,
-    scalars: Mapping[str, Scalar],
-    descriptions: Mapping[str, str],
-    flat: bool,
+    inputs: Inputs, *, scalars: Mapping[str, Scalar], descriptions: Mapping[str, str], flat: bool
 ) -> JSONObject:
     """The ``inputSchema`` of a tool's list entry.
 
     ``flat``: the variables are the arguments (Cosmo's form); else they stand under ``variables`` (StepZen's).
     ``scalars`` are the author's own.
     """
-    writer = _Advertised(operation.filled_by_model, schema, scalars)
+    writer = _Advertised(inputs, inputs.filled_by_model, scalars)
     variables = writer.variables(descriptions)
     if flat:
-        return {"type": "object", **variables, **writer.definitions()}
+        return with_fitting_defaults({"type": "object", **variables, **writer.definitions()})
     nested = _described({"type": "object", **variables}, descriptions.get("variables", ""))
     required = {"required": ["variables"]} if "required" in variables else {}
-    return {"type": "object", "properties": {"variables": nested}, **required, **writer.definitions()}
+    outer = {"type": "object", "properties": {"variables": nested}, **required}
+    return with_fitting_defaults({**outer, **writer.definitions()})
 
 
-def enforced_schema(
-    operation: AuthorOperation, schema: GraphQLSchema, *, scalars: Mapping[str, Scalar], flat: bool
-) -> JSONObject:
+def enforced_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar], flat: bool) -> JSONObject:
     """What arguments are checked against before anything is sent upstream. Needs the formats of ``formats.py``."""
-    writer = _Enforced(operation.filled_by_model, schema, scalars)
+    writer = _Enforced(inputs, inputs.filled_by_model, scalars)
     closed = {"type": "object", **writer.variables(), "additionalProperties": False}
     if flat:
         return {**closed, **writer.definitions()}
@@ -82,22 +74,21 @@ def enforced_schema(
     return {**outer, **writer.definitions()}
 
 
-def bound_schema(operation: AuthorOperation, schema: GraphQLSchema, *, scalars: Mapping[str, Scalar]) -> JSONObject:
+def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject:
     """What the values are checked against that fill an operation's bound variables."""
-    writer = _Enforced(operation.bound, schema, scalars)
+    writer = _Enforced(inputs, inputs.bound, scalars)
     return {"type": "object", **writer.variables(), **writer.definitions()}
 
 
 class _Writer:
     """Schemas for one operation's variables. Types that are shared, recursive or deep stand in ``$defs``."""
 
-    def __init__(
-        self, nodes: Sequence[VariableDefinitionNode], schema: GraphQLSchema, scalars: Mapping[str, Scalar]
-    ) -> None:
+    def __init__(self, inputs: Inputs, nodes: Sequence[VariableDefinitionNode], scalars: Mapping[str, Scalar]) -> None:
+        self._inputs = inputs
         self._scalars = scalars
         self._nodes = {node.variable.name.value: node for node in nodes}
-        self._types: dict[str, Any] = {name: type_from_ast(schema, node.type) for name, node in self._nodes.items()}
-        self._defined = _not_inlined(list(self._types.values()))
+        self._types: dict[str, Any] = {name: inputs.types[name] for name in self._nodes}
+        self._defined = _not_inlined(list(self._types.values()), inputs)
         self._referred: dict[str, GraphQLNamedType] = {}
 
     def definitions(self) -> JSONObject:
@@ -147,11 +138,13 @@ class _Advertised(_Writer):
     def _definition(self, type_: Any) -> JSONObject:
         match type_:
             case GraphQLEnumType():
-                schema: JSONObject = {"type": "string", "enum": list(type_.values)}
-                said = enum_description(type_)
+                values = self._inputs.values(type_)
+                schema: JSONObject = {"type": "string", "enum": list(values)}
+                said = enum_description(values)
             case GraphQLInputObjectType():
-                properties = {name: self._property(field) for name, field in type_.fields.items()}
-                schema = {"type": "object", "properties": properties, **_field_rules(type_)}
+                fields = self._inputs.fields(type_)
+                properties = {name: self._property(field) for name, field in fields.items()}
+                schema = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
                 said = ""
             case _:
                 return scalar_of(type_, self._scalars).advertised
@@ -161,7 +154,7 @@ class _Advertised(_Writer):
     def _property(self, field: GraphQLInputField) -> JSONObject:
         default = self._default(field.ast_node, field.type) if field.ast_node else {}
         named = get_named_type(field.type)
-        text = field.description or ("" if named.name in self._defined else type_description(named))
+        text = strongest(field.description, "" if named.name in self._defined else type_description(named))
         return _described({**self._of(field.type), **default}, joined(text, self._note(field.type)))
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
@@ -170,14 +163,13 @@ class _Advertised(_Writer):
         if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
             return found
         # GraphQL lets any literal stand for a custom scalar; one that could not be sent would mislead.
-        fits = Draft202012Validator(scalar_of(scalar, self._scalars).enforced).is_valid(found["default"])
-        return found if fits else {}
+        return found if fits(found["default"], scalar_of(scalar, self._scalars).enforced) else {}
 
     def _note(self, type_: GraphQLInputType) -> str:
         """What is to be said of every value of a type, whoever described the property that holds it."""
         match get_named_type(type_):
             case GraphQLEnumType() as named if named.name not in self._defined:
-                return enum_description(named)
+                return enum_description(self._inputs.values(named))
             case GraphQLScalarType() as named:
                 return scalar_note(named, self._scalars)
             case _:
@@ -217,24 +209,24 @@ class _Enforced(_Writer):
     def _definition(self, type_: Any) -> JSONObject:
         match type_:
             case GraphQLEnumType():
-                return {"enum": list(type_.values)}
+                return {"enum": list(self._inputs.values(type_))}
             case GraphQLInputObjectType():
                 # The one field that is given of a @oneOf object cannot be null.
-                fields = type_.fields.items()
+                fields = self._inputs.fields(type_)
                 properties = {
                     name: self._value(field.type, nullable=False) if type_.is_one_of else self._of(field.type)
-                    for name, field in fields
+                    for name, field in fields.items()
                 }
                 closed = {"type": "object", "properties": properties, "additionalProperties": False}
-                return {**closed, **_field_rules(type_)}
+                return {**closed, **_field_rules(type_, fields)}
             case _:
                 return scalar_of(type_, self._scalars).enforced
 
 
-def _field_rules(type_: GraphQLInputObjectType) -> JSONObject:
+def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInputField]) -> JSONObject:
     needed = [
         name
-        for name, field in type_.fields.items()
+        for name, field in fields.items()
         if isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
     ]
     return {**_required(needed), **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {})}
@@ -262,29 +254,31 @@ def _nullable(schema: JSONObject) -> JSONObject:
     return {**schema, "type": [*types, "null"]}
 
 
-def _not_inlined(types: Sequence[Any]) -> set[str]:
+def _not_inlined(types: Sequence[Any], inputs: Inputs) -> set[str]:
     """The types that are reached more than once, and those that stand deep in others."""
     depths: dict[str, int] = {}
     found: set[str] = set()
-    waiting = deque((type_, 0) for type_ in _definable(types))
+    waiting = deque((type_, 0) for type_ in _definable(types, inputs))
     while waiting:
         type_, depth = waiting.popleft()
         is_object = isinstance(type_, GraphQLInputObjectType)
         if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
             found.add(type_.name)
         if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
-            below = _definable([field.type for field in type_.fields.values()])
+            below = _definable([field.type for field in inputs.fields(type_).values()], inputs)
             waiting.extend((inner, depth + 1) for inner in below)
         depths.setdefault(type_.name, depth)
     return found
 
 
-def _definable(types: Sequence[Any]) -> Iterator[GraphQLNamedType]:
+def _definable(types: Sequence[Any], inputs: Inputs) -> Iterator[GraphQLNamedType]:
     for type_ in types:
-        below: GraphQLNamedType = get_named_type(type_)
-        if isinstance(below, GraphQLInputObjectType) or (isinstance(below, GraphQLEnumType) and _is_long(below)):
-            yield below
+        match get_named_type(type_):
+            case GraphQLInputObjectType() as below:
+                yield below
+            case GraphQLEnumType() as below if _is_long(inputs.values(below)):
+                yield below
 
 
-def _is_long(type_: GraphQLEnumType) -> bool:
-    return len(json.dumps([*type_.values, enum_description(type_)])) > LONG_ENUM_BYTES
+def _is_long(values: Mapping[str, GraphQLEnumValue]) -> bool:
+    return len(json.dumps([*values, enum_description(values)])) > LONG_ENUM_BYTES

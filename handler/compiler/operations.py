@@ -56,7 +56,7 @@ class AuthorOperation:
 
     name: str
     kind: str  # query | mutation
-    node: OperationDefinitionNode
+    node: OperationDefinitionNode  # as it was written, but for variables that are not sent
     document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
     text: str  # what is sent: the author's own where nothing had to be taken out of it
     optional_conditions: frozenset[str]  # variables whose null is sent as if they were absent
@@ -99,6 +99,7 @@ class _Sent(NamedTuple):
     document: DocumentNode = DocumentNode()
     text: str = ""
     optional_conditions: frozenset[str] = frozenset()
+    unsent: frozenset[str] = frozenset()
 
 
 NOTHING = _Sent()
@@ -228,7 +229,7 @@ def _separate_if_valid(
     if author.schema is None:
         return {}
     try:
-        sent = sendable(DocumentNode(definitions=tuple(own)), problems)
+        sent = sendable(DocumentNode(definitions=tuple(own)), author.schema, problems)
     except RecursionError:  # fragments in fragments without end
         problems.add(Place(executable.name), TOO_MUCH)
         return {}
@@ -242,7 +243,10 @@ def _separate_if_valid(
     alone = separate_operations(sent.document)
     # One operation that says what its file says is sent as the file is: so its digest is the file's.
     text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
-    return {name: _Sent(each, text or print_ast(each), sent.optional_conditions[name]) for name, each in alone.items()}
+    return {
+        name: _Sent(each, text or print_ast(each), sent.optional_conditions[name], sent.unsent[name])
+        for name, each in alone.items()
+    }
 
 
 def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
@@ -255,18 +259,20 @@ def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchem
 def _operation(
     node: OperationDefinitionNode, sent: _Sent, executable: ExecutableFile, problems: Problems
 ) -> AuthorOperation:
+    declared = [each for each in node.variable_definitions or () if each.variable.name.value not in sent.unsent]
     descriptions: dict[str, str] = {}
-    for variable in node.variable_definitions or ():
+    for variable in declared:
         texts = [variable.description.value] if variable.description else []
         for directive in variable.directives or ():
             values = read_arguments(directive, problems) if directive.name.value == "mcpToolArg" else None
             texts += [values["description"]] if values else []
-        if texts:
-            descriptions[variable.variable.name.value] = texts[-1]
+        written = [text for text in texts if text.strip()]
+        if written:
+            descriptions[variable.variable.name.value] = written[-1]
     return AuthorOperation(
         name=node.name.value if node.name else "",
         kind=node.operation.value,
-        node=node,
+        node=replace(node, variable_definitions=tuple(declared)),
         document=sent.document,
         text=sent.text,
         optional_conditions=sent.optional_conditions,

@@ -5,7 +5,7 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from graphql import (
@@ -13,6 +13,7 @@ from graphql import (
     FieldNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
+    GraphQLAbstractType,
     GraphQLEnumType,
     GraphQLList,
     GraphQLNamedType,
@@ -58,14 +59,19 @@ MAX_DEPTH = 40
 """Deeper than this a shape is left open: nobody reads it, and the bundle has to stay readable for any JSON parser."""
 
 
-def output_schema(document: DocumentNode, schema: GraphQLSchema) -> JSONObject:
-    """The schema of the structured content of an operation's answer. ``document`` is valid and has one operation."""
+def output_schema(
+    document: DocumentNode, schema: GraphQLSchema, hidden: Callable[[str], bool] = frozenset[str]().__contains__
+) -> JSONObject:
+    """The schema of the structured content of an operation's answer. ``document`` is valid and has one operation.
+
+    ``hidden`` judges coordinates: enum values and possible types that are hidden from everybody are left out.
+    """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
     if root is None:
         raise ValueError(f"the schema has no {operation.operation.value} type")
     shared = SharedParts()
-    data = _nullable(_Shapes(document, schema, shared).composite(root, [_Part(operation.selection_set)]))
+    data = _nullable(_Shapes(document, schema, shared, hidden).composite(root, [_Part(operation.selection_set)]))
     return shared.write({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
 
 
@@ -110,8 +116,11 @@ _Alike = tuple[list[str], dict[str, _Selected]]
 
 
 class _Shapes:
-    def __init__(self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts) -> None:
+    def __init__(
+        self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts, hidden: Callable[[str], bool]
+    ) -> None:
         self._schema = schema
+        self._hidden = hidden
         self._shared = shared
         self._depth = 0
         self._made: dict[Hashable, JSONObject] = {}
@@ -143,13 +152,21 @@ class _Shapes:
                 return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
 
     def _alike(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> list[_Alike]:
-        possible = self._schema.get_possible_types(type_) if is_abstract_type(type_) else [type_]
+        possible = self._possible(type_) if is_abstract_type(type_) else [type_]
         groups: dict[Hashable, _Alike] = {}
         for each in possible:
             selected = self._collect(each, parts)
             likeness = tuple((key, part.likeness()) for key, part in selected.items())
             groups.setdefault(likeness, ([], selected))[0].append(each.name)
         return list(groups.values())
+
+    def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
+        """A type without a field that somebody may use is as hidden as one that is hidden itself."""
+        return [
+            each
+            for each in self._schema.get_possible_types(type_)
+            if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields)
+        ]
 
     def _object(self, names: list[str], selected: Mapping[str, _Selected]) -> JSONObject:
         properties = {key: self._value(names, part) for key, part in selected.items()}
@@ -175,7 +192,8 @@ class _Shapes:
             case GraphQLList():
                 return {"type": "array", "items": self._typed(type_.of_type, below)}
             case GraphQLEnumType():
-                return self._shared.add(type_.name, {"type": "string", "enum": list(type_.values)})
+                values = [name for name in type_.values if not self._hidden(f"{type_.name}.{name}")]
+                return self._shared.add(type_.name, {"type": "string", **({"enum": values} if values else {})})
             case _ if is_leaf_type(type_):
                 return dict(SCALARS.get(str(type_), {}))
             case _:

@@ -1,11 +1,12 @@
 """Regular expressions that authors write for values: the same to a client and to us, and never slow.
 
 A client reads them as ECMAScript does, the function runs them with Python's ``re``, which tries one way to match after
-the other. So two things are refused: what the two languages read differently, and patterns by which one text can match
-in two ways. Where every text matches in at most one way, the ways tried for its beginnings are as few as the pattern
-has places, so the time grows with the text and not with the number of its parts.
+the other. So what can be said in both languages is translated, and two things are refused: the rest, and patterns by
+which one text can match in two ways. Where every text matches in at most one way, the ways tried for its beginnings are
+as few as the pattern has places, so the time grows with the text and not with the number of its parts.
 
-Source: V. Glushkov, 1961 (positions of an expression); R. Book et al., "Ambiguity in graphs and expressions", 1971.
+Source: ECMA-262, section 22.2 (with the flag ``u``); V. Glushkov, 1961 (positions of an expression); R. Book et al.,
+"Ambiguity in graphs and expressions", 1971.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import importlib
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,23 +37,54 @@ _TOKEN = re.compile(
     r"|[^\\\[\]{}(*+?]",
     re.DOTALL,
 )
-"""What Python, RE2 and ECMAScript, with its flag ``u``, read alike."""
+"""What Python reads as ECMAScript does, once it is translated."""
 
-ALL_CHARS = (1 << 257) - 1
-"""A set of characters is a number with a bit for each of the first 256, and one for all others together."""
+SPACES = r"\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What ``\\s`` is in ECMAScript: its WhiteSpace and LineTerminator. Python's, for ASCII, has six of them."""
+
+NO_SPACES = (
+    r"\x00-\x08\x0e-\x1f!-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff"
+    r"\u3001-\ufefe\uff00-\U0010ffff"
+)
+
+TRANSLATED = {
+    "$": r"\Z",  # Python's stands before a last line feed, too
+    ".": r"[^\n\r\u2028\u2029]",
+    r"\s": f"[{SPACES}]",
+    r"\S": f"[^{SPACES}]",
+    r"\B": r"(?!\b)",  # Python's is not in an empty text, before Python 3.14
+}
+TRANSLATED_IN_CLASS = {r"\s": SPACES, r"\S": NO_SPACES}
+
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+
+_APART = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)
+_BITS: Mapping[int, int] = {code: 1 << place for place, code in enumerate((*range(256), *_APART))}
+OTHERS: int = 1 << len(_BITS)
+ALL_CHARS = 2 * OTHERS - 1
+"""A set of characters is a number with a bit for each of the first 256 and each further space, and one for all others
+together."""
 
 
 def python_pattern(pattern: str) -> str:
-    r"""The pattern as Python runs it: ``$`` is the end, ``\Z``, and not also the place before a last line feed.
+    r"""The pattern as Python runs it, with ``re.ASCII``, for ``\d``, ``\w`` and ``\b`` are of ASCII in ECMAScript.
 
     Raises:
         PatternRefused: it is none, is read differently elsewhere, or may take very long.
     """
     if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
         raise PatternRefused(f"expected 1 to {MAX_PATTERN_CHARS} characters")
-    translated = "".join(r"\Z" if part == "$" else part for part in _tokens(pattern))
+    parts = list(_tokens(pattern))
+    _parse(pattern)  # as the author wrote it, whose places a refusal names
+    translated = "".join(_translated(part) for part in parts)
     _Places(_parse(translated)).refuse_ambiguity()
     return translated
+
+
+def _translated(part: str) -> str:
+    if part.startswith("["):
+        return _ESCAPED.sub(lambda found: TRANSLATED_IN_CLASS.get(found[0], found[0]), part)
+    return TRANSLATED.get(part, part)
 
 
 def _tokens(pattern: str) -> Iterator[str]:
@@ -135,7 +167,7 @@ class _Places:
 
     def _part(self, operator: str, argument: Any) -> _Part:
         match operator:
-            case "AT":  # ^ $ \b only take ways away
+            case "AT" | "ASSERT_NOT":  # ^ $ \b \B only take ways away
                 return NOTHING
             case "SUBPATTERN":
                 return self._sequence(argument[3])
@@ -204,15 +236,15 @@ def _characters(operator: str, argument: Any) -> int:
         case "LITERAL":
             return _bit(argument)
         case "NOT_LITERAL":
-            return ALL_CHARS & ~(_bit(argument) if argument < 256 else 0)
-        case "ANY":
-            return ALL_CHARS & ~_bit(ord("\n"))
+            return ALL_CHARS & ~_BITS.get(argument, 0)
         case "IN":
             return _class(argument)
         case "RANGE":
-            return sum(1 << code for code in range(argument[0], min(argument[1], 255) + 1)) | _bit(argument[1])
+            return _range(*argument)
         case "CATEGORY":
-            return sum(1 << code for code in range(256) if _matches(str(argument), chr(code))) | _others(str(argument))
+            return sum(bit for code, bit in _BITS.items() if _matches(str(argument), chr(code))) | _others(
+                str(argument)
+            )
         case _:
             raise PatternRefused(f"{operator.lower()} is not taken here")
 
@@ -224,18 +256,21 @@ def _class(items: Sequence[tuple[Any, Any]]) -> int:
             found |= _characters(str(operator), argument)
     negated = str(items[0][0]) == "NEGATE"
     # The last bit stays: which of the others a class leaves out is not kept.
-    return (ALL_CHARS & ~found) | _bit(256) if negated else found
+    return (ALL_CHARS & ~found) | OTHERS if negated else found
 
 
 def _bit(code: int) -> int:
-    return 1 << min(code, 256)
+    return _BITS.get(code, OTHERS)
+
+
+def _range(first: int, last: int) -> int:
+    known = [bit for code, bit in _BITS.items() if first <= code <= last]
+    return sum(known) | (OTHERS if len(known) < last - first + 1 else 0)
 
 
 CATEGORIES = {
     "DIGIT": r"\d",
     "NOT_DIGIT": r"\D",
-    "SPACE": r"\s",
-    "NOT_SPACE": r"\S",
     "WORD": r"\w",
     "NOT_WORD": r"\W",
 }
@@ -246,4 +281,4 @@ def _matches(category: str, char: str) -> bool:
 
 
 def _others(category: str) -> int:
-    return _bit(256) if "NOT_" in category else 0
+    return OTHERS if "NOT_" in category else 0

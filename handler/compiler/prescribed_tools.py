@@ -7,20 +7,28 @@ import hashlib
 from graphql import is_composite_type
 
 from handler.bundle import Operation, PrescribedTool
-from handler.compiler.bindings import read_bindings
+from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
-from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
+from handler.compiler.descriptions import (
+    doubt_descriptions,
+    expand,
+    operation_description,
+    strongest,
+    variable_descriptions,
+)
 from handler.compiler.directives import ToolDirective
 from handler.compiler.doubts import doubt_operation
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.input_schema import advertised_schema, bound_schema, enforced_schema
+from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
 from handler.compiler.problems import Problems, suggestion
+from handler.compiler.sizes import doubt_enums
 from handler.compiler.tool_options import default_annotations
 from handler.compiler.uploads import refuse_uploads
 from handler.compiler.used import coordinates_used
-from handler.policy import union_of
+from handler.policy import HIDDEN, OPEN, hidden_from_everybody, union_of
 
 
 def prescribed_tool(
@@ -74,26 +82,30 @@ def _persisted_operation(
 def _operation_tool(
     endpoint: Endpoint, operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems
 ) -> MadeTool:
+    hidden = hidden_from_everybody(endpoint.guards)
+    inputs = Inputs(operation, endpoint.schema, hidden)
     used = coordinates_used(operation.document, endpoint.schema)
-    mask = union_of(endpoint.guards, used)
+    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
+    mask |= OPEN if inputs.complete else HIDDEN
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
+    doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
-    refuse_uploads(operation, endpoint.schema, endpoint.scalars, problems)
+    refuse_uploads(inputs, endpoint.scalars, problems)
     options, values = declaration.options, endpoint.description_variables
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {
         "name": declaration.name,
-        "description": expand(declaration.description or operation_description(operation), values),
-        "inputSchema": advertised_schema(
-            operation, endpoint.schema, scalars=endpoint.scalars, descriptions=texts, flat=flat
+        "description": strongest(
+            expand(declaration.description or "", values), expand(operation_description(operation), values)
         ),
-        "outputSchema": output_schema(operation.document, endpoint.schema),
+        "inputSchema": advertised_schema(inputs, scalars=endpoint.scalars, descriptions=texts, flat=flat),
+        "outputSchema": output_schema(operation.document, endpoint.schema, hidden),
         "annotations": default_annotations(writes=operation.kind == "mutation"),
     }
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry),
-        arguments=options.confirmed(enforced_schema(operation, endpoint.schema, scalars=endpoint.scalars, flat=flat)),
+        arguments=options.confirmed(enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)),
         flat=flat,
         mask=mask,
         operation=Operation(
@@ -104,7 +116,7 @@ def _operation_tool(
             null_is_absent=tuple(sorted(operation.optional_conditions)),
         ),
         bindings=read_bindings(operation, endpoint.schema, problems),
-        bound=bound_schema(operation, endpoint.schema, scalars=endpoint.scalars),
+        bound=bound_schema(inputs, scalars=endpoint.scalars),
         options=options.served(output="both"),
     )
     return MadeTool(

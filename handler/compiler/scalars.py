@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import ceil, floor
 
 from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
@@ -153,6 +154,13 @@ def scalar_note(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> str:
 TYPES = ("string", "integer", "number", "boolean", "object", "array")
 TEXT_KEYWORDS = ("format", "pattern", "minLength", "maxLength", "enum")
 NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+RANGES = (
+    ("minLength", "maxLength"),
+    ("minimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+)
 KEYWORDS_OF: Mapping[str, tuple[str, ...]] = {
     "string": TEXT_KEYWORDS,
     "integer": NUMBER_KEYWORDS,
@@ -191,13 +199,30 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
             kinds = " or ".join(name for name, keywords in KEYWORDS_OF.items() if key in keywords)
             section.refuse(key, f"the type {kinds} beside it")
     schema: JSONObject = {"type": kind, **dict(_text_keywords(section)), **dict(_number_keywords(section))}
-    for low, high in (("minLength", "maxLength"), ("minimum", "maximum")):
-        if low in schema and high in schema and schema[low] > schema[high]:
-            section.refuse(high, f"no less than {low}")
+    _refuse_empty_ranges(section, schema)
     enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
     if "pattern" in section:
-        enforced["pattern"] = _enforced_pattern(section, problems)
+        # A violation shows the comment: the author's pattern, which Python's is not always.
+        enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
     return Scalar(advertised=schema, enforced=enforced)
+
+
+def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:
+    """Report bounds that no value is between."""
+    for low, high in RANGES:
+        if low not in schema or high not in schema:
+            continue
+        exclusive = "exclusive" in low + high
+        if schema[low] > schema[high] or (exclusive and schema[low] == schema[high]):
+            section.refuse(high, f"more than {low}" if exclusive else f"no less than {low}")
+        elif schema["type"] == "integer" and not _has_integer(schema, low, high):
+            section.refuse(high, f"a whole number between {low} and it")
+
+
+def _has_integer(schema: JSONObject, low: str, high: str) -> bool:
+    least: int = floor(schema[low]) + 1 if low == "exclusiveMinimum" else ceil(schema[low])
+    most: int = ceil(schema[high]) - 1 if high == "exclusiveMaximum" else floor(schema[high])
+    return least <= most
 
 
 def _text_keywords(section: Section) -> Iterator[tuple[str, object]]:

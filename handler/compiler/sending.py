@@ -11,6 +11,7 @@ from graphql import (
     BooleanValueNode,
     DirectiveNode,
     DocumentNode,
+    GraphQLSchema,
     NamedTypeNode,
     OperationDefinitionNode,
     VariableDefinitionNode,
@@ -25,8 +26,11 @@ from handler.compiler.directives import ON_OPERATIONS
 from handler.compiler.problems import Problems
 from handler.graph.document import bare
 
-FOR_CLIENTS = ("connection", "defer", "nonreactive", "stream", "unmask")
-"""Directives that GraphQL clients keep to themselves, or that ask for an answer in parts: a tool has one answer."""
+FOR_CLIENTS = ("connection", "nonreactive", "unmask")
+"""Directives that GraphQL clients keep to themselves, unless the API defines one of that name."""
+
+FOR_PARTS = ("defer", "stream")
+"""Directives that ask for an answer in parts, whoever defines them."""
 
 CONDITIONS = ("skip", "include")
 
@@ -38,39 +42,67 @@ class Sendable:
     document: DocumentNode
     unchanged: bool
     optional_conditions: Mapping[str, frozenset[str]]  # operation -> nullable variables of its @skip and @include
+    unsent: Mapping[str, frozenset[str]]  # operation -> variables of which nothing is left but what declares them
 
 
-def sendable(document: DocumentNode, problems: Problems) -> Sendable:
+def sendable(document: DocumentNode, schema: GraphQLSchema | None, problems: Problems) -> Sendable:
     """A document without descriptions, which older servers refuse, and without directives that are not the API's.
 
-    A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``: GraphQL takes none
-    there, yet published operations have them. It is the one thing that is added, and doubted.
+    A variable that stood only in those goes with them, and is doubted. A nullable variable that decides only on
+    ``@skip`` and ``@include`` gets the default ``false``: GraphQL takes none there, yet published operations have
+    them. It is the one thing that is added, and doubted, too.
     """
-    stripped = visit(bare(document, without_directives=ON_OPERATIONS), _WithoutClientDirectives())
-    optional = {name: _optional_conditions(alone) for name, alone in separate_operations(stripped).items()}
-    nodes = [node for found in optional.values() for node in found]
-    for node in nodes:
+    own = bare(document, without_directives=ON_OPERATIONS)
+    stripped = visit(own, _WithoutClientDirectives(schema, problems))
+    before, after = separate_operations(own), separate_operations(stripped)
+    unsent = {name: _unsent(before[name], alone, problems) for name, alone in after.items()}
+    optional = {name: _optional_conditions(alone) for name, alone in after.items()}
+    for node in _all(optional):
         name = node.variable.name.value
         problems.warn(node, f"${name} may be null, which @skip and @include do not take: null is sent as false")
-    defaulted = visit(stripped, _WithDefaults(nodes)) if nodes else stripped
+    changed = visit(stripped, _Declarations(removed=_all(unsent), defaulted=_all(optional)))
     return Sendable(
-        document=defaulted,
-        unchanged=print_ast(defaulted) == print_ast(document),
-        optional_conditions={
-            name: frozenset(node.variable.name.value for node in found) for name, found in optional.items()
-        },
+        document=changed,
+        unchanged=print_ast(changed) == print_ast(document),
+        optional_conditions=_names(optional),
+        unsent=_names(unsent),
     )
+
+
+Declared = Mapping[str, list[VariableDefinitionNode]]
+"""Some of the variables of each operation."""
+
+
+def _all(variables: Declared) -> list[VariableDefinitionNode]:
+    return [node for found in variables.values() for node in found]
+
+
+def _names(variables: Declared) -> dict[str, frozenset[str]]:
+    return {name: frozenset(node.variable.name.value for node in found) for name, found in variables.items()}
+
+
+def _unsent(before: DocumentNode, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
+    """The variables of one operation that stood in directives which were taken out, and nowhere else."""
+    used, left = _uses(before), _uses(after)
+    gone = used.directives.keys() - left.directives.keys()
+    found = [node for node in _declared(after) if node.variable.name.value in gone]
+    for node in found:
+        name = node.variable.name.value
+        directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
+        problems.warn(node, f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else")
+    return found
 
 
 def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]:
     """The nullable variables without a default that stand in conditions, and nowhere else, of one operation."""
-    uses = _Uses()
-    visit(document, uses)
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-    declared = [node for operation in operations for node in operation.variable_definitions or ()]
-    nullable = [node for node in declared if _is_nullable_boolean(node) and not node.default_value]
-    only = set(uses.in_conditions) - set(uses.elsewhere)
+    nullable = [node for node in _declared(document) if _is_nullable_boolean(node) and not node.default_value]
+    only = {name for name, directives in _uses(document).directives.items() if {*directives} <= {*CONDITIONS}}
     return [node for node in nullable if node.variable.name.value in only]
+
+
+def _declared(document: DocumentNode) -> list[VariableDefinitionNode]:
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return [node for operation in operations for node in operation.variable_definitions or ()]
 
 
 def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
@@ -78,37 +110,58 @@ def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
 
 
 class _WithoutClientDirectives(Visitor):
-    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
-        return REMOVE if node.name.value in FOR_CLIENTS else None
-
-
-class _WithDefaults(Visitor):
-    def __init__(self, nodes: Sequence[VariableDefinitionNode]) -> None:
+    def __init__(self, schema: GraphQLSchema | None, problems: Problems) -> None:
         super().__init__()
-        self._nodes = nodes
+        self._schema = schema
+        self._problems = problems
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
+        name = node.name.value
+        if name in FOR_PARTS:
+            self._problems.warn(node, f"@{name} is not sent: a tool has one answer")
+            return REMOVE
+        defined = self._schema and self._schema.get_directive(name)
+        return REMOVE if name in FOR_CLIENTS and not defined else None
+
+
+class _Declarations(Visitor):
+    """Declares some variables no more, and some with the default ``false``."""
+
+    def __init__(
+        self, *, removed: Sequence[VariableDefinitionNode], defaulted: Sequence[VariableDefinitionNode]
+    ) -> None:
+        super().__init__()
+        self._removed = {id(node) for node in removed}
+        self._defaulted = {id(node) for node in defaulted}
 
     def enter_variable_definition(self, node: VariableDefinitionNode, *_: object) -> Any:
-        chosen = any(node is each for each in self._nodes)
-        return replace(node, default_value=BooleanValueNode(value=False)) if chosen else None
+        if id(node) in self._removed:
+            return REMOVE
+        return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
+
+
+def _uses(document: DocumentNode) -> _Uses:
+    found = _Uses()
+    visit(document, found)
+    return found
 
 
 class _Uses(Visitor):
-    """Where variables stand: in conditions of selections, or elsewhere."""
+    """Where variables stand."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.in_conditions: list[str] = []
-        self.elsewhere: list[str] = []
-        self._condition = False
+        self.directives: dict[str, list[str]] = {}  # variable -> what it stands in, each time; "" for no directive
+        self._directive = ""
 
     def enter_variable_definition(self, *_: object) -> Any:
         return False  # what it declares is no use
 
     def enter_directive(self, node: DirectiveNode, *_: object) -> None:
-        self._condition = node.name.value in CONDITIONS
+        self._directive = node.name.value
 
     def leave_directive(self, *_: object) -> None:
-        self._condition = False
+        self._directive = ""
 
     def enter_variable(self, node: VariableNode, *_: object) -> None:
-        (self.in_conditions if self._condition else self.elsewhere).append(node.name.value)
+        self.directives.setdefault(node.name.value, []).append(self._directive)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 from handler.bundle import JSONObject, PrescribedTool, Tool, to_json_bytes
+from handler.compiler.descriptions import MAX_ENUM_CHARS, enum_text
+from handler.compiler.inputs import Inputs
 from handler.compiler.problems import At, Problems
 
 MAX_DESCRIPTION_BYTES = 2_048
@@ -29,6 +31,18 @@ def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
             f'"{tool.name}" takes {whole} bytes of the list of tools, about {whole // 4} tokens in every conversation: '
             f"more than {MAX_ENTRY_BYTES} bytes",
         )
+
+
+def doubt_enums(inputs: Inputs, tool: str, *, at: At, problems: Problems) -> None:
+    """Warn of each enum of which a tool does not say what its values mean, because that is too long."""
+    for type_ in inputs.enums():
+        size = len(enum_text(inputs.values(type_)))
+        if size > MAX_ENUM_CHARS:
+            problems.warn(
+                at,
+                f'"{tool}" does not say what the values of "{type_.name}" mean: that is {size} characters, more than '
+                f"{MAX_ENUM_CHARS}",
+            )
 
 
 def _entries(tool: Tool) -> list[JSONObject]:

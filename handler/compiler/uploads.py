@@ -2,37 +2,34 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Any
 
-from graphql import GraphQLInputObjectType, GraphQLScalarType, GraphQLSchema, get_named_type, type_from_ast
+from graphql import GraphQLInputObjectType, GraphQLScalarType, get_named_type
 
-from handler.compiler.operations import AuthorOperation
+from handler.compiler.inputs import Inputs
 from handler.compiler.problems import Problems
 from handler.compiler.scalars import Scalar
 
 UPLOAD = "Upload"
 
 
-def refuse_uploads(
-    operation: AuthorOperation, schema: GraphQLSchema, own: Mapping[str, Scalar], problems: Problems
-) -> None:
-    """Report each variable that takes a file, unless the author says what ``Upload`` is.
+def refuse_uploads(inputs: Inputs, own: Mapping[str, Scalar], problems: Problems) -> None:
+    """Report each variable that takes a file, unless the author says what ``Upload`` is, or nobody can give it.
 
     Source: the GraphQL multipart request specification, which sends files beside the JSON of a request.
     """
     if UPLOAD in own:
         return
-    for node in operation.node.variable_definitions or ():
+    for node in (*inputs.filled_by_model, *inputs.bound):
         name = node.variable.name.value
-        path = next(_uploads(name, type_from_ast(schema, node.type)), None)
+        path = next(_uploads(name, inputs), None)
         if path:
             at = f" at {path}" if path != name else ""
             problems.add(node, f'${name} takes an "{UPLOAD}"{at}: no file can be given as an argument')
 
 
-def _uploads(name: str, type_: Any) -> Iterator[str]:
+def _uploads(name: str, inputs: Inputs) -> Iterator[str]:
     """The paths to files below a variable, the shortest first; each input object is looked into once."""
-    waiting = deque([(name, get_named_type(type_))])
+    waiting = deque([(name, get_named_type(inputs.types[name]))])
     seen: set[str] = set()
     while waiting:
         path, named = waiting.popleft()
@@ -41,4 +38,5 @@ def _uploads(name: str, type_: Any) -> Iterator[str]:
                 yield path
             case GraphQLInputObjectType() if named.name not in seen:
                 seen.add(named.name)
-                waiting.extend((f"{path}.{key}", get_named_type(field.type)) for key, field in named.fields.items())
+                fields = inputs.fields(named).items()
+                waiting.extend((f"{path}.{key}", get_named_type(field.type)) for key, field in fields)

@@ -56,12 +56,14 @@ class ArgumentsValidator:
         """Check the arguments of a call.
 
         Raises:
-            InvalidArguments: with every violation: a JSON pointer, what was expected and what came.
+            InvalidArguments: with each violation: a JSON pointer, what was expected and what came. After
+                ``MAX_VIOLATIONS`` of them it says that there are more.
         """
         violations: list[str] = []
         for error in self._validator.iter_errors(arguments):
             violations += _sentences(error)
-            if len(violations) >= MAX_VIOLATIONS:
+            if len(violations) > MAX_VIOLATIONS:
+                violations[MAX_VIOLATIONS:] = ["and more"]
                 break
         if violations:
             raise InvalidArguments(self._tool, violations)
@@ -89,7 +91,7 @@ def _required(pointer: str, error: Any) -> list[str]:
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known = list(error.schema.get("properties", {}))
-    unknown = islice((name for name in error.instance if name not in known), MAX_VIOLATIONS)
+    unknown = islice((name for name in error.instance if name not in known), MAX_VIOLATIONS + 1)
     return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in unknown]
 
 
@@ -126,11 +128,11 @@ def _enum(error: Any) -> str:
 
 def _near_value(error: Any) -> str:
     """The value that a caller may have meant; whoever sends ``large`` for ``LARGE`` reads it in the list."""
-    names = {str(value).lower(): value for value in error.validator_value if value is not None}
+    names = [str(value) for value in error.validator_value if value is not None]
     if not isinstance(error.instance, str) or len(names) <= MAX_SHOWN_NAMES:
         return ""
-    near = get_close_matches(_cut(error.instance).lower(), names, n=1)
-    return f" (did you mean {json.dumps(names[near[0]])}?)" if near else ""
+    near = _nearest(error.instance, names)
+    return "" if near is None else f" (did you mean {json.dumps(near)}?)"
 
 
 def _format(error: Any) -> str:
@@ -140,7 +142,8 @@ def _format(error: Any) -> str:
 def _pattern(error: Any) -> str:
     if len(error.instance) > MAX_MATCHED_CHARS:
         return f"a length of at most {MAX_MATCHED_CHARS}"
-    return f"a text that matches {error.validator_value.replace(chr(92) + 'Z', '$')}"
+    # The compiler keeps the author's pattern beside what Python runs.
+    return f"a text that matches {error.schema.get('$comment', error.validator_value)}"
 
 
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
@@ -180,8 +183,23 @@ def _below(pointer: str, name: str) -> str:
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(_cut(name), known, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; known here: {_some(known) or 'none'}"
+    near = _nearest(name, known)
+    return f"; known here: {_some(known) or 'none'}" if near is None else f"; did you mean {near}?"
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that a caller may have meant: the same in another case, or written with ``_``, before others."""
+    for form in (str.lower, _plain):
+        names = {form(each): each for each in reversed(known)}
+        if form(name) in names:
+            return names[form(name)]
+    near = get_close_matches(_plain(_cut(name)), names, n=1)
+    return names[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    """``FIRST_NAME`` is ``firstName``."""
+    return name.lower().replace("_", "")
 
 
 def _some(names: Sequence[str]) -> str:

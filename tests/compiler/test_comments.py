@@ -58,6 +58,19 @@ def test_without_a_comment_there_is_no_text(text: str) -> None:
     assert comment_above(operation_of(text)) == ""
 
 
+@pytest.mark.parametrize(
+    "line", ["# Copyright 2026 Example", "#SPDX-License-Identifier: Apache-2.0", "# TODO: split it", "#FIXME slow"]
+)
+def test_line_for_the_authors_of_the_file_is_no_text(line: str) -> None:
+    assert comment_above(operation_of(f"{line}\nquery Q {{ a }}")) == ""
+    assert comment_above(operation_of(f"# Finds orders.\n{line}\nquery Q {{ a }}")) == "Finds orders."
+
+
+@pytest.mark.parametrize("text", ["Todo lists of a user", "Whose copyright it is", "What is TODO"])
+def test_line_that_only_has_such_a_word_is_text(text: str) -> None:
+    assert comment_above(operation_of(f"# {text}\nquery Q {{ a }}")) == text
+
+
 def test_node_that_stands_in_no_file_has_no_comment() -> None:
     (node,) = parse("# above\nquery Q { a }", no_location=True).definitions
 

@@ -195,6 +195,37 @@ type Query {{ a({f'"{texts["argument"]}"' if "argument" in there else ""} x: In)
     assert variable["properties"]["x"].get("description") == expected
 
 
+@pytest.mark.parametrize("blank", ["", "  "])
+def test_blank_text_is_none_for_a_variable(tmp_path: Path, blank: str) -> None:
+    index = """
+extend schema @tool(name: "t", prescribed: "O", descriptions: [{name: "x", value: "BLANK"}])
+type Query { a(" " x: Int): Int }
+"""
+    operation = 'query O("its own" $x: Int @mcpToolArg(description: "BLANK")) @mcpTool { a(x: $x) }'
+    files = {
+        "index.graphql": index.replace("BLANK", blank),
+        "operations/o.graphql": operation.replace("BLANK", blank),
+    }
+    made = compiled(tmp_path, files)
+
+    assert texts_of_variables(prescribed_tool(made, "t").entry["inputSchema"]["properties"]) == {"x": "its own"}
+    assert texts_of(prescribed_tool(made, "O").entry) == {"x": "its own"}
+
+
+def test_blank_text_is_none_for_a_tool_and_in_a_schema(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": """
+            type Query { a(" " x: In): Int } "its type" input In { "  " b: Size } "its size" enum Size { S }
+        """,
+        "operations/o.graphql": '"  " query O($x: In) @mcpTool(description: " ") { a(x: $x) }',
+    }
+    entry = prescribed_tool(compiled(tmp_path, files), "O").entry
+
+    assert entry["description"] == "Runs the GraphQL query O."
+    assert entry["inputSchema"]["properties"]["x"]["description"] == "its type"
+    assert entry["inputSchema"]["properties"]["x"]["properties"]["b"]["description"] == "its size"
+
+
 FED = """
 scalar Money
 "Its size." enum Size { S L }

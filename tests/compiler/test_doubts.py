@@ -91,6 +91,13 @@ def test_variable_whose_type_can_name_what_is_guarded_is_doubted(tmp_path: Path)
     ]
 
 
+def test_variable_is_not_doubted_for_what_is_hidden_from_everybody(tmp_path: Path) -> None:
+    config = "access: {policies: [{type: Query, policyDefault: {condition: true}}], hide: [Employee.salary]}"
+    operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { id } }"
+
+    assert operation_doubts(tmp_path, operation, config=config) == []
+
+
 def test_variable_of_an_operation_that_has_the_guard_itself_is_not_doubted(tmp_path: Path) -> None:
     operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { salary } }"
 

@@ -7,6 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from handler.bundle import PrescribedTool, to_json_bytes
+from handler.compiler.default_values import fits
 from handler.compiler.scalars import FLOAT_MAX
 from tests.support.endpoints import compiled, prescribed_tool
 
@@ -300,7 +301,6 @@ def test_one_of_input_takes_exactly_one_field_that_is_not_null(tmp_path: Path) -
     [
         ("Int = 5", "i", 5),
         ("Int! = 5", "i", 5),
-        ("Int = null", "i", None),
         ("Float = 1e3", "f", 1000.0),
         ('String = "a\\"b"', "s", 'a"b'),
         ("Boolean! = false", "b", False),
@@ -353,6 +353,107 @@ def test_default_that_could_not_be_sent_is_left_out(tmp_path: Path) -> None:
         "d": {"type": "string", "format": "date", "default": "2026-01-31"},
         "e": {"type": "string", "format": "date"},
     }
+
+
+REFUSED_DEFAULTS = """
+scalar BigInt scalar Decimal scalar Date scalar DateTime scalar Time scalar UUID scalar Money
+enum Size { S }
+input In { big: BigInt, size: Size, in: In, ins: [In!] }
+type Query {
+  a(big: BigInt, bigs: [BigInt!], decimal: Decimal, date: Date, at: DateTime, time: Time, uuid: UUID, int: Int
+    size: Size, money: Money, in: In): Int
+}
+"""
+MONEY = r"scalars: {Money: {type: string, pattern: '^\d+\.\d{2}$'}}"
+
+
+@pytest.mark.parametrize(
+    ("argument", "variable"),
+    [
+        ("big", "BigInt = 5"),
+        ("big", 'BigInt = "five"'),
+        ("bigs", "[BigInt!] = [5]"),
+        ("decimal", 'Decimal = "1.5"'),
+        ("date", 'Date = "nonsense"'),
+        ("date", 'Date = "2026-02-30"'),
+        ("date", 'Date = "2026-01-31Z"'),
+        ("at", 'DateTime = "2026-01-31"'),
+        ("at", 'DateTime = "2026-01-31 09:30:00"'),
+        ("uuid", 'UUID = "123e4567e89b12d3a456426614174000"'),
+        ("int", "Int = null"),
+        ("size", "Size = null"),
+        ("money", 'Money = "1.5"'),
+        ("money", 'Money = "1.50\\n"'),
+        ("money", 'Money = "１.50"'),
+        ("in", "In = {big: 5}"),
+        ("in", "In = {in: {ins: [{big: 5}]}}"),
+        ("in", "In = {size: null}"),
+    ],
+)
+def test_default_that_the_advertised_schema_refuses_is_left_out_and_holds_upstream(
+    tmp_path: Path, argument: str, variable: str
+) -> None:
+    operation = f"query O($x: {variable}) @mcpTool {{ a({argument}: $x) }}"
+    files = {"index.graphql": REFUSED_DEFAULTS, "operations/o.graphql": operation, "config.yaml": MONEY}
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert "default" not in tool.entry["inputSchema"]["properties"]["x"]
+    assert "required" not in tool.entry["inputSchema"]
+    assert f"($x: {variable})".replace(" ", "") in tool.operation.text.replace(" ", "")
+
+
+@pytest.mark.parametrize(
+    ("argument", "variable", "default"),
+    [
+        ("big", 'BigInt = "5"', "5"),
+        ("bigs", '[BigInt!] = ["5"]', ["5"]),
+        ("decimal", "Decimal = 1.5", 1.5),
+        ("date", 'Date = "2026-01-31"', "2026-01-31"),
+        ("at", 'DateTime = "2026-01-31T09:30:00.5+01:00"', "2026-01-31T09:30:00.5+01:00"),
+        ("time", 'Time = "09:30:00"', "09:30:00"),
+        ("uuid", 'UUID = "123e4567-e89b-12d3-a456-426614174000"', "123e4567-e89b-12d3-a456-426614174000"),
+        ("money", 'Money = "1.50"', "1.50"),
+        ("in", 'In = {in: {ins: [{big: "5", size: S}]}}', {"in": {"ins": [{"big": "5", "size": "S"}]}}),
+    ],
+)
+def test_default_that_the_advertised_schema_takes_is_told(
+    tmp_path: Path, argument: str, variable: str, default: Any
+) -> None:
+    operation = f"query O($x: {variable}) @mcpTool {{ a({argument}: $x) }}"
+    files = {"index.graphql": REFUSED_DEFAULTS, "operations/o.graphql": operation, "config.yaml": MONEY}
+
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert tool.entry["inputSchema"]["properties"]["x"]["default"] == default
+
+
+def test_default_of_an_input_field_that_its_schema_refuses_is_left_out(tmp_path: Path) -> None:
+    fields = (
+        "big: [BigInt!] = [5], in: Part = {nam: 1}, other: Part = {name: 5}, int: Int = null, part: Part = {name: S}"
+    )
+    files = {
+        "index.graphql": f"""
+            scalar BigInt enum Size {{ S }} input Part {{ name: Size }} input In {{ {fields} }}
+            type Query {{ a(in: In): Int }}
+        """,
+        "operations/o.graphql": "query O($x: In) @mcpTool { a(in: $x) }",
+    }
+
+    properties = prescribed_tool(compiled(tmp_path, files), "O").entry["inputSchema"]["properties"]["x"]["properties"]
+
+    assert {name: schema["default"] for name, schema in properties.items() if "default" in schema} == {
+        "part": {"name": "S"}
+    }
+
+
+def test_value_that_is_nested_too_deeply_to_be_judged_does_not_fit() -> None:
+    schema = {"$ref": "#/$defs/In", "$defs": {"In": {"properties": {"in": {"$ref": "#/$defs/In"}}}}}
+    values: list[dict[str, Any]] = [{}]
+    for _ in range(2_000):
+        values.append({"in": values[-1]})
+
+    assert fits(values[50], schema)
+    assert not fits(values[-1], schema)
 
 
 @pytest.mark.parametrize("literal", ["1e999", "-1e999", "9" * 5_000, "[1e999]", "{a: 1e999}"])

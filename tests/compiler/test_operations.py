@@ -445,6 +445,86 @@ def test_directives_for_clients_are_not_sent(tmp_path: Path) -> None:
     assert "... {" in text
 
 
+DEFERRED = "query O($d: Boolean!) @mcpTool { orders { total ... @defer(if: $d) { id } } }"
+
+
+@pytest.mark.parametrize(
+    ("operation", "directive"),
+    [
+        (DEFERRED, "defer"),
+        ("query O($d: Int) @mcpTool { orders @stream(initialCount: $d) { total } }", "stream"),
+        (
+            "query O($d: Boolean!) @mcpTool { orders { ...F } } fragment F on Order { ... @defer(if: $d) { id } }",
+            "defer",
+        ),
+        ("query O($d: Int) @mcpTool { orders @connection(filter: [$d]) { total } }", "connection"),
+    ],
+)
+def test_variable_of_directives_that_are_not_sent_goes_with_them(
+    tmp_path: Path, operation: str, directive: str
+) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": operation, "config.yaml": READABLE}
+    tool = prescribed_tool(compiled(tmp_path / "1", files), "O")
+
+    assert "$" not in tool.operation.text
+    assert tool.entry["inputSchema"] == {"type": "object", "properties": {}}
+    assert tool.arguments["properties"] == {}
+    assert (
+        f"operations/o.graphql:1:9: $d is not taken: nothing is sent of @{directive}, and it stands nowhere else"
+    ) in doubted(tmp_path / "2", files)
+
+
+def test_variable_that_is_left_somewhere_else_stays(tmp_path: Path) -> None:
+    operation = DEFERRED.replace("total", "total @include(if: $d)")
+
+    assert sent(tmp_path, operation).startswith("query O($d: Boolean!) {")
+
+
+def test_variable_of_one_operation_goes_and_the_same_name_in_another_stays(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/o.graphql": "query O($id: ID!) @mcpTool { orders @connection(key: $id) { id } }"
+        " query P($id: ID!) @mcpTool { order(id: $id) { id } }",
+    }
+    made = compiled(tmp_path, files)
+
+    assert prescribed_tool(made, "O").operation.text == "query O {\n  orders {\n    id\n  }\n}"
+    assert prescribed_tool(made, "P").operation.text.startswith("query P($id: ID!) {")
+
+
+def test_bound_variable_of_directives_that_are_not_sent_is_not_filled(tmp_path: Path) -> None:
+    operation = DEFERRED.replace("Boolean!", "Boolean! @mcpBind(value: true)")
+    made = compiled(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operation, "config.yaml": READABLE})
+
+    assert prescribed_tool(made, "O").bindings == ()
+
+
+def test_directive_that_asks_for_an_answer_in_parts_is_doubted_and_not_sent(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL
+        + "directive @defer(if: Boolean) on INLINE_FRAGMENT directive @stream(initialCount: Int) on FIELD",
+        "operations/o.graphql": "query O @mcpTool { orders @stream(initialCount: 1) { id ... @defer { total } } }",
+    }
+
+    assert doubts(tmp_path / "1", files) == [
+        "operations/o.graphql:1:27: @stream is not sent: a tool has one answer",
+        "operations/o.graphql:1:61: @defer is not sent: a tool has one answer",
+    ]
+    assert "@" not in prescribed_tool(compiled(tmp_path / "2", files), "O").operation.text
+
+
+@pytest.mark.parametrize("name", ["connection", "nonreactive", "unmask"])
+def test_directive_of_the_api_is_sent_though_clients_have_one_of_that_name(tmp_path: Path, name: str) -> None:
+    files = {
+        "index.graphql": f"{SDL} directive @{name}(key: String) on FIELD",
+        "operations/o.graphql": f"query O($k: String) @mcpTool {{ orders @{name}(key: $k) {{ id }} }}",
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert f"orders @{name}(key: $k)" in tool.operation.text
+    assert list(tool.arguments["properties"]) == ["k"]
+
+
 CONDITIONAL = "query O($deep: Boolean) { orders { id customer @include(if: $deep) { name } } }"
 
 

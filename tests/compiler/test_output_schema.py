@@ -380,3 +380,55 @@ def test_what_the_schema_does_not_say_is_refused() -> None:
     assert not validator.is_valid({"data": {"n": 1}})
     assert not validator.is_valid({"data": {"n": 1, "node": {"__typename": "Found"}}})
     assert not validator.is_valid({"n": 1, "node": None})
+
+
+HIDDEN_SDL = """
+type Query { node: Node! found: Found! status: Status }
+interface Node { kind: String }
+union Found = Customer | Order | Secret
+type Customer implements Node { kind: String name: String }
+type Order implements Node { kind: String status: Status }
+type Secret implements Node { kind: String code: String }
+enum Status { PAID OPEN LOST }
+"""
+
+
+def data_without(operation: str, *hidden: str) -> JSONObject:
+    whole = output_schema(parse(operation), build_schema(HIDDEN_SDL), hidden.__contains__)
+    found: JSONObject = whole["properties"]["data"]["anyOf"][0]["properties"]
+    return found
+
+
+def test_hidden_enum_value_is_no_answer() -> None:
+    assert data_without("{ status }", "Status.LOST") == {
+        "status": nullable({"type": "string", "enum": ["PAID", "OPEN"]})
+    }
+
+
+def test_enum_without_a_value_that_may_be_told_is_any_text() -> None:
+    assert data_without("{ status }", "Status.PAID", "Status.OPEN", "Status.LOST") == {"status": nullable(STRING)}
+
+
+@pytest.mark.parametrize("field", ["node", "found"])
+@pytest.mark.parametrize("hidden", [("Secret",), ("Secret.kind", "Secret.code")], ids=["type", "all fields"])
+def test_hidden_possible_type_is_no_answer(field: str, hidden: tuple[str, ...]) -> None:
+    name = {"type": "string", "enum": ["Customer", "Order"]}
+
+    assert data_without(f"{{ {field} {{ __typename }} }}", *hidden) == {field: shape(__typename=name)}
+
+
+def test_possible_type_with_a_field_that_is_left_is_an_answer() -> None:
+    name = {"type": "string", "enum": ["Customer", "Order", "Secret"]}
+
+    assert data_without("{ node { __typename } }", "Secret.code") == {"node": shape(__typename=name)}
+
+
+def test_hidden_types_and_values_are_in_no_tool(tmp_path: Path) -> None:
+    hide = "access: {hide: [Secret, Status.LOST]}"
+    operation = "query O @mcpTool { status found { __typename ... on Order { status } } }"
+    files = {"index.graphql": HIDDEN_SDL, "operations/o.graphql": operation, "config.yaml": hide}
+    schema = json.dumps(prescribed_tool(compiled(tmp_path, files), "O").entry["outputSchema"])
+
+    assert "Secret" not in schema
+    assert "LOST" not in schema
+    assert "Customer" in schema

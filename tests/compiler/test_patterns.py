@@ -38,6 +38,68 @@ def test_pattern_matches_as_it_does_in_clients(pattern: str, fitting: str, other
     assert not [text for text in other if re.search(made, text, re.ASCII)]
 
 
+SPACES = "\t\n\v\f\r \xa0\u1680\u2000\u2001\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+NO_SPACES = (
+    "\0\b\x1c\x1f!~a0_\x85\x9fäé\u167f\u1681\u180e\u1fff\u200b\u2027\u202a\u2030\u2060\u3001\ufefe\uff00\U0001f600"
+)
+LINE_ENDS = "\n\r\u2028\u2029"
+WORDS = "a0_"
+
+READ_BY_ECMASCRIPT = {
+    r"^\s$": SPACES,
+    r"^\S$": NO_SPACES,
+    r"^[\s]$": SPACES,
+    r"^[^\s]$": NO_SPACES,
+    r"^[\S]$": NO_SPACES,
+    r"^[^\S]$": SPACES,
+    r"^[\s!]$": SPACES + "!",
+    r"^[^\s!]$": NO_SPACES.replace("!", ""),
+    r"^[\S\n]$": NO_SPACES + "\n",
+    r"^.$": [each for each in SPACES + NO_SPACES if each not in LINE_ENDS],
+    r"^[.]$": "",
+    r"^\w$": WORDS,
+    r"^\W$": [each for each in SPACES + NO_SPACES if each not in WORDS],
+    r"^\d$": "0",
+}
+"""Which of the characters a pattern takes. Source: ECMA-262, sections 12.2, 12.3 and 22.2.2 (Pattern Semantics)."""
+
+
+@pytest.mark.parametrize(("pattern", "taken"), READ_BY_ECMASCRIPT.items())
+def test_characters_are_those_of_ecmascript(pattern: str, taken: str | list[str]) -> None:
+    made = python_pattern(pattern)
+
+    assert {each for each in SPACES + NO_SPACES if re.search(made, each, re.ASCII)} == set(taken)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "matches"),
+    [
+        (r"^\B$", "", True),
+        (r"^a\Bb$", "ab", True),
+        (r"^a\B-$", "a-", False),
+        (r"^a\b-$", "a-", True),
+        (r"^\\s$", "\\s", True),
+        (r"^\\s$", "\\ ", False),
+        (r"^[\\s]$", "s", True),
+        (r"^\\Z$", "\\Z", True),
+        (r"^\.$", "a", False),
+    ],
+)
+def test_places_and_escaped_characters_are_those_of_ecmascript(pattern: str, text: str, matches: bool) -> None:
+    assert bool(re.search(python_pattern(pattern), text, re.ASCII)) == matches
+
+
+@pytest.mark.parametrize("pattern", [r"^\S+\s\S+$", r"^\S+(?:\s+\S+)*$", r"^\w+(?:\s\w+)*$", r"^[^\s@]+@[^\s@]+$"])
+def test_spaces_between_others_match_in_one_way(pattern: str) -> None:
+    assert python_pattern(pattern)
+
+
+@pytest.mark.parametrize("pattern", ["^\\s*\u3000*$", "^.*\u2027*$", r"^\s*[\s-]*$", "^[\u1fff-\u2010]*\u2000*$"])
+def test_other_spaces_count_where_two_parts_match_the_same(pattern: str) -> None:
+    with pytest.raises(PatternRefused, match="two of its parts can match the same text"):
+        python_pattern(pattern)
+
+
 @pytest.mark.parametrize(
     ("pattern", "reason"),
     [

@@ -146,6 +146,8 @@ OVERRIDES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
     ("{type: integer, minimum: -1, maximum: 1}", {"type": "integer", "minimum": -1, "maximum": 1}, [0], [2, "0"]),
     ("{type: number, exclusiveMinimum: 0.5, exclusiveMaximum: 1e3}",
      {"type": "number", "exclusiveMinimum": 0.5, "exclusiveMaximum": 1000}, [1, 0.6], [0.5, 1000]),
+    ("{type: integer, exclusiveMinimum: 5, maximum: 6}", {"type": "integer", "exclusiveMinimum": 5, "maximum": 6},
+     [6], [5]),
     ("{type: boolean}", {"type": "boolean"}, [True], ["true"]),
     ("{type: object}", {"type": "object"}, [{}], [[]]),
     ("{type: array}", {"type": "array"}, [[1]], [{}]),
@@ -233,6 +235,26 @@ UNKNOWN_KEY = (
         (
             "Money: {type: integer, minimum: 3, maximum: -2}",
             "\"scalars.Money.maximum\": expected no less than minimum, got '-2'",
+        ),
+        (
+            "Money: {type: number, exclusiveMinimum: 5, exclusiveMaximum: 5}",
+            "\"scalars.Money.exclusiveMaximum\": expected more than exclusiveMinimum, got '5'",
+        ),
+        (
+            "Money: {type: number, minimum: 5, exclusiveMaximum: 5}",
+            "\"scalars.Money.exclusiveMaximum\": expected more than minimum, got '5'",
+        ),
+        (
+            "Money: {type: number, exclusiveMinimum: 5, maximum: 4}",
+            "\"scalars.Money.maximum\": expected more than exclusiveMinimum, got '4'",
+        ),
+        (
+            "Money: {type: integer, exclusiveMinimum: 5, exclusiveMaximum: 6}",
+            "\"scalars.Money.exclusiveMaximum\": expected a whole number between exclusiveMinimum and it, got '6'",
+        ),
+        (
+            "Money: {type: integer, minimum: 0.2, maximum: 0.8}",
+            "\"scalars.Money.maximum\": expected a whole number between minimum and it, got '0.8'",
         ),
         ("Money: {type: string, enum: []}", '"scalars.Money.enum": expected a list of texts'),
         (

@@ -45,6 +45,23 @@ def test_list_entry_that_crowds_out_the_conversation_is_a_warning(tmp_path: Path
     assert line.endswith(f" tokens in every conversation: more than {MAX_ENTRY_BYTES} bytes")
 
 
+def test_enum_whose_meanings_are_left_out_is_a_warning_for_each_tool(tmp_path: Path) -> None:
+    values = " ".join(f'"number {n:02}" VALUE_{n:02}' for n in range(45))
+    index = f"""
+        extend schema @tool(name: "t", prescribed: "O")
+        enum Place {{ {values} "xxx" LAST }} enum Other {{ "meant" A }}
+        input In {{ place: Place, other: Other }} type Query {{ a(place: Place, in: In): Int }}
+    """
+    operation = "query O($p: Place, $in: In) @mcpTool { a(place: $p, in: $in) }"
+    sentence = 'does not say what the values of "Place" mean: that is 1001 characters, more than 1000'
+
+    assert doubts(tmp_path / "1", index, operation) == [
+        f'operations/o.graphql:1:1: "O" {sentence}',
+        f'operations/o.graphql:1:1: "t" {sentence}',
+    ]
+    assert doubts(tmp_path / "2", index.replace("xxx", "xx"), operation) == []
+
+
 def test_nothing_is_cut_silently(tmp_path: Path) -> None:
     text = "x" * 20_000
 

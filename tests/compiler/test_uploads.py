@@ -25,6 +25,18 @@ type Query { a(file: Upload, files: [Upload!], post: Post): Int }
     ]
 
 
+def test_file_that_nobody_can_give_is_none(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "scalar Upload input Post { title: String, image: Upload } type Query { a(post: Post): Int }",
+        "operations/o.graphql": "query O($in: Post!) @mcpTool { a(post: $in) }",
+        "config.yaml": "access: {hide: [Post.image]}",
+    }
+
+    tool = prescribed_tool(compiled(tmp_path, files), "O")
+
+    assert list(tool.entry["inputSchema"]["properties"]["in"]["properties"]) == ["title"]
+
+
 def test_upload_that_the_author_describes_is_a_scalar_like_others(tmp_path: Path) -> None:
     files = {
         "index.graphql": "scalar Upload type Query { a(file: Upload): Int }",

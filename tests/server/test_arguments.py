@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handler.errors import InvalidArguments
-from handler.server.arguments import ArgumentsValidator
+from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import running_function
 
@@ -201,6 +201,21 @@ def test_violation_of_a_scalar_says_what_it_looks_like(
     assert violations_of(validator_of(tmp_path, SCALARS), arguments) == violations
 
 
+@pytest.mark.parametrize("pattern", [r"^\\Z$", r"^\s.\S$", r"^[\s$]\$$"])
+def test_violation_shows_the_pattern_that_its_author_wrote(tmp_path: Path, pattern: str) -> None:
+    files = {
+        "index.graphql": "scalar X type Query { a(x: X, y: [X!]): Int }",
+        "operations/o.graphql": "query O($x: X, $y: [X!]) @mcpTool { a(x: $x, y: $y) }",
+        "config.yaml": f"scalars: {{X: {{type: string, pattern: '{pattern}'}}}}",
+    }
+    (tool,) = compiled(tmp_path, files).bundle.tools
+
+    assert violations_of(ArgumentsValidator("O", tool.arguments), {"x": "?", "y": ["?"]}) == [
+        f'/x: expected a text that matches {pattern}, got string "?"',
+        f'/y/0: expected a text that matches {pattern}, got string "?"',
+    ]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -274,6 +289,47 @@ def test_names_given_to_a_one_of_are_quoted_in_pieces(tmp_path: Path) -> None:
     given = {f"{n}{HUGE}": 1 for n in range(3)}
 
     assert len("".join(violations_of(validator_of(tmp_path, KEYS), {"key": given}))) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("EMAIL", "email"),
+        ("ID", "id"),
+        ("Id", "id"),
+        ("FIRST_NAME", "firstName"),
+        ("first_name", "firstName"),
+        ("FirstNam", "firstName"),
+        ("userid", "userId"),
+        ("USER_ID", "user_id"),
+        ("emial", "email"),
+    ],
+)
+def test_nearest_name_is_found_whatever_its_case(name: str, meant: str) -> None:
+    names = ["d", "id", "email", "firstName", "userId", "user_id"]
+    schema = {"type": "object", "properties": {each: {} for each in names}, "additionalProperties": False}
+
+    assert violations_of(ArgumentsValidator("t", schema), {name: 1}) == [
+        f"/{name}: unknown name; did you mean {meant}?"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "count", "more"),
+    [
+        ({"count": 1, "parts": [{"name": 5}] * MAX_VIOLATIONS}, MAX_VIOLATIONS, False),
+        ({"count": 1, "parts": [{"name": 5}] * (MAX_VIOLATIONS + 1)}, MAX_VIOLATIONS, True),
+        ({"count": 1, **{f"?{n}": 1 for n in range(MAX_VIOLATIONS)}}, MAX_VIOLATIONS, False),
+        ({"count": 1, **{f"?{n}": 1 for n in range(MAX_VIOLATIONS + 1)}}, MAX_VIOLATIONS, True),
+    ],
+)
+def test_violations_beyond_a_bounded_number_are_more(
+    validator: ArgumentsValidator, arguments: dict[str, Any], count: int, more: bool
+) -> None:
+    violations = violations_of(validator, arguments)
+
+    assert len([each for each in violations if each.startswith("/")]) == count
+    assert violations[count:] == (["and more"] if more else [])
 
 
 def test_very_many_violations_are_cut_to_a_bounded_text(validator: ArgumentsValidator) -> None:

@@ -1,0 +1,122 @@
+"""What the variables of an operation can be given by anybody: nothing that is hidden from everybody."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    VariableDefinitionNode,
+    get_named_type,
+    is_required_input_field,
+    type_from_ast,
+)
+
+from handler.compiler.operations import AuthorOperation
+
+Hidden = Callable[[str], bool]
+"""Whether a schema coordinate is hidden from everybody."""
+
+
+class Inputs:
+    """The variables of one operation, their types, and what of the input objects and enums below them can be given.
+
+    As in a view, a type of which nothing is left is gone, and so is one without a field that it requires; what goes
+    takes along the fields of that type.
+    """
+
+    def __init__(self, operation: AuthorOperation, schema: GraphQLSchema, hidden: Hidden) -> None:
+        nodes = [*operation.filled_by_model, *operation.bound]
+        self.types: dict[str, Any] = {_name(node): type_from_ast(schema, node.type) for node in nodes}
+        self._types = _types_below(self.types.values())
+        self._members = {
+            name: tuple(member for member in _members(type_) if not hidden(name) and not hidden(f"{name}.{member}"))
+            for name, type_ in self._types.items()
+        }
+        self._settle()
+        self.bound = operation.bound
+        self.filled_by_model = [node for node in operation.filled_by_model if self._is_given(node)]
+        """Without those that can be left out and be given nothing."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether there is something to give for each variable that is required."""
+        return all(self._can_be_given(self.types[_name(node)]) for node in self.filled_by_model)
+
+    def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
+        """The fields that can be given."""
+        return {name: type_.fields[name] for name in self._members[type_.name]}
+
+    def values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
+        """The values that can be given."""
+        return {name: type_.values[name] for name in self._members[type_.name]}
+
+    def enums(self) -> list[GraphQLEnumType]:
+        """The enums that a model may meet."""
+        types = [self.types[_name(node)] for node in self.filled_by_model]
+        below = _types_below(types, self.fields).values()
+        return [type_ for type_ in below if isinstance(type_, GraphQLEnumType)]
+
+    def _settle(self) -> None:
+        settled = None
+        while settled != self._members:
+            settled = self._members
+            self._members = {name: self._usable(type_) for name, type_ in self._types.items()}
+
+    def _usable(self, type_: Any) -> tuple[str, ...]:
+        names = self._members[type_.name]
+        if isinstance(type_, GraphQLEnumType):
+            return names
+        left = tuple(name for name in names if self._can_be_given(type_.fields[name].type))
+        needed = {name for name, field in type_.fields.items() if is_required_input_field(field)}
+        return left if needed <= set(left) else ()
+
+    def _can_be_given(self, type_: Any) -> bool:
+        named = get_named_type(type_).name
+        return named not in self._members or bool(self._members[named])
+
+    def _is_given(self, node: VariableDefinitionNode) -> bool:
+        type_ = self.types[_name(node)]
+        return self._can_be_given(type_) or (isinstance(type_, GraphQLNonNull) and not node.default_value)
+
+
+def _name(node: VariableDefinitionNode) -> str:
+    return node.variable.name.value
+
+
+def _members(type_: GraphQLInputObjectType | GraphQLEnumType) -> Iterable[str]:
+    found: Mapping[str, object] = type_.values if isinstance(type_, GraphQLEnumType) else type_.fields
+    return found
+
+
+def _all_fields(type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
+    found: dict[str, GraphQLInputField] = type_.fields
+    return found
+
+
+def _types_below(
+    types: Iterable[Any], fields: Callable[[GraphQLInputObjectType], dict[str, GraphQLInputField]] = _all_fields
+) -> dict[str, Any]:
+    """The input objects and enums that values of some types may hold, by name."""
+    found: dict[str, Any] = {}
+    waiting = list(_definable(types))
+    while waiting:
+        type_ = waiting.pop()
+        if type_.name not in found:
+            found[type_.name] = type_
+            if isinstance(type_, GraphQLInputObjectType):
+                waiting.extend(_definable(field.type for field in fields(type_).values()))
+    return found
+
+
+def _definable(types: Iterable[Any]) -> Iterator[Any]:
+    for type_ in types:
+        named = get_named_type(type_)
+        if isinstance(named, GraphQLInputObjectType | GraphQLEnumType):
+            yield named
