@@ -16,8 +16,9 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
 from handler.settings import Settings, read_settings
 from handler.storage import open_storage
 

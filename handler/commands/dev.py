@@ -17,8 +17,9 @@ from handler.commands.folders import add_folder_arguments
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
 from handler.storage import Storage
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."

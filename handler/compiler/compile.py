@@ -16,6 +16,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
+from handler.compiler.persisted import graphql_endpoint
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
 from handler.compiler.scalars import read_scalars
@@ -82,6 +83,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     content = build_index(author.schema)
     endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, problems)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
+    declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
+    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
+    graphql = graphql_endpoint(endpoint, operations, [each.tool for each in made], problems, mode=mode)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
@@ -95,6 +99,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         upstream=config.upstream,
         limits=config.limits,
         access=access,
+        graphql=graphql,
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
@@ -106,6 +111,15 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         warnings=problems.warnings,
         client_warnings=clients.warnings,
     )
+
+
+def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
+    """What the endpoint's own GraphQL takes. Who publishes three operations as tools has not published everything."""
+    any_document = config.upstream.documents == "text"
+    if config.graphql == "on" and not any_document:
+        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
+        problems.add(config.graphql_at, sentence)
+    return config.graphql or ("on" if open_by_default and any_document else "persisted")
 
 
 def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Config, problems: Problems) -> Endpoint:
@@ -121,6 +135,7 @@ def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Confi
         scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
         guards=consequences.of({**policies.guards, **hidden}),
+        graphql_guards=policies.graphql_guards,
         consequences=consequences,
         limits=config.limits,
         any_document=config.upstream.documents == "text",

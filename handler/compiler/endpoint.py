@@ -24,6 +24,7 @@ class Endpoint:
     scalars: Mapping[str, Scalar]  # the author's own, by name
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
+    graphql_guards: Mapping[str, Mask]  # what the endpoint's own GraphQL adds to them
     consequences: Consequences
     limits: Limits
     any_document: bool  # whether the upstream takes documents that it has not seen

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from graphql import is_composite_type
 
-from handler.bundle import Operation, PrescribedTool
+from handler.bundle import PrescribedTool
 from handler.compiler.declaration import Declaration, MadeTool
 from handler.compiler.descriptions import doubt_descriptions, expand, operation_description, variable_descriptions
 from handler.compiler.directives import ToolDirective
@@ -15,6 +13,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.input_schema import advertised_schema, enforced_schema
 from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
+from handler.compiler.persisted import sent
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.tool_options import default_annotations
 from handler.compiler.uploads import refuse_uploads
@@ -95,13 +94,7 @@ def _operation_tool(
         arguments=options.confirmed(enforced_schema(operation, endpoint.schema, scalars=endpoint.scalars, flat=flat)),
         flat=flat,
         mask=mask,
-        operation=Operation(
-            name=operation.name,
-            kind=operation.kind,
-            text=operation.text,
-            sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
-            null_is_absent=tuple(sorted(operation.optional_conditions)),
-        ),
+        operation=sent(operation),
         options=options.served(output="both"),
     )
     return MadeTool(

@@ -11,8 +11,9 @@ import uvicorn
 
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
 from handler.storage import MemoryStorage
 from tests.support.function import store
 

@@ -15,8 +15,9 @@ from mangum import Mangum
 from handler.bundle import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
 from handler.storage import MemoryStorage, Storage
 
 MODERN = "2026-07-28"
