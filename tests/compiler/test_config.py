@@ -101,7 +101,7 @@ identity:
     assert lines == [
         (
             'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool, '
-            "scalars"
+            "graphql, scalars"
         ),
         (
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
