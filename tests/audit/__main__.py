@@ -19,19 +19,24 @@ def main() -> int:
     if not is_installed():
         sys.stderr.write("The audit needs Node.js and its packages: `make audit` installs them.\n")
         return 1
-    complete = True
-    with tempfile.TemporaryDirectory() as folder, running_upstream(Path(folder)) as upstream:
-        with serving(audited_endpoint(Path(folder), upstream.url)) as url:
-            _say("route", *LEVELS)
-            for route in ROUTES:
-                findings = audit(url + route)
-                counts = passed(findings)
-                _say(route, *(f"{count}/{LEVELS[level]}" for level, count in counts.items()))
-                for found in findings:
-                    if found.status != "ok":
-                        sys.stdout.write(f"  {found}\n")
-                complete = complete and counts == LEVELS
-    return 0 if complete else 1
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        running_upstream(Path(folder)) as upstream,
+        serving(audited_endpoint(Path(folder), upstream.url)) as url,
+    ):
+        _say("route", *LEVELS)
+        complete = [_audited(route, url) for route in ROUTES]
+    return 0 if all(complete) else 1
+
+
+def _audited(route: str, url: str) -> bool:
+    findings = audit(url + route)
+    counts = passed(findings)
+    _say(route, *(f"{count}/{LEVELS[level]}" for level, count in counts.items()))
+    for found in findings:
+        if found.status != "ok":
+            sys.stdout.write(f"  {found}\n")
+    return counts == LEVELS
 
 
 def _say(route: str, *cells: str) -> None:

@@ -14,7 +14,6 @@ from tests.conftest import ROOT
 HOME = ROOT / ".stile" / "node-audit"
 """Where ``make audit`` installs it."""
 
-SCRIPT = Path(__file__).with_name("audit.mjs")
 TIMEOUT_S = 60
 
 LEVELS = {"MUST": 13, "SHOULD": 23, "MAY": 25}
@@ -46,17 +45,26 @@ def is_installed() -> bool:
 
 def audit(url: str) -> list[Finding]:
     """What each check of the audit found at a URL."""
+    return [Finding(**found) for found in json.loads(_run("audit.mjs", url))]
+
+
+def downloaded_schema(url: str) -> str:
+    """The SDL that graphql-js makes of what a URL answers to GraphiQL's introspection query."""
+    return _run("introspect.mjs", url)
+
+
+def passed(findings: Sequence[Finding]) -> dict[str, int]:
+    """How many checks of each level passed."""
+    return {level: sum(found.level == level and found.status == "ok" for found in findings) for level in LEVELS}
+
+
+def _run(script: str, url: str) -> str:
     done = subprocess.run(
-        ["node", str(SCRIPT), str(HOME), url],
+        ["node", str(Path(__file__).with_name(script)), str(HOME), url],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         check=True,
         timeout=TIMEOUT_S,
     )
-    return [Finding(**found) for found in json.loads(done.stdout)]
-
-
-def passed(findings: Sequence[Finding]) -> dict[str, int]:
-    """How many checks of each level passed."""
-    return {level: sum(found.level == level and found.status == "ok" for found in findings) for level in LEVELS}
+    return done.stdout

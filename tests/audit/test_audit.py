@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.audit.auditing import LEVELS, audit, is_installed, passed
+from tests.audit.auditing import LEVELS, audit, downloaded_schema, is_installed, passed
 from tests.audit.routes import ROUTES, audited_endpoint
 from tests.clients.serving import serving
 from tests.support.require import requires
@@ -35,3 +35,15 @@ def test_route_that_speaks_another_protocol_fails_it(upstream: Upstream, tmp_pat
 
     assert counts["MUST"] < LEVELS["MUST"]
     assert counts["SHOULD"] < LEVELS["SHOULD"]
+
+
+@pytest.mark.usefixtures("installed")
+def test_graphiqls_introspection_query_gives_a_tools_schema_and_no_more(upstream: Upstream, tmp_path: Path) -> None:
+    with serving(audited_endpoint(tmp_path, upstream.url)) as url:
+        whole, of_tool = (downloaded_schema(url + route) for route in ("/graphql", "/tools/employee-lookup/graphql"))
+
+    assert "  salary: " in whole
+    assert "type Customer " in whole
+    assert "type Employee " in of_tool
+    assert "salary" not in of_tool.replace("without their salary", "")
+    assert "type Customer " not in of_tool
