@@ -18,7 +18,7 @@ from handler.bundle import (
     index_key,
     read_bundle,
 )
-from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import build_view, print_view
 from handler.policy import Mask, hidden_from
@@ -83,12 +83,17 @@ class Endpoint:
         """The executable schema of what callers of this outcome may use through a tool, or without one of all there is.
 
         Blocks while it is built.
+
+        Raises:
+            DocumentRefused: there is nothing that these callers may use.
         """
         key, own = (tool.name, outcome) if tool else ("", outcome), (tool or self.bundle.graphql).guards
         if key not in self._schemas:
             from handler.graph.document import build_view_schema
 
             view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, own))
+            if not view.root_fields():
+                raise DocumentRefused(["nothing here is open to this caller"])
             self._schemas[key] = build_view_schema(print_view(view))
         return self._schemas[key]
 

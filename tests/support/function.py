@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from mangum import Mangum
 
@@ -101,6 +102,21 @@ class Function:
     def call(self, tool: str, arguments: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Answer:
         return self.request("tools/call", {"name": tool, "arguments": arguments}, headers=headers)
 
+    def graphql(self, parameters: Any, path: str = "/graphql", *, headers: Mapping[str, str] | None = None) -> Answer:
+        """POST a GraphQL request to a route of the endpoint, for a GraphQL response."""
+        accepted = {"accept": "application/graphql-response+json"}
+        return self.post(
+            parameters, path=self.path.removesuffix("/mcp") + path, headers={**accepted, **(headers or {})}
+        )
+
+    def get(
+        self, parameters: Mapping[str, str], path: str = "/graphql", *, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """GET a GraphQL request from a route of the endpoint."""
+        accepted = {"accept": "application/graphql-response+json"}
+        url = f"{self.path.removesuffix('/mcp')}{path}?{urlencode(parameters)}"
+        return self.send("GET", url, headers={**accepted, **(headers or {})})
+
     def query(self, tool: str, query: str, **more: Any) -> Answer:
         """Call a GraphQL tool."""
         return self.call(tool, {"query": query, **more})
@@ -108,6 +124,7 @@ class Function:
 
 def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str, str]) -> dict[str, Any]:
     """An API Gateway HTTP API event, payload format 2.0."""
+    path, _, query_string = path.partition("?")
     text, is_binary = body, False
     if isinstance(body, bytes):
         try:
@@ -118,7 +135,7 @@ def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str
         "version": "2.0",
         "routeKey": "$default",
         "rawPath": path,
-        "rawQueryString": "",
+        "rawQueryString": query_string,
         "headers": {"host": "abc123.execute-api.us-east-1.amazonaws.com", **headers},
         "requestContext": {
             "domainName": "abc123.execute-api.us-east-1.amazonaws.com",
