@@ -112,9 +112,11 @@ def test_event_gets_its_answer(handler: Callable[[Any, Any], Any], name: str) ->
     event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
     status, check = EXPECTED[name]
 
-    answer = answer_of(handler(event, Context()))
+    response = handler(event, Context())
+    answer = answer_of(response)
 
     assert answer.status == status, answer.body
+    assert not response["isBase64Encoded"]
     check(answer)
 
 

@@ -85,7 +85,7 @@ def test_other_bodies_are_not_taken(kind: str) -> None:
 
 
 def test_body_holds_all_parameters_and_other_members_are_ignored() -> None:
-    body = {
+    body: dict[str, Any] = {
         "query": "query O($a: Int) { a(b: $a) }",
         "operationName": "O",
         "variables": {"a": 1},

@@ -19,6 +19,7 @@ from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
+from handler.server.graphql_request import MEDIA_TYPES
 from handler.storage import MemoryStorage, Storage
 
 MODERN = "2026-07-28"
@@ -199,5 +200,5 @@ def running_function(
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off"), lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), lines, f"/{name}/mcp")
     http.close()
