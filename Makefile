@@ -77,6 +77,11 @@ smoke-test: $(VENV)/.stamp
 clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
 	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
+.PHONY: audit
+audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
+	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
+	$(VENV)/bin/python -m tests.audit
+
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
@@ -120,6 +125,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@command -v npm >/dev/null || { echo "\`make clients\` installs the MCP Inspector with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@echo "Installing tests/clients/package-lock.json into $(@D) (half a minute or less)"
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+.stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 

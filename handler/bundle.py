@@ -40,7 +40,38 @@ class Operation:
     kind: str  # query | mutation
     text: str  # the operation and the fragments it uses, without our directives and descriptions
     sha256: str  # of the text, by which an API may know it
-    null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and the tool can
+    null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and callers may give
+
+    def sendable(self, variables: Mapping[str, Any]) -> JSONObject:
+        """The variables as the API takes them."""
+        return {name: value for name, value in variables.items() if not (value is None and name in self.null_is_absent)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersistedOperation:
+    """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
+
+    operation: Operation
+    variables: JSONObject  # the enforced schema
+    mask: Mask
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersistedDocument:
+    """A file of operations, called by ``sha256:`` and the SHA-256 of its bytes."""
+
+    id: str
+    operations: tuple[PersistedOperation, ...]
+    tools: tuple[str, ...]  # tools that say of further operations of it all that an entry would: none stands here twice
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphQLEndpoint:
+    """What ``/{folder}/{name}/graphql`` takes: nothing, persisted documents, or whatever a caller writes."""
+
+    mode: str  # off | persisted | on
+    guards: Mapping[str, Mask]  # what holds there beside the bundle's: ``__schema``, ``__type``, Federation's fields
+    documents: tuple[PersistedDocument, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +186,7 @@ class Bundle:
     upstream: Upstream
     limits: Limits
     access: Access
+    graphql: GraphQLEndpoint
 
 
 def bundle_key(endpoint: str) -> str:
@@ -244,6 +276,7 @@ def _bundle(raw: Any) -> Bundle:
         upstream=inside("upstream", _upstream, require(raw, "upstream", dict)),
         limits=inside("limits", _limits, require(raw, "limits", dict)),
         access=inside("access", _access, require(raw, "access", dict)),
+        graphql=inside("graphql", _graphql_endpoint, require(raw, "graphql", dict)),
     )
 
 
@@ -340,6 +373,28 @@ def _access(raw: JSONObject) -> Access:
 def _api_key(raw: Any) -> ApiKey:
     return ApiKey(
         name=require(raw, "name", str), sha256=require(raw, "sha256", str), expires=require(raw, "expires", int)
+    )
+
+
+def _graphql_endpoint(raw: JSONObject) -> GraphQLEndpoint:
+    return GraphQLEndpoint(
+        mode=require(raw, "mode", str),
+        guards=mapping(raw, "guards", _mask),
+        documents=each(raw, "documents", _document),
+    )
+
+
+def _document(raw: Any) -> PersistedDocument:
+    return PersistedDocument(
+        id=require(raw, "id", str), operations=each(raw, "operations", _persisted), tools=each(raw, "tools", _text)
+    )
+
+
+def _persisted(raw: Any) -> PersistedOperation:
+    return PersistedOperation(
+        operation=inside("operation", _operation, require(raw, "operation", dict)),
+        variables=require(raw, "variables", dict),
+        mask=inside("mask", _mask, raw.get("mask")),
     )
 
 

@@ -18,6 +18,7 @@
         CredentialRefused       a credential that is unknown, expired or malformed
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
+      DocumentNotFound          no persisted document of that id for this caller
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
@@ -175,6 +176,13 @@ class ToolNotFound(StileError):
         self.name = name
 
 
+class DocumentNotFound(StileError):
+    """No persisted document of that id exists for this caller. Never says whether it exists for others."""
+
+    def __init__(self) -> None:
+        super().__init__("there is no persisted document with this documentId")
+
+
 class CallError(StileError):
     """A call that fails for a reason the model can act on; the message is meant for it."""
 
@@ -196,15 +204,15 @@ class BindingMissing(CallError):
 
 
 class ConsentRequired(CallError):
-    """A call of a tool that has to be confirmed. ``argument`` is where the caller says that its user agreed."""
+    """A call of a tool that has to be confirmed. ``say`` is how the caller says that its user agreed."""
 
-    def __init__(self, tool: str, *, argument: str) -> None:
+    def __init__(self, tool: str, *, say: str) -> None:
         super().__init__(
             f"Nothing was done yet, because {tool} asks for consent. Tell your user what this call would do. "
-            f'If they agree, repeat it with "{argument}": true.'
+            f"If they agree, repeat it with {say}."
         )
         self.tool = tool
-        self.argument = argument
+        self.say = say
 
 
 class InvalidArguments(CallError):

@@ -11,6 +11,10 @@ from handler.errors import BundleError
 
 T = TypeVar("T")
 
+MAX_NESTING = 64
+"""How deep lists and objects may stand in each other in what callers send: enough for any filter, and far from where
+validating them meets Python's own recursion limit."""
+
 KIND_NAMES: Mapping[type, str] = {
     bool: "true or false",
     dict: "an object",

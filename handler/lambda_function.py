@@ -16,8 +16,10 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
+from handler.server.graphql_request import MEDIA_TYPES
 from handler.settings import Settings, read_settings
 from handler.storage import open_storage
 
@@ -38,7 +40,8 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=_write_line)
-    return Mangum(app, lifespan="off")
+    # Any other media type would travel in base64, which not every front door decodes.
+    return Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES])
 
 
 def _preload(endpoints: Endpoints, name: str) -> None:

@@ -18,10 +18,13 @@ from handler.bundle import (
     ApiKey,
     Binding,
     Bundle,
+    GraphQLEndpoint,
     GraphQLTool,
     Limits,
     Listing,
     Operation,
+    PersistedDocument,
+    PersistedOperation,
     PrescribedTool,
     ToolOptions,
     Upstream,
@@ -97,6 +100,24 @@ HANDMADE = Bundle(
         anonymous="challenge",
         api_keys=(ApiKey(name="ops", sha256="a" * 64, expires=0), ApiKey(name="ci", sha256="b" * 64, expires=17)),
     ),
+    graphql=GraphQLEndpoint(
+        mode="persisted",
+        guards={"Query._service": HIDDEN, "__schema": frozenset({2})},
+        documents=(
+            PersistedDocument(
+                id=f"sha256:{'d' * 64}",
+                operations=(
+                    PersistedOperation(
+                        operation=Operation(name="", kind="query", text="{ a }", sha256="e" * 64, null_is_absent=()),
+                        variables={"type": "object", "properties": {}, "additionalProperties": False},
+                        mask=frozenset({1}),
+                    ),
+                ),
+                tools=("thing-by-id",),
+            ),
+            PersistedDocument(id="sha256:empty", operations=(), tools=()),
+        ),
+    ),
 )
 
 EMPTY = replace(
@@ -106,6 +127,7 @@ EMPTY = replace(
     tools=(),
     upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}, documents="text"),
     access=Access(anonymous="allow", api_keys=()),
+    graphql=GraphQLEndpoint(mode="off", guards={}, documents=()),
 )
 
 
@@ -271,6 +293,26 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
         (["access", "api_keys"], None, f"access.api_keys: expected {LIST}, got nothing"),
         (["access", "api_keys", 1], "key", f"access.api_keys[1]: expected {OBJECT}, got str"),
         (["access", "api_keys", 1, "sha256"], 0, f"access.api_keys[1].sha256: expected {TEXT}, got int"),
+        (["graphql", "mode"], True, f"graphql.mode: expected {TEXT}, got bool"),
+        (["graphql", "guards", "__schema"], 2, f"graphql.guards[__schema]: expected {MASK}, got int"),
+        (["graphql", "documents"], {}, f"graphql.documents: expected {LIST}, got dict"),
+        (["graphql", "documents", 0, "id"], 1, f"graphql.documents[0].id: expected {TEXT}, got int"),
+        (["graphql", "documents", 1, "tools"], [1], f"graphql.documents[1].tools[0]: expected {TEXT}, got int"),
+        (
+            ["graphql", "documents", 0, "operations", 0, "operation"],
+            "{ a }",
+            f"graphql.documents[0].operations[0].operation: expected {OBJECT}, got str",
+        ),
+        (
+            ["graphql", "documents", 0, "operations", 0, "variables"],
+            None,
+            f"graphql.documents[0].operations[0].variables: expected {OBJECT}, got nothing",
+        ),
+        (
+            ["graphql", "documents", 0, "operations", 0, "mask"],
+            None,
+            f"graphql.documents[0].operations[0].mask: expected {MASK}, got nothing",
+        ),
         (["access", "api_keys", 0, "expires"], "never", f"access.api_keys[0].expires: expected {INTEGER}, got str"),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) and value else None,

@@ -52,7 +52,7 @@ def workplace(tmp_path: Path, upstream: Upstream) -> Path:
 def test_readme_has_the_parts_that_these_tests_run() -> None:
     assert len(FILES) == 4
     assert len(SESSIONS) == 3
-    assert len(SHELL) == 7
+    assert len(SHELL) == 8
 
 
 @pytest.mark.parametrize(("command", "expected"), SESSIONS)
@@ -74,11 +74,14 @@ def test_session_prints_what_the_readme_shows(workplace: Path, command: str, exp
 
 
 def test_curl_gets_the_customer(function: Function) -> None:
-    (request,) = [block for block in SHELL if block.startswith("curl")]
-    words = shlex.split(request)
+    mcp, graphql = [shlex.split(block) for block in SHELL if block.startswith("curl")]
 
-    assert words[2] == f"http://127.0.0.1:8000{function.path}"
-    assert json.loads(function.post(words[-1]).text)["data"]["customer"]["id"] == "cust_0001"
+    assert mcp[2] == f"http://127.0.0.1:8000{function.path}"
+    assert json.loads(function.post(mcp[-1]).text)["data"]["customer"]["id"] == "cust_0001"
+    path = graphql[2].removeprefix("http://127.0.0.1:8000")
+    assert function.post(graphql[-1], path=path).json == {
+        "data": {"customer": {"id": "cust_0001", "name": "Elif Núñez"}}
+    }
 
 
 def test_every_shell_line_names_what_is_there() -> None:
@@ -109,6 +112,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true
+        graphql: persisted
         scalars: {}
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]

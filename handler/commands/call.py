@@ -15,8 +15,9 @@ from handler.compiler.compile import Compiled
 from handler.errors import ToolNotFound
 from handler.http import HttpClient
 from handler.policy import outcome_of
+from handler.server.caller import Caller
 from handler.server.endpoints import Endpoint
-from handler.server.tools import Caller, call_tool
+from handler.server.tools import call_tool
 from handler.storage import MemoryStorage
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."

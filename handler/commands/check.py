@@ -77,6 +77,7 @@ def _show(outcome: Outcome) -> None:
     rows = [row.cells() for row in _rows(outcome.compiled)]
     show_table(bundle.endpoint, HEADINGS, rows)
     say(*_who_gets_in(bundle))
+    say(_graphql(bundle))
     say("")
 
 
@@ -99,6 +100,7 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
         "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
+        "graphql": bundle.graphql.mode if bundle else None,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
@@ -155,6 +157,16 @@ def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
         "Nobody gets in once this is published: add an access section or identity.api_keys to config.yaml.",
         "yellow",
     )
+
+
+def _graphql(bundle: Bundle) -> str:
+    match bundle.graphql.mode:
+        case "on":
+            return "GraphQL over HTTP: any request within the policies."
+        case "persisted":
+            return f"GraphQL over HTTP: {_counted(len(bundle.graphql.documents), 'persisted document')}."
+        case _:
+            return "GraphQL over HTTP: off."
 
 
 def _counted(count: int, what: str) -> str:

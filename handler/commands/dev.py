@@ -17,8 +17,9 @@ from handler.commands.folders import add_folder_arguments
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
 from handler.storage import Storage
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
@@ -126,7 +127,9 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
 
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    parts = [facts.get(key) for key in ("endpoint", "method", "tool", "status", "outcome", "reason")]
+    parts = [
+        facts.get(key) for key in ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason")
+    ]
     say(f"{' '.join(str(part) for part in parts if part)} ({facts['duration_ms']} ms)", "dim")
     if failure is not None:
         complain("".join(traceback.format_exception(failure)))

@@ -12,7 +12,7 @@ from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
 from handler.compiler.compile import Compiled
 
-HELP = "List the operations of tools, for an API that takes only those it knows."
+HELP = "List the operations that may be sent, for an API that takes only those it knows."
 
 FORMATS = ("apollo", "relay")
 
@@ -43,9 +43,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
-    """Each text once, by name."""
-    tools = [tool for each in compiled for tool in each.bundle.tools if isinstance(tool, PrescribedTool)]
-    by_digest = {tool.operation.sha256: tool.operation for tool in tools}
+    """Each text once, by name: those of tools, and those of persisted documents."""
+    found: list[Operation] = []
+    for bundle in (each.bundle for each in compiled):
+        found += [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
+        found += [each.operation for document in bundle.graphql.documents for each in document.operations]
+    by_digest = {operation.sha256: operation for operation in found}
     return sorted(by_digest.values(), key=lambda operation: (operation.name, operation.sha256))
 
 

@@ -14,15 +14,18 @@ from graphql import GraphQLSchema
 from handler.bundle import Access, ApiKey
 from handler.compiler.coordinates import resolve, root_or_type, with_members
 from handler.compiler.problems import Place, Problems, suggestion
-from handler.compiler.visibility import FieldsType, types_with_fields
+from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
 from handler.errors import UnknownCoordinate
 from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
 
 FALSE: Predicate = {"literal": False}
 
-META_FIELDS = ("__schema", "__type", "__typename", "_service", "_entities")
-"""Policies of StepZen projects name these; introspection is answered from the caller's view, whatever they say."""
+INTROSPECTION = ("__schema", "__type")
+"""Fields of the query type for policies, though no schema defines them."""
+
+META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
+"""Policies of StepZen projects name these, whether or not there is such a field."""
 
 SHA256_DIGITS = 64
 
@@ -52,6 +55,7 @@ class Policies:
     conditions: tuple[Predicate, ...]
     guards: dict[str, Mask]
     shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
+    graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
 def read_access(access: Section, identity: Section, problems: Problems) -> Access:
@@ -71,28 +75,50 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
 
     A rule's condition guards the fields it names, ``policyDefault`` the type's other fields, and without one they
     are denied. A root type without a policy is denied, any other type without one is open; so an endpoint without
-    an ``access`` section has nothing that a policy would let anybody use.
+    an ``access`` section has nothing that a policy would let anybody use. ``__schema`` and ``__type`` are fields of
+    the query type to them. What tells the API's whole schema or returns anything is hidden where no rule names it.
     """
     conditions = Conditions()
     own: dict[str, Mask] = {}
+    ruled: dict[str, Mask] = {}
     named: set[str] = set()
     for policy in access.sections("policies"):
         policy.expect("type", "rules", "policyDefault")
         type_ = _policy_type(policy, schema, problems)
-        masks = _policy_masks(policy, type_, conditions, problems)
+        masks = _rule_masks(policy, type_, schema, conditions, problems)
+        rest = _default_mask(policy, conditions, problems)
         if type_ and type_.name in named:
             name = policy.text("type")
             problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
         elif type_:
             named.add(type_.name)
-            own |= masks
+            ruled |= masks
+            own |= {coordinate: masks.get(coordinate, rest) for coordinate in _coordinates_of(type_, schema)}
     for root in (schema.query_type, schema.mutation_type):
         if root and root.name not in named:
-            own |= {f"{root.name}.{field}": conditions.mask(FALSE) for field in root.fields}
+            own |= dict.fromkeys(_coordinates_of(root, schema), conditions.mask(FALSE))
+    graphql_guards = _graphql_guards(own, schema, ruled=ruled)
     hidden = _hidden(access, schema, problems)
     own |= {coordinate: own.get(coordinate, OPEN) | HIDDEN for coordinate in hidden}
     shown = _shown(access, schema, hidden, problems)
-    return Policies(conditions=tuple(conditions), guards=own, shown=shown)
+    return Policies(conditions=tuple(conditions), guards=own, shown=shown, graphql_guards=graphql_guards)
+
+
+def _coordinates_of(type_: FieldsType, schema: GraphQLSchema) -> list[str]:
+    """Every field that a policy guards."""
+    introspection = INTROSPECTION if type_ is schema.query_type else ()
+    return [f"{type_.name}.{name}" for name in (*type_.fields, *introspection)]
+
+
+def _graphql_guards(own: dict[str, Mask], schema: GraphQLSchema, *, ruled: Collection[str]) -> dict[str, Mask]:
+    """What guards the endpoint's own GraphQL alone; taken out of ``own``, where only real fields stay."""
+    root = schema.query_type
+    if root is None:
+        return {}
+    federation = [f"{root.name}.{name}" for name in FEDERATION_FIELDS if name in root.fields]
+    found = {name: own.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
+    found |= {coordinate: HIDDEN for coordinate in federation if coordinate not in ruled}
+    return {coordinate: mask for coordinate, mask in sorted(found.items()) if mask}
 
 
 def doubt_exceptions(
@@ -153,29 +179,35 @@ def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Pro
             problems.add(place, f'access.{key} "{text:.80}": {exc}')
 
 
-def _policy_masks(
-    policy: Section, type_: FieldsType | None, conditions: Conditions, problems: Problems
+def _rule_masks(
+    policy: Section,
+    type_: FieldsType | None,
+    schema: GraphQLSchema,
+    conditions: Conditions,
+    problems: Problems,
 ) -> dict[str, Mask]:
-    """The masks on all fields of a type. Without one, which has been reported, the rest of the policy is judged."""
+    """The masks that rules put on fields. Without a type, which has been reported, the rest of them is judged."""
+    known = _coordinates_of(type_, schema) if type_ else []
     found: dict[str, Mask] = {}
     for rule in policy.sections("rules"):
         rule.expect("name", "description", "condition", "fields")
         mask = _condition_mask(rule, conditions, problems)
         for name, place in rule.texts("fields"):
-            if type_ is None or (name in META_FIELDS and name not in type_.fields):
-                continue
-            if name not in type_.fields:
+            coordinate = f"{type_.name}.{name}" if type_ else ""
+            if coordinate in found:
+                problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
+            elif coordinate in known:
+                found[coordinate] = mask
+            elif type_ and name not in META_FIELDS:
                 hint = suggestion(name, type_.fields)
                 problems.add(place, f'type "{type_.name}" has no field "{name}"{hint}')
-            elif f"{type_.name}.{name}" in found:
-                problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
-            else:
-                found[f"{type_.name}.{name}"] = mask
+    return found
+
+
+def _default_mask(policy: Section, conditions: Conditions, problems: Problems) -> Mask:
     default = policy.section("policyDefault")
     default.expect("condition")
-    rest = _condition_mask(default, conditions, problems) if default.keys() else conditions.mask(FALSE)
-    coordinates = [f"{type_.name}.{name}" for name in type_.fields] if type_ else []
-    return {coordinate: found.get(coordinate, rest) for coordinate in coordinates}
+    return _condition_mask(default, conditions, problems) if default.keys() else conditions.mask(FALSE)
 
 
 def _condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:

@@ -18,13 +18,13 @@ from handler.compiler.external import ExternalSchema
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
+from handler.compiler.persisted import graphql_endpoint
 from handler.compiler.problems import Problems
 from handler.compiler.project import read_project
 from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
-from handler.compiler.visibility import unnamed_subgraph_fields
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 from handler.policy import HIDDEN, OPEN
@@ -89,6 +89,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
     doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
+    declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
+    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
+    graphql = graphql_endpoint(endpoint, operations, [each.tool for each in made], problems, mode=mode)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
@@ -102,6 +105,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         upstream=config.upstream,
         limits=config.limits,
         access=access,
+        graphql=graphql,
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
@@ -115,6 +119,15 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
 
 
+def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
+    """What the endpoint's own GraphQL takes. Who publishes three operations as tools has not published everything."""
+    any_document = config.upstream.documents == "text"
+    if config.graphql == "on" and not any_document:
+        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
+        problems.add(config.graphql_at, sentence)
+    return config.graphql or ("on" if open_by_default and any_document else "persisted")
+
+
 def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together here
     name: str, author: AuthorSchema, index: SchemaIndex, config: Config, policies: Policies, problems: Problems
 ) -> Endpoint:
@@ -122,8 +135,6 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
         raise ValueError("an endpoint needs a schema")
     consequences = Consequences(author.schema, shown=policies.shown)
     hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
-    patterns = [pattern for tool in author.tools for pattern in tool.graphql or ()]
-    hidden |= unnamed_subgraph_fields(author.schema, patterns)
     own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
     return Endpoint(
         name=name,
@@ -133,6 +144,7 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
         conditions=policies.conditions,
         guards=consequences.of(own),
         external_guards=consequences.of(hidden),
+        graphql_guards=policies.graphql_guards,
         consequences=consequences,
         limits=config.limits,
         any_document=config.upstream.documents == "text",

@@ -10,11 +10,11 @@ import yaml
 
 from handler.bundle import Limits, Upstream
 from handler.compiler.files import CONFIG, EndpointFiles, join
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Place, Problems
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "scalars")
+KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars")
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -24,6 +24,9 @@ JWT_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims")
 
 DOCUMENTS = ("text", "documentId", "apollo")
 """How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
+
+GRAPHQL_MODES = ("off", "persisted", "on")
+"""What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
 
 FUNCTION_TIMEOUT_S = 29
 """What template.yaml gives the function: API Gateway waits 30 s."""
@@ -62,6 +65,8 @@ class Config:
     identity: Section
     scalars: Section
     default_tool: bool  # whether an endpoint without any declared tool gets one
+    graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
+    graphql_at: Place
 
 
 def read_config(
@@ -90,6 +95,8 @@ def read_config(
         identity=_identity(top, problems),
         scalars=top.section("scalars"),
         default_tool=top.boolean("default_tool", default=True),
+        graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
+        graphql_at=top.place("graphql"),
     )
 
 

@@ -25,6 +25,7 @@ class Endpoint:
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
     external_guards: Mapping[str, Mask]  # those that hide from every client of the API; empty: none does
+    graphql_guards: Mapping[str, Mask]  # what the endpoint's own GraphQL adds to them
     consequences: Consequences
     limits: Limits
     any_document: bool  # whether the upstream takes documents that it has not seen

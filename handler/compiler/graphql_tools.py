@@ -21,7 +21,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY
 from handler.compiler.problems import NOWHERE, Place, Problems
 from handler.compiler.tool_options import NO_OPTIONS, default_annotations
-from handler.compiler.visibility import fold_types, hidden_by_patterns, unnamed_subgraph_fields
+from handler.compiler.visibility import fold_types, hidden_by_patterns
 from handler.graph.view import BUILT_IN_SCALARS, View, print_view
 from handler.policy import Mask, outcome_of
 
@@ -59,7 +59,6 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
         options=directive.options,
     )
     doubt_descriptions(directive, list(REQUEST["properties"]), problems)
-    guards |= unnamed_subgraph_fields(endpoint.schema, directive.graphql)
     made = _guarded_tool(endpoint, declaration, guards, problems)
     if not made.runs:
         problems.add(directive.node, f'@tool "{directive.name}": its patterns expose no field of a root type')

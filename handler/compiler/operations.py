@@ -54,7 +54,7 @@ class McpTool:
 class AuthorOperation:
     """One operation of the author's."""
 
-    name: str
+    name: str  # empty where it has none
     kind: str  # query | mutation
     node: OperationDefinitionNode  # as it was written, but for variables that are not sent
     document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
@@ -114,7 +114,8 @@ class PersistedDocument:
 
     file: str
     id: str
-    operations: tuple[str, ...]
+    operations: tuple[str, ...]  # their names
+    anonymous: AuthorOperation | None = None  # the only one, where it has no name: its document is enough to call it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +163,16 @@ def read_operations(
     for executable, document in parsed:
         if document is not None:
             found += _operations(document, executable, author, problems, refused=refused)
-    unique = _uniquely_named(found, problems)
+    unique = _uniquely_named([operation for operation in found if operation.name], problems)
+    anonymous = {place_of(operation.node).file: operation for operation in found if not operation.name}
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
         documents=tuple(
             PersistedDocument(
-                file=executable.name, id=f"sha256:{files.sha256(executable.name)}", operations=_names(document)
+                file=executable.name,
+                id=f"sha256:{files.sha256(executable.name)}",
+                operations=_names(document),
+                anonymous=anonymous.get(executable.name),
             )
             for executable, document in parsed
             if document and executable.persisted
@@ -206,16 +211,30 @@ def _operations(
         problems.add(Place(executable.name), "it has no operation")
     documents = _separate_if_valid(document, executable, author, problems, refused=refused)
     for node in nodes:
-        if node.name is None:
-            # Requests may still run it by its document, where an @sdl names that.
-            report = problems.warn if executable.by_sdl and len(nodes) == 1 else problems.add
-            report(node, "an operation without a name cannot be called: name it")
+        if node.name is None and not _is_called_by_document(node, nodes, executable, problems):
             continue
-        sent = documents.get(node.name.value, NOTHING)
+        name = node.name.value if node.name else ""
+        sent = documents.get(name, NOTHING)
         if node.operation is OperationType.SUBSCRIPTION:
-            problems.add(node, f'"{node.name.value}" is a subscription: a tool is one request and one answer')
+            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer')
             sent = NOTHING
-        yield _operation(node, sent, executable, problems)
+        if node.name or sent is not NOTHING:
+            yield _operation(node, sent, executable, problems)
+
+
+def _is_called_by_document(
+    node: OperationDefinitionNode,
+    nodes: Sequence[OperationDefinitionNode],
+    executable: ExecutableFile,
+    problems: Problems,
+) -> bool:
+    """Whether requests may run an operation without a name, by its document's id alone; the others are reported."""
+    is_tool = any(directive.name.value == "mcpTool" for directive in node.directives or ())
+    alone = executable.by_sdl and len(nodes) == 1 and not is_tool
+    if not (alone and executable.persisted):
+        report = problems.warn if alone else problems.add
+        report(node, "an operation without a name cannot be called: name it")
+    return alone and executable.persisted
 
 
 def _separate_if_valid(

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from graphql import is_composite_type
 
-from handler.bundle import Operation, PrescribedTool
+from handler.bundle import PrescribedTool
 from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
 from handler.compiler.descriptions import (
@@ -23,6 +21,7 @@ from handler.compiler.input_schema import advertised_schema, bound_schema, enfor
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
+from handler.compiler.persisted import sent
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.sizes import doubt_enums
 from handler.compiler.tool_options import default_annotations
@@ -108,13 +107,7 @@ def _operation_tool(
         arguments=options.confirmed(enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)),
         flat=flat,
         mask=mask,
-        operation=Operation(
-            name=operation.name,
-            kind=operation.kind,
-            text=operation.text,
-            sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
-            null_is_absent=tuple(sorted(operation.optional_conditions)),
-        ),
+        operation=sent(operation),
         bindings=read_bindings(operation, endpoint.schema, problems),
         bound=bound_schema(inputs, scalars=endpoint.scalars),
         options=options.served(output="both"),

@@ -32,6 +32,7 @@ class Project:
 
     endpoint: str
     root: str = "."
+    stepzen: bool = False  # whether it is a project of StepZen's command line
 
     def path(self, name: str) -> str:
         """A file of the root, relative to the endpoint folder."""
@@ -54,7 +55,7 @@ def read_project(files: EndpointFiles, problems: Problems) -> Project:
     if not isinstance(content.get("endpoint"), str):
         problems.add(at, 'expected {"endpoint": "folder/name"}')
         return Project(endpoint=REFUSED_NAME, root=root)
-    return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root)
+    return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
 
 
 def _endpoint(name: str, at: Place, problems: Problems) -> str:

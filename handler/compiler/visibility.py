@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import re2
+import re2  # linear in time, whatever the author writes
 from graphql import (
     GraphQLField,
     GraphQLInterfaceType,
@@ -23,10 +24,10 @@ Matcher = Callable[[str], object]
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
-SUBGRAPH_FIELDS = ("_service", "_entities")
-"""What Apollo Federation adds to a query type: the whole SDL, and any entity by its key."""
-
 ROOTS = ("Query", "Mutation", "Subscription")
+
+FEDERATION_FIELDS = ("_service", "_entities")
+"""Fields of the query type that Apollo Federation adds: one tells the API's whole schema, one returns any entity."""
 
 MAX_PATTERN_MEMORY = 1_000_000
 
@@ -39,6 +40,7 @@ class _Rule:
     types: Matcher
     fields: Matcher
     expose: bool
+    names: frozenset[str]  # the words in the pattern for fields
     text: str
 
 
@@ -53,7 +55,8 @@ def hidden_by_patterns(
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
     them; fields of other types are visible unless one hides them. ``Query`` and ``Mutation`` match the root types,
-    whatever these are called. Of fields that are not ``within`` the given coordinates nothing is said.
+    whatever these are called. Federation's fields are exposed only by a pattern that names them literally: ``.*`` was
+    not meant for them. Of fields that are not ``within`` the given coordinates nothing is said.
 
     Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``, and "directive @sdl", ``visibility``.
     """
@@ -67,18 +70,10 @@ def hidden_by_patterns(
         of_type = [rule for rule in rules if any(map(rule.types, names))]
         for field in type_.fields:
             if within is None or f"{type_.name}.{field}" in within:
-                matching = [rule for rule in of_type if rule.fields(field)]
+                matching = [rule for rule in of_type if rule.fields(field) and _is_meant(rule, type_, field, schema)]
                 decisions.take(f"{type_.name}.{field}", matching, otherwise=type_.name not in roots)
     decisions.doubt(rules, roots.values(), problems)
     return dict.fromkeys(decisions.hidden, HIDDEN)
-
-
-def unnamed_subgraph_fields(schema: GraphQLSchema, patterns: Iterable[VisibilityPattern]) -> dict[str, Mask]:
-    """The fields that give a router all there is, hidden unless a pattern exposes one by its very name."""
-    named = {name for pattern in patterns if pattern.expose for name in pattern.fields.split("|")}
-    root = schema.query_type
-    present = [name for name in SUBGRAPH_FIELDS if root and name in root.fields]
-    return {f"{root.name}.{name}": HIDDEN for name in present if root and name not in named}
 
 
 class _Decisions:
@@ -143,9 +138,16 @@ def _compile(pattern: VisibilityPattern, problems: Problems) -> _Rule | None:
     types = _matcher(pattern.types, pattern.at, problems)
     fields = _matcher(pattern.fields, pattern.at, problems)
     text = f'types "{pattern.types:.60}", fields "{pattern.fields:.60}"'
+    names = frozenset(re.findall(r"\w+", pattern.fields))
     return (
-        _Rule(at=pattern.at, types=types, fields=fields, expose=pattern.expose, text=text) if types and fields else None
+        _Rule(at=pattern.at, types=types, fields=fields, expose=pattern.expose, names=names, text=text)
+        if types and fields
+        else None
     )
+
+
+def _is_meant(rule: _Rule, type_: FieldsType, field: str, schema: GraphQLSchema) -> bool:
+    return type_ is not schema.query_type or field not in FEDERATION_FIELDS or not rule.expose or field in rule.names
 
 
 def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:

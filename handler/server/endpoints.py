@@ -3,12 +3,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle import Bundle, GraphQLTool, PrescribedTool, Tool, bundle_key, index_key, read_bundle
-from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.bundle import (
+    Bundle,
+    GraphQLTool,
+    JSONObject,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+    bundle_key,
+    index_key,
+    read_bundle,
+)
+from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import build_view, print_view
 from handler.policy import Mask, hidden_from
@@ -39,6 +49,10 @@ class Endpoint:
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
+        self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
+            document.id: (*document.operations, *self._operations_of(document.tools))
+            for document in bundle.graphql.documents
+        }
         self._storage = storage
         self._index: SchemaIndex | None = None
         self._validators: dict[str, ArgumentsValidator] = {}
@@ -46,28 +60,44 @@ class Endpoint:
 
     def validator(self, tool: Tool) -> ArgumentsValidator:
         """The validator of a tool's arguments. jsonschema loads with the first one."""
-        if tool.name not in self._validators:
-            from handler.server.arguments import ArgumentsValidator
+        return self._validator(f"tool {tool.name}", tool.name, tool.arguments)
 
-            self._validators[tool.name] = ArgumentsValidator(tool.name, tool.arguments)
-        return self._validators[tool.name]
+    def variables_validator(self, persisted: PersistedOperation) -> ArgumentsValidator:
+        """The validator of the variables of an operation that is called by its document's id."""
+        operation = persisted.operation
+        return self._validator(f"operation {operation.sha256}", operation.name, persisted.variables)
 
-    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
-        """The validator of what fills a tool's bound variables."""
-        key = f"{tool.name} bound"  # no tool's name has a space
+    def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
+        for tool in map(self.tools.get, names):
+            if isinstance(tool, PrescribedTool):
+                yield PersistedOperation(operation=tool.operation, variables=tool.arguments, mask=tool.mask)
+
+    def _validator(self, key: str, name: str, schema: JSONObject) -> ArgumentsValidator:
         if key not in self._validators:
             from handler.server.arguments import ArgumentsValidator
 
-            self._validators[key] = ArgumentsValidator(tool.name, tool.bound)
+            self._validators[key] = ArgumentsValidator(name, schema)
         return self._validators[key]
 
-    def view_schema(self, tool: GraphQLTool, outcome: Mask) -> GraphQLSchema:
-        """The executable schema of what callers of this outcome may use through a tool. Blocks while it is built."""
-        key = (tool.name, outcome)
+    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
+        """The validator of what fills a tool's bound variables."""
+        return self._validator(f"bound {tool.name}", tool.name, tool.bound)
+
+    def view_schema(self, tool: GraphQLTool | None, outcome: Mask) -> GraphQLSchema:
+        """The executable schema of what callers of this outcome may use through a tool, or without one of all there is.
+
+        Blocks while it is built.
+
+        Raises:
+            DocumentRefused: there is nothing that these callers may use.
+        """
+        key, own = (tool.name, outcome) if tool else ("", outcome), (tool or self.bundle.graphql).guards
         if key not in self._schemas:
             from handler.graph.document import build_view_schema
 
-            view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, tool.guards))
+            view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, own))
+            if not view.root_fields():
+                raise DocumentRefused(["nothing here is open to this caller"])
             self._schemas[key] = build_view_schema(print_view(view))
         return self._schemas[key]
 

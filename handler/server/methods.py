@@ -9,10 +9,11 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import CredentialRequired, ToolNotFound
 from handler.policy import outcome_of
+from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
-from handler.server.tools import Caller, call_tool, find_tool, list_entries
+from handler.server.tools import call_tool, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
 

@@ -2,49 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
-from handler.errors import (
-    BindingMissing,
-    BundleError,
-    CallError,
-    ConsentRequired,
-    InvalidArguments,
-    StorageError,
-    ToolNotFound,
-    UpstreamError,
-)
-from handler.http import HttpClient
-from handler.json_shape import nests_deeper
+from handler.errors import BindingMissing, CallError, ConsentRequired, InvalidArguments, ToolNotFound, UpstreamError
+from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.policy import Mask
 from handler.server.bindings import bound_values
-from handler.server.endpoints import Endpoint
+from handler.server.caller import Caller
+from handler.server.documents import Document, prepare_document, run
+from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
-
-MAX_PAYLOAD_BYTES = 6_200_000
-"""What Lambda takes as an answer is 6 MiB, headers included. In it the body is a JSON text in JSON once more."""
-
-SURELY_SMALL_BYTES = MAX_PAYLOAD_BYTES // 13
-"""A response below this fits whatever is in it: twice in the body, and a quote of it grows from 2 bytes to 12."""
-
-MAX_NESTING = 64
-"""How deep lists and objects may stand in each other in arguments: enough for any filter, and far from where
-validating them meets Python's own recursion limit."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Caller:
-    """One endpoint as one caller has it: the outcome says which conditions hold for them."""
-
-    endpoint: Endpoint
-    outcome: Mask
-    http: HttpClient
-    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
-    claims: Mapping[str, Any] = field(default_factory=dict)  # verified ones
 
 
 def list_entries(bundle: Bundle, outcome: Mask) -> list[JSONObject]:
@@ -109,43 +78,23 @@ async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapp
 
 
 async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
-    from handler.graph.document import answer_introspection, check_document
-
-    try:
-        schema = await asyncio.to_thread(caller.endpoint.view_schema, tool, caller.outcome)
-    except (StorageError, BundleError) as exc:
-        raise UpstreamError("The schema of this tool cannot be loaded at the moment. Try later.") from exc
-    checked = check_document(
-        arguments["query"],
-        schema=schema,
+    document = Document(
+        text=arguments["query"],
         operation_name=arguments.get("operationName"),
         variables=arguments.get("variables") or {},
-        limits=tool.limits,
     )
-    if checked.introspection:
-        return _result(answer_introspection(checked, schema), tool)
-    if checked.kind != "query":
+    prepared = await prepare_document(caller, document, tool=tool)
+    if prepared.kind != "query":
         _require_consent(tool, arguments)
-    request = GraphQLRequest(
-        text=checked.text,
-        sha256="",
-        operation_name=checked.name,
-        variables=checked.variables,
-        is_query=checked.kind == "query",
-    )
-    return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
+    return _result(await run(caller, prepared), tool)
 
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     """The operation's variables among the arguments."""
     given = arguments if tool.flat else arguments.get("variables") or {}
     confirmed = tool.options.confirm and tool.flat
-    absent = tool.operation.null_is_absent
-    return {
-        name: value
-        for name, value in given.items()
-        if not (name in absent and value is None) and not (confirmed and name == CONFIRM)
-    }
+    sent = tool.operation.sendable(given)
+    return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 
 
 def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
@@ -160,7 +109,7 @@ def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:
     if tool.options.confirm and arguments.get(CONFIRM) is not True:
-        raise ConsentRequired(tool.name, argument=CONFIRM)
+        raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
 
 
 def _result(response: JSONObject, tool: Tool) -> JSONObject:
@@ -168,7 +117,7 @@ def _result(response: JSONObject, tool: Tool) -> JSONObject:
     try:
         text = to_json_bytes(response)
     except RecursionError as exc:
-        raise UpstreamError("The API's answer is nested too deeply. Ask for less.") from exc
+        raise UpstreamError(TOO_DEEP) from exc
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":
@@ -176,17 +125,13 @@ def _result(response: JSONObject, tool: Tool) -> JSONObject:
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
         result["isError"] = True
-    if len(text) > SURELY_SMALL_BYTES and _payload_bytes(result) > MAX_PAYLOAD_BYTES:
-        raise UpstreamError("The result is larger than an answer may be. Ask for fewer rows or fields.")
+    if len(text) > SURELY_SMALL_BYTES and not fits(to_json_bytes(result)):
+        raise UpstreamError(TOO_LARGE)
     return _with_meta(result, tool)
 
 
 def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
     return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
-
-
-def _payload_bytes(content: JSONObject) -> int:
-    return len(to_json_bytes(to_json_bytes(content).decode()))
 
 
 def _text(text: str) -> JSONObject:

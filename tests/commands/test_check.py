@@ -19,12 +19,13 @@ def test_an_endpoint_without_problems_is_a_table_and_exit_0(workplace: Path, sti
     done = stile("check", ".")
 
     assert (done.code, done.err) == (0, "")
-    title, headings, row, access, empty, summary = done.out.splitlines()
+    title, headings, row, access, graphql, empty, summary = done.out.splitlines()
     assert title == "api/things"
     assert headings.split() == ["tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous"]
     assert re.fullmatch(r"a     prescribed  query A +1 +\d+ +\d+  yes     all", row)
     assert headings.index("bytes") + len("bytes") == row.index("  yes") - len("  ~tokens")
-    assert (access, empty, summary) == ("Who gets in: anonymous callers.", "", "No problems in 1 endpoint")
+    assert (access, graphql) == ("Who gets in: anonymous callers.", "GraphQL over HTTP: 1 persisted document.")
+    assert (empty, summary) == ("", "No problems in 1 endpoint")
 
 
 def test_plain_output_has_no_escapes_no_boxes_and_no_spaces_at_the_end_of_lines(workplace: Path, stile: Stile) -> None:
@@ -90,6 +91,16 @@ def test_a_stage_is_laid_over(workplace: Path, stile: Stile) -> None:
 
     assert "Who gets in: anonymous callers." in stile("check", ".").out
     assert "Nobody gets in once this is published" in stile("check", ".", "--stage", "prod").out
+
+
+@pytest.mark.parametrize(
+    ("mode", "line"),
+    [("off", "off."), ("persisted", "1 persisted document."), ("on", "any request within the policies.")],
+)
+def test_what_graphql_over_http_takes_is_said(workplace: Path, stile: Stile, mode: str, line: str) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": f"{FILES['config.yaml']}graphql: {mode}\n"})
+
+    assert f"GraphQL over HTTP: {line}" in stile("check", ".").out.splitlines()
 
 
 def test_two_folders_for_one_endpoint_are_a_problem_of_the_second(workplace: Path, stile: Stile) -> None:
@@ -191,6 +202,7 @@ def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: St
     (tool,) = good["tools"]
     assert tool == {**tool, "name": "a", "kind": "prescribed", "runs": "query A", "types": 1, "anonymous": "all"}
     assert tool["tokens"] == tool["bytes"] // 4 > 0
+    assert (bad["graphql"], good["graphql"]) == (None, "persisted")
     (document,) = good["documents"]
     assert document == {**document, "file": "operations/a.graphql", "operations": ["A"]}
     assert document["documentId"] == f"sha256:{sha256(FILES['operations/a.graphql'].encode()).hexdigest()}"

@@ -307,7 +307,7 @@ def test_a_page_of_another_site_is_refused(dev: Dev) -> None:
 def test_each_request_is_one_line(dev: Dev) -> None:
     dev.tools()
 
-    dev.wait_for(r"^api/things tools/list 200 ok \([\d.]+ ms\)$")
+    dev.wait_for(r"^api/things mcp tools/list 200 ok \([\d.]+ ms\)$")
 
 
 def test_a_terminal_gets_colours(workplace: Path) -> None:

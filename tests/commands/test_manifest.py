@@ -25,19 +25,20 @@ def digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def test_apollos_manifest_has_each_text_that_tools_send_once(workplace: Path, stile: Stile) -> None:
+def test_apollos_manifest_has_each_text_that_may_be_sent_once(workplace: Path, stile: Stile) -> None:
     write_both(workplace)
 
     done = stile("manifest", ".", "--format", "apollo")
 
     assert (done.code, done.err) == (0, "")
-    as_written = STEPZEN["operations/b.graphql"]
+    as_written, persisted = STEPZEN["operations/b.graphql"], STEPZEN["operations/unused.graphql"]
     assert json.loads(done.out) == {
         "format": "apollo-persisted-query-manifest",
         "version": 1,
         "operations": [
             {"id": digest(SENT), "name": "A", "type": "query", "body": SENT},
             {"id": digest(as_written), "name": "B", "type": "query", "body": as_written},
+            {"id": digest(persisted), "name": "Unused", "type": "query", "body": persisted},
         ],
     }
 
@@ -47,9 +48,10 @@ def test_relays_manifest_maps_ids_to_texts(workplace: Path, stile: Stile) -> Non
 
     done = stile("manifest", ".", "--format", "relay", "--out", "manifest.json")
 
-    assert (done.code, done.out, done.err) == (0, "2 operations in manifest.json\n", "")
+    assert (done.code, done.out, done.err) == (0, "3 operations in manifest.json\n", "")
     assert json.loads((workplace / "manifest.json").read_text(encoding="utf-8")) == {
-        f"sha256:{digest(text)}": text for text in (SENT, STEPZEN["operations/b.graphql"])
+        f"sha256:{digest(text)}": text
+        for text in (SENT, STEPZEN["operations/b.graphql"], STEPZEN["operations/unused.graphql"])
     }
 
 
@@ -59,7 +61,8 @@ def test_id_in_the_manifest_is_the_document_id_of_a_file_that_is_sent_as_it_is(w
     listed = json.loads(stile("manifest", ".", "--format", "relay").out)
     (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
 
-    assert list(listed) == [endpoint["documents"][0]["documentId"]] == [endpoint["tools"][0]["sends"]]
+    assert set(listed) == {document["documentId"] for document in endpoint["documents"]}
+    assert endpoint["tools"][0]["sends"] in listed
 
 
 def test_check_tells_the_id_that_is_sent_where_the_text_is_not_the_files(workplace: Path, stile: Stile) -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
-from handler.policy import outcome_of
+from handler.policy import HIDDEN, outcome_of
 from handler.server.tools import list_entries
-from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, reported
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
 ELSEWHERE = "which Stile does not run: upstream.url must name a server that does"
@@ -103,14 +103,19 @@ def test_subgraph_fields_are_hidden_unless_a_pattern_exposes_them_by_name(
 def test_subgraph_fields_are_hidden_where_no_tool_is_declared(tmp_path: Path) -> None:
     made = compiled(tmp_path, {"index.graphql": SUBGRAPH, "config.yaml": READABLE})
 
-    assert {"Query._service", "Query._entities"} <= {each for each, mask in made.bundle.guards.items() if 0 in mask}
+    for guards in (made.bundle.graphql.guards, graphql_tool(made, "api-things").guards):
+        assert {"Query._service", "Query._entities"} <= {each for each, mask in guards.items() if mask >= HIDDEN}
 
 
-def test_policy_may_forbid_subgraph_fields_that_the_schema_has(tmp_path: Path) -> None:
+def test_policy_may_forbid_subgraph_fields_that_a_tool_exposes(tmp_path: Path) -> None:
     policy = "{type: Query, rules: [{condition: false, fields: [_service]}], policyDefault: {condition: true}}"
-    made = compiled(tmp_path, {"index.graphql": SUBGRAPH, "config.yaml": f"access: {{policies: [{policy}]}}"})
+    index = TOOL.replace('".*"', '"_service|a"') + SUBGRAPH
+    made = compiled(tmp_path, {"index.graphql": index, "config.yaml": f"access: {{policies: [{policy}]}}"})
 
-    assert len(made.bundle.guards["Query._service"]) == 2  # by itself, and by the policy
+    everybody = outcome_of(made.bundle.conditions, unrestricted=False)
+    assert not made.bundle.guards["Query._service"] <= everybody
+    (entry,) = list_entries(made.bundle, everybody)
+    assert "_service" not in str(entry)
 
 
 def test_backend_directives_of_many_fields_are_one_warning(tmp_path: Path) -> None:

@@ -361,14 +361,23 @@ def test_file_that_is_named_twice_is_read_once_and_persisted_if_one_says_so(tmp_
     assert [tool.name for tool in compiled(tmp_path, files).bundle.tools] == ["t"]
 
 
-def test_only_operation_of_a_file_that_the_schema_names_may_be_without_a_name(tmp_path: Path) -> None:
+UNNAMED = ["a.graphql:1:1: an operation without a name cannot be called: name it"]
+
+
+def test_only_operation_of_a_persisted_file_that_the_schema_names_may_be_without_a_name(tmp_path: Path) -> None:
     index = 'extend schema @sdl(executables: {document: "a.graphql", persist: true})\n' + SDL
 
-    assert doubts(tmp_path / "1", {"index.graphql": index, "a.graphql": "{ orders { id } }"}) == [
-        "a.graphql:1:1: an operation without a name cannot be called: name it"
-    ]
+    assert doubts(tmp_path / "1", {"index.graphql": index, "a.graphql": "{ orders { id } }"}) == []
     files = {"index.graphql": index, "a.graphql": "{ orders { id } }\nquery O { orders { id } }"}
-    assert reported(tmp_path / "2", files) == ["a.graphql:1:1: an operation without a name cannot be called: name it"]
+    assert reported(tmp_path / "2", files) == UNNAMED
+    as_tool = {"index.graphql": index, "a.graphql": 'query @mcpTool(name: "t") { orders { id } }'}
+    assert reported(tmp_path / "3", as_tool) == UNNAMED
+
+
+def test_operation_without_a_name_of_a_file_that_is_not_persisted_is_doubted(tmp_path: Path) -> None:
+    index = 'extend schema @sdl(executables: {document: "a.graphql"})\n' + SDL
+
+    assert doubts(tmp_path, {"index.graphql": index, "a.graphql": "{ orders { id } }"}) == UNNAMED
 
 
 def test_operation_without_a_name_is_judged_too(tmp_path: Path) -> None:

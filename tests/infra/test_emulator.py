@@ -104,6 +104,17 @@ def test_a_call_brings_what_the_upstream_answers(emulator: Emulator, upstream: U
     assert len(upstream.requests()) == 1
 
 
+@pytest.mark.parametrize("event", ["graphql-persisted", "graphql-tool"])
+def test_a_graphql_request_brings_what_the_upstream_answers(emulator: Emulator, upstream: Upstream, event: str) -> None:
+    upstream.clear()
+
+    response = emulator.invoke(named(event))
+
+    assert response["statusCode"] == 200
+    assert json.loads(response["body"])["data"]["customer"]["name"] == "Elif Núñez"
+    assert len(upstream.requests()) == 1
+
+
 def test_a_pruned_field_is_refused_before_the_upstream_hears_of_it(emulator: Emulator, upstream: Upstream) -> None:
     upstream.clear()
 

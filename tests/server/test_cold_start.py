@@ -86,6 +86,13 @@ def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> N
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
 
+def test_persisted_document_by_its_id_loads_no_graphql_core(bundles: str) -> None:
+    *_, after_request = _modules({"STILE_BUNDLES": bundles}, "graphql-persisted")
+
+    assert not (HEAVY | {"handler.compiler"}) & after_request
+    assert "jsonschema" in after_request  # the variables were judged
+
+
 def test_init_alone_asks_s3_once_and_the_first_requests_do_not(
     counted_s3: tuple[RawServer, dict[str, str]],
 ) -> None:
@@ -133,7 +140,7 @@ def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
     *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
     for answer in answers:
         assert answer["status"] == 200
-        assert "result" in json.loads(answer["body"]), answer
+        assert {"result", "data"} & set(json.loads(answer["body"])), answer
     return [set(step) for step in steps]
 
 

@@ -174,7 +174,7 @@ def test_missing_index_is_a_tool_error_and_prescribed_tools_go_on(served_demo: C
         prescribed = function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}}).result
 
     assert result["isError"] is True
-    assert result["content"][0]["text"] == "The schema of this tool cannot be loaded at the moment. Try later."
+    assert result["content"][0]["text"] == "The schema cannot be loaded at the moment. Try later."
     assert json.loads(prescribed["content"][0]["text"])["data"]["customer"]["id"] == "cust_0001"
 
 

@@ -49,6 +49,11 @@ def _refuses_the_field(answer: Answer) -> None:
     assert "Cannot query field" in answer.text
 
 
+def _is_a_graphql_response(answer: Answer) -> None:
+    assert answer.headers["content-type"] == "application/graphql-response+json; charset=utf-8"
+    assert answer.json["data"]["customer"]["name"] == "Elif Núñez"
+
+
 def _is_empty(answer: Answer) -> None:
     assert answer.body == b""
 
@@ -72,6 +77,8 @@ EXPECTED: Mapping[str, tuple[int, Check]] = {
     "tools-call-flat": (200, _answers_data),
     "tools-call-graphql": (200, _answers_a_customer),
     "tools-call-pruned-field": (200, _refuses_the_field),
+    "graphql-persisted": (200, _is_a_graphql_response),
+    "graphql-tool": (200, _is_a_graphql_response),
     "bad-body": (400, _is_parse_error),
     "unknown-path": (404, _has_an_error),
     "get": (405, _has_an_error),
@@ -105,9 +112,11 @@ def test_event_gets_its_answer(handler: Callable[[Any, Any], Any], name: str) ->
     event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
     status, check = EXPECTED[name]
 
-    answer = answer_of(handler(event, Context()))
+    response = handler(event, Context())
+    answer = answer_of(response)
 
     assert answer.status == status, answer.body
+    assert not response["isBase64Encoded"]
     check(answer)
 
 

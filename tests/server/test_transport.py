@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.server.app import MAX_BODY_BYTES
+from handler.server.entrance import MAX_BODY_BYTES
 from tests.support.function import Context, Function, running_function
 
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
@@ -110,6 +110,7 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
     assert duration > 0
     assert line == {
         "request_id": Context.aws_request_id,
+        "route": "mcp",
         "endpoint": "api/customers",
         "principal": "anonymous",
         "method": "tools/call",

@@ -9,14 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlencode
 
 from mangum import Mangum
 
 from handler.bundle import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import Services, create_app
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.entrance import Services
+from handler.server.graphql_request import MEDIA_TYPES
 from handler.storage import MemoryStorage, Storage
 
 MODERN = "2026-07-28"
@@ -100,6 +103,21 @@ class Function:
     def call(self, tool: str, arguments: Mapping[str, Any], *, headers: Mapping[str, str] | None = None) -> Answer:
         return self.request("tools/call", {"name": tool, "arguments": arguments}, headers=headers)
 
+    def graphql(self, parameters: Any, path: str = "/graphql", *, headers: Mapping[str, str] | None = None) -> Answer:
+        """POST a GraphQL request to a route of the endpoint, for a GraphQL response."""
+        accepted = {"accept": "application/graphql-response+json"}
+        return self.post(
+            parameters, path=self.path.removesuffix("/mcp") + path, headers={**accepted, **(headers or {})}
+        )
+
+    def get(
+        self, parameters: Mapping[str, str], path: str = "/graphql", *, headers: Mapping[str, str] | None = None
+    ) -> Answer:
+        """GET a GraphQL request from a route of the endpoint."""
+        accepted = {"accept": "application/graphql-response+json"}
+        url = f"{self.path.removesuffix('/mcp')}{path}?{urlencode(parameters)}"
+        return self.send("GET", url, headers={**accepted, **(headers or {})})
+
     def query(self, tool: str, query: str, **more: Any) -> Answer:
         """Call a GraphQL tool."""
         return self.call(tool, {"query": query, **more})
@@ -107,6 +125,7 @@ class Function:
 
 def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str, str]) -> dict[str, Any]:
     """An API Gateway HTTP API event, payload format 2.0."""
+    path, _, query_string = path.partition("?")
     text, is_binary = body, False
     if isinstance(body, bytes):
         try:
@@ -117,7 +136,7 @@ def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str
         "version": "2.0",
         "routeKey": "$default",
         "rawPath": path,
-        "rawQueryString": "",
+        "rawQueryString": query_string,
         "headers": {"host": "abc123.execute-api.us-east-1.amazonaws.com", **headers},
         "requestContext": {
             "domainName": "abc123.execute-api.us-east-1.amazonaws.com",
@@ -181,5 +200,5 @@ def running_function(
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off"), lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), lines, f"/{name}/mcp")
     http.close()

@@ -1,0 +1,97 @@
+"""What ``/{folder}/{name}/graphql`` takes: the mode, what holds there alone, and the persisted documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import TypeGuard
+
+from graphql import BREAK, DocumentNode, FieldNode, Visitor, visit
+
+from handler.bundle import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation, PrescribedTool, Tool
+from handler.compiler.endpoint import Endpoint
+from handler.compiler.input_schema import enforced_schema
+from handler.compiler.inputs import Inputs
+from handler.compiler.operations import AuthorOperation, Operations
+from handler.compiler.problems import Problems
+from handler.compiler.used import coordinates_used
+from handler.policy import HIDDEN, OPEN, hidden_from_everybody, union_of
+
+INTROSPECTION = ("__schema", "__type")
+
+
+def graphql_endpoint(
+    endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
+) -> GraphQLEndpoint:
+    """What the endpoint's own GraphQL takes. Where it is off, no document is kept.
+
+    Operations with bound variables are called as tools alone: here their caller would have to fill these.
+    """
+    named = {operation.name: operation for operation in operations.valid}
+    same = {tool.operation.name: tool.name for tool in tools if _says_all(tool)}
+    documents = []
+    for document in operations.documents if mode != "off" else ():
+        found = [named[name] for name in document.operations if name in named]
+        found += [document.anonymous] if document.anonymous else []
+        kept = [operation for operation in found if not _is_introspection(operation, problems) and not operation.bound]
+        documents.append(
+            PersistedDocument(
+                id=document.id,
+                operations=tuple(_persisted(endpoint, each) for each in kept if each.name not in same),
+                tools=tuple(same[each.name] for each in kept if each.name in same),
+            )
+        )
+    return GraphQLEndpoint(mode=mode, guards=endpoint.graphql_guards, documents=tuple(documents))
+
+
+def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
+    """Whether a tool's arguments are its operation's variables, and nothing else."""
+    return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm and not tool.bindings
+
+
+def sent(operation: AuthorOperation) -> Operation:
+    """An author's operation as the function sends it."""
+    return Operation(
+        name=operation.name,
+        kind=operation.kind,
+        text=operation.text,
+        sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
+        null_is_absent=tuple(sorted(operation.optional_conditions)),
+    )
+
+
+def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
+    inputs = Inputs(operation, endpoint.schema, hidden_from_everybody(endpoint.guards))
+    mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
+    return PersistedOperation(
+        operation=sent(operation),
+        variables=enforced_schema(inputs, scalars=endpoint.scalars, flat=True),
+        mask=mask | (OPEN if inputs.complete else HIDDEN),
+    )
+
+
+def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
+    """Whether the API would answer with its schema, all that is hidden included. A query is answered from the view."""
+    asked = _asked_of_the_schema(operation.document)
+    if asked:
+        sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
+        problems.warn(operation.node, sentence)
+    return bool(asked)
+
+
+def _asked_of_the_schema(document: DocumentNode) -> str:
+    finder = _Finder()
+    visit(document, finder)
+    return finder.found
+
+
+class _Finder(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = ""
+
+    def enter_field(self, node: FieldNode, *_: object) -> object:
+        if node.name.value in INTROSPECTION:
+            self.found = node.name.value
+            return BREAK
+        return None

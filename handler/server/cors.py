@@ -1,0 +1,61 @@
+"""Browsers of other origins: those that STILE_ALLOWED_ORIGINS names may call, all others are refused.
+
+Credentials travel in headers that a script sets, never in cookies, so credentials mode is not offered.
+
+Source: the Fetch standard, "CORS protocol"; MCP 2026-07-28, basic/transports/streamable-http, "Security Warning".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handler.server.entrance import json_response
+from handler.server.request_log import note
+
+PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST",
+    # "*" stands for every name but this one.
+    "access-control-allow-headers": "authorization, *",
+    "access-control-max-age": "7200",  # what browsers hold at most
+}
+EXPOSED = "www-authenticate, x-request-id"
+
+
+class Cors:
+    """Judges the ``Origin`` of each request, answers preflights, and says who may read the answer."""
+
+    def __init__(self, app: ASGIApp, *, allowed_origins: Collection[str]) -> None:
+        self._app = app
+        self._allowed = frozenset(allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered = MutableHeaders(scope=message)
+                answered.add_vary_header("Origin")
+                if origin in self._allowed:
+                    answered["access-control-allow-origin"] = origin
+                    answered["access-control-expose-headers"] = EXPOSED
+            await send(message)
+
+        await self._app_for(scope, headers)(scope, receive, send_with_headers)
+
+    def _app_for(self, scope: Scope, headers: Headers) -> ASGIApp:
+        origin = headers.get("origin")
+        if origin is None:
+            return self._app
+        if origin not in self._allowed:
+            note(scope, outcome="rejected", reason="foreign origin")
+            sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
+            return json_response({"error": sentence}, status=403)
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            note(scope, outcome="preflight")
+            return Response(status_code=204, headers=PREFLIGHT)
+        return self._app

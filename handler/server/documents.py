@@ -1,0 +1,170 @@
+"""One way for every GraphQL request of a caller, be it in a tool call or on a GraphQL route.
+
+First it is prepared, which judges it and settles what would be sent; then, if its transport allows that, it is run.
+Nothing else sends what a caller wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
+from handler.errors import BundleError, DocumentNotFound, DocumentRefused, StorageError, UpstreamError
+from handler.server.caller import Caller
+from handler.server.upstream import GraphQLRequest, execute
+
+if TYPE_CHECKING:
+    from graphql import DocumentNode, FieldNode, GraphQLSchema  # noqa: TID251 - names for the type checker
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a caller wrote: GraphQL text, which operation of it to run, and values for its variables."""
+
+    text: str
+    operation_name: str | None
+    variables: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A request that its caller may make. ``answer``: what introspection says, which is never sent."""
+
+    kind: str  # query | mutation
+    request: GraphQLRequest
+    answer: JSONObject | None = None
+
+
+async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLTool | None) -> Prepared:
+    """Judge a document against what its caller may use: through a tool, or without one of the whole endpoint.
+
+    Raises:
+        DocumentRefused: it is malformed, passes a limit, or leaves the caller's view.
+        UpstreamError: the schema cannot be loaded.
+    """
+    from handler.graph.document import answer_introspection, check_document
+
+    schema = await _view_schema(caller, tool)
+    checked = check_document(
+        document.text,
+        schema=schema,
+        operation_name=document.operation_name,
+        variables=document.variables,
+        limits=(tool or caller.endpoint.bundle).limits,
+    )
+    request = GraphQLRequest(
+        text=checked.text,
+        sha256="",
+        operation_name=checked.name,
+        variables=checked.variables,
+        is_query=checked.kind == "query",
+    )
+    if not checked.introspection:
+        return Prepared(kind=checked.kind, request=request)
+    if tool is None:
+        _refuse_introspection(caller, checked.introspection, schema)
+    return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schema))
+
+
+def prepare_persisted(
+    caller: Caller, document_id: str, *, operation_name: str | None, variables: Mapping[str, Any]
+) -> Prepared:
+    """Choose an operation of a persisted document, and check the values of its variables.
+
+    Variables that the operation does not declare are left out.
+
+    Raises:
+        DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
+        DocumentRefused: which operation to run cannot be told.
+        InvalidArguments: with every variable that does not fit.
+
+    Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
+    """
+    persisted = _choose(caller, document_id, operation_name)
+    operation = persisted.operation
+    given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
+    caller.endpoint.variables_validator(persisted).check(given)
+    request = GraphQLRequest(
+        text=operation.text,
+        sha256=operation.sha256,
+        operation_name=operation.name or None,
+        variables=operation.sendable(given),
+        is_query=operation.kind == "query",
+    )
+    return Prepared(kind=operation.kind, request=request)
+
+
+async def run(caller: Caller, prepared: Prepared) -> JSONObject:
+    """Send what was prepared, unless it is answered already, and return the GraphQL response.
+
+    Raises:
+        UpstreamError: the API gave no usable answer.
+    """
+    if prepared.answer is not None:
+        return prepared.answer
+    return await execute(caller.http, caller.endpoint.bundle.upstream, prepared.request)
+
+
+def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
+    """Whether the operation to run is a mutation, be it one that the caller may run or not."""
+    from graphql import GraphQLError, OperationType, get_operation_ast, parse  # noqa: TID251 - a document has arrived
+
+    try:
+        parsed = parse(document.text, max_tokens=max_tokens)
+    except GraphQLError:
+        return False
+    operation = get_operation_ast(parsed, document.operation_name)
+    return operation is not None and operation.operation is OperationType.MUTATION
+
+
+async def _view_schema(caller: Caller, tool: GraphQLTool | None) -> GraphQLSchema:
+    try:
+        return await asyncio.to_thread(caller.endpoint.view_schema, tool, caller.outcome)
+    except (StorageError, BundleError) as exc:
+        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+
+
+def _refuse_introspection(caller: Caller, document: DocumentNode, schema: GraphQLSchema) -> None:
+    """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
+    hidden = {name for name, mask in caller.endpoint.bundle.graphql.guards.items() if not mask <= caller.outcome}
+    root = schema.query_type.name if schema.query_type else "Query"
+    refused = [
+        f'{_place(field)}Cannot query field "{field.name.value}" on type "{root}".'
+        for field in _fields(document)
+        if field.name.value in hidden
+    ]
+    if refused:
+        raise DocumentRefused(refused)
+
+
+def _fields(document: DocumentNode) -> Iterator[FieldNode]:
+    waiting: list[Any] = list(document.definitions)
+    while waiting:
+        node = waiting.pop()
+        if node.kind == "field":
+            yield node
+        waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
+
+
+def _place(field: FieldNode) -> str:
+    return f"{field.loc.start_token.line}:{field.loc.start_token.column}: " if field.loc else ""
+
+
+def _choose(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
+    all_of_them = caller.endpoint.documents.get(document_id, ())
+    usable = [each for each in all_of_them if each.mask <= caller.outcome]
+    if not usable:
+        raise DocumentNotFound
+    if not operation_name and len(all_of_them) > 1:
+        raise DocumentRefused(["it has several operations: name one in operationName"])
+    return _named(usable, operation_name)
+
+
+def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
+    found = [each for each in operations if not name or each.operation.name == name]
+    if not found:
+        raise DocumentRefused([f'it has no operation "{name:.100}"'])
+    return found[0]

@@ -1,0 +1,97 @@
+"""What every route does first: read the body, find the endpoint, and tell who calls and what they may use."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+
+from handler.bundle import ENDPOINT_NAME, JSONObject, to_json_bytes
+from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
+from handler.http import HttpClient
+from handler.policy import outcome_of
+from handler.server.caller import Caller
+from handler.server.endpoints import Endpoint, Endpoints
+from handler.server.principal import Principal, identify
+from handler.server.request_log import note
+
+MAX_BODY_BYTES = 1_048_576
+
+JSON = "application/json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What requests are answered with. ``development``: no credential means the development principal."""
+
+    endpoints: Endpoints
+    http: HttpClient
+    allowed_origins: frozenset[str] = frozenset()
+    development: bool = False
+    clock: Callable[[], float] = time.time  # UNIX seconds
+
+
+def endpoint_name(http_call: HttpCall) -> str:
+    """The ``folder/name`` of a request's path, whether or not there is such an endpoint."""
+    return f"{http_call.path_params['folder']}/{http_call.path_params['name']}"
+
+
+async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
+    """The endpoint that a request's path names.
+
+    Raises:
+        HTTPException: 404 where there is none, 503 where it cannot be loaded.
+    """
+    name = endpoint_name(http_call)
+    if not ENDPOINT_NAME.fullmatch(name):
+        raise HTTPException(404, "there is no such endpoint")
+    try:
+        endpoint = await services.endpoints.find(name)
+    except EndpointNotFound as exc:
+        raise HTTPException(404, "there is no such endpoint") from exc
+    except (StorageError, BundleError) as exc:
+        raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
+    note(http_call.scope, endpoint=name)
+    return endpoint
+
+
+def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> tuple[Principal, Caller]:
+    """Who calls, and the endpoint as they have it.
+
+    Raises:
+        AccessError: a credential is asked for, or the one that came is refused.
+    """
+    bundle = endpoint.bundle
+    principal = identify(http_call.headers, bundle.access, development=services.development, now=services.clock())
+    note(http_call.scope, principal=principal.kind)
+    outcome = outcome_of(bundle.conditions, unrestricted=principal.unrestricted)
+    return principal, Caller(endpoint=endpoint, outcome=outcome, http=services.http, headers=dict(http_call.headers))
+
+
+async def read_body(http_call: HttpCall) -> bytes:
+    """The whole body.
+
+    Raises:
+        HTTPException: 413, it is longer than ``MAX_BODY_BYTES``.
+    """
+    body = bytearray()
+    async for chunk in http_call.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise HTTPException(413, f"a request may have {MAX_BODY_BYTES} bytes")
+    return bytes(body)
+
+
+def challenge(endpoint: str, reason: AccessError) -> dict[str, str]:
+    """The header that asks for a credential, or for another one. Source: RFC 6750, section 3."""
+    refused = "" if isinstance(reason, CredentialRequired) else ', error="invalid_token"'
+    return {"www-authenticate": f'Bearer realm="{endpoint}"{refused}'}
+
+
+def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """A response that is JSON in UTF-8."""
+    return Response(to_json_bytes(content), status, headers, media_type=JSON)

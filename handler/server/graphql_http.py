@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handler.bundle import GraphQLTool, JSONObject, to_json_bytes
+from handler.errors import (
+    AccessError,
+    CallError,
+    ConsentRequired,
+    CredentialRequired,
+    DocumentNotFound,
+    DocumentRefused,
+    InvalidArguments,
+    ToolNotFound,
+    UpstreamError,
+)
+from handler.server.caller import Caller
+from handler.server.documents import (
+    Document,
+    Prepared,
+    asks_for_mutation,
+    prepare_document,
+    prepare_persisted,
+    run,
+)
+from handler.server.entrance import (
+    JSON,
+    Services,
+    challenge,
+    endpoint_name,
+    find_endpoint,
+    identify_caller,
+    read_body,
+)
+from handler.server.graphql_request import (
+    GRAPHQL_RESPONSE,
+    Malformed,
+    Parameters,
+    choose_media_type,
+    is_json,
+    parse_body,
+    parse_url,
+)
+from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.principal import ANONYMOUS, Principal
+from handler.server.request_log import note
+from handler.server.tools import find_tool
+
+METHODS = ("GET", "POST")
+
+STATUSES: Mapping[type[CallError], int] = {
+    DocumentRefused: 400,
+    InvalidArguments: 400,
+    ConsentRequired: 403,
+    UpstreamError: 502,
+}
+"""What well-formed requests fail with in ``application/graphql-response+json``; in ``application/json`` it is 200."""
+
+PLACE = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)
+"""Line and column, as refusals of documents begin."""
+
+
+class GraphQLRoute:
+    """``/{folder}/{name}/graphql`` and ``/{folder}/{name}/tools/{tool}/graphql``, for GET and POST.
+
+    Source: GraphQL over HTTP.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http_call = HttpCall(scope, receive)
+        note(scope, route="tool" if "tool" in http_call.path_params else "graphql")
+        response = await self._respond(http_call)
+        await response(scope, receive, send)
+
+    async def _respond(self, http_call: HttpCall) -> Response:
+        media_type = choose_media_type(http_call.headers.get("accept"))
+        try:
+            _refuse_transport(http_call, media_type)
+            response = await self._answer(http_call)
+            body = _encoded(response)
+        except Exception as exc:  # noqa: BLE001 - the edge of a request: what is no refusal of ours is noted as a failure
+            return _refusal(http_call, exc).response(media_type or JSON)
+        note(http_call.scope, outcome="errors" if "errors" in response else "ok")
+        return _graphql_response(body, media_type or JSON)
+
+    async def _answer(self, http_call: HttpCall) -> JSONObject:
+        endpoint = await find_endpoint(self._services, http_call)
+        is_tool = "tool" in http_call.path_params
+        if not is_tool and endpoint.bundle.graphql.mode == "off":
+            raise HTTPException(404, "this endpoint serves no GraphQL")
+        principal, caller = identify_caller(self._services, http_call, endpoint)
+        tool = _find_tool(http_call, principal, caller) if is_tool else None
+        parameters = await _read(http_call)
+        prepared = await _prepare(http_call, caller, parameters, tool)
+        note(http_call.scope, operation=prepared.kind)
+        if prepared.kind == "mutation":
+            _refuse_mutation(http_call, parameters, tool)
+        return await run(caller, prepared)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Refusal:
+    """A GraphQL response without data. ``firm``: whatever the media type, this is its status."""
+
+    status: int
+    messages: Sequence[str]
+    firm: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self, media_type: str) -> Response:
+        body = to_json_bytes({"errors": [_error(message) for message in self.messages]})
+        status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
+        return _graphql_response(body, media_type, status=status, headers=self.headers)
+
+
+def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
+    """Source: GraphQL over HTTP, "Accept" and "POST"."""
+    if http_call.method not in METHODS:
+        raise HTTPException(405, "expected GET or POST", headers={"allow": ", ".join(METHODS)})
+    if media_type is None:
+        raise HTTPException(406, f"answers are {GRAPHQL_RESPONSE} or {JSON}")
+    if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
+        raise HTTPException(415, "expected Content-Type: application/json")
+
+
+def _find_tool(http_call: HttpCall, principal: Principal, caller: Caller) -> GraphQLTool:
+    """The tool that the path names. A prescribed one has no schema of its own to serve."""
+    name = http_call.path_params["tool"]
+    try:
+        tool = find_tool(caller, name)
+    except ToolNotFound as exc:
+        raise HTTPException(404, "there is no such tool") from exc
+    if not isinstance(tool, GraphQLTool):
+        raise HTTPException(404, "there is no such tool")
+    note(http_call.scope, tool=name)
+    if principal == ANONYMOUS and tool.options.scopes:
+        raise CredentialRequired
+    return tool
+
+
+async def _read(http_call: HttpCall) -> Parameters:
+    if http_call.method == "GET":
+        return parse_url(http_call.scope["query_string"])
+    return parse_body(await read_body(http_call))
+
+
+async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, tool: GraphQLTool | None) -> Prepared:
+    if parameters.query is None:
+        if tool:
+            raise Malformed("a tool has no persisted documents: send query")
+        return prepare_persisted(
+            caller,
+            parameters.document_id or "",
+            operation_name=parameters.operation_name,
+            variables=parameters.variables,
+        )
+    if not tool and caller.endpoint.bundle.graphql.mode != "on":
+        raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
+    document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)
+    try:
+        return await prepare_document(caller, document, tool=tool)
+    except DocumentRefused:
+        limits = (tool or caller.endpoint.bundle).limits
+        # A mutation may be refused for what it asks, but by GET it is refused for what it is.
+        if http_call.method == "GET" and asks_for_mutation(document, max_tokens=limits.max_tokens):
+            _refuse_mutation(http_call, parameters, tool)
+        raise
+
+
+def _refuse_mutation(http_call: HttpCall, parameters: Parameters, tool: GraphQLTool | None) -> None:
+    """Refuse a mutation by GET, which links and prefetching send, and one that its user has to agree to first."""
+    if http_call.method == "GET":
+        raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
+    if tool and tool.options.confirm and not parameters.confirmed:
+        raise ConsentRequired(tool.name, say='"extensions": {"confirm": true}')
+
+
+def _encoded(response: JSONObject) -> bytes:
+    try:
+        body = to_json_bytes(response)
+    except RecursionError as exc:
+        raise UpstreamError(TOO_DEEP) from exc
+    if not fits(body):
+        raise UpstreamError(TOO_LARGE)
+    return body
+
+
+def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
+    """What a request is refused with; the log gets the reason, but nothing that the caller wrote."""
+    match exc:
+        case HTTPException():
+            note(http_call.scope, outcome="rejected", reason=exc.detail)
+            return _Refusal(status=exc.status_code, messages=[exc.detail], headers=exc.headers or {})
+        case Malformed():
+            note(http_call.scope, outcome="rejected", reason="malformed")
+            return _Refusal(status=400, messages=[str(exc)])
+        case AccessError():
+            note(http_call.scope, outcome="denied", reason=str(exc))
+            return _Refusal(status=401, messages=[str(exc)], headers=challenge(endpoint_name(http_call), exc))
+        case DocumentNotFound():
+            note(http_call.scope, outcome="rejected", reason=str(exc))
+            return _Refusal(status=400, messages=[str(exc)])
+        case CallError():
+            note(http_call.scope, outcome="refused", reason=type(exc).__name__)
+            return _Refusal(status=STATUSES[type(exc)], messages=_messages(exc), firm=False)
+        case _:
+            note(http_call.scope, outcome="failed", failure=exc)
+            return _Refusal(status=500, messages=["Internal error"])
+
+
+def _messages(exc: CallError) -> Sequence[str]:
+    match exc:
+        case DocumentRefused():
+            return exc.messages
+        case InvalidArguments():
+            return [f"variables{violation}" for violation in exc.violations]
+        case _:
+            return [str(exc)]
+
+
+def _error(message: str) -> JSONObject:
+    """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
+    found = PLACE.fullmatch(message)
+    if not found:
+        return {"message": message}
+    line, column, sentence = found.groups()
+    return {"message": sentence, "locations": [{"line": int(line), "column": int(column)}]}
+
+
+def _graphql_response(
+    body: bytes, media_type: str, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

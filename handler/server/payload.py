@@ -1,0 +1,19 @@
+"""How large an answer may be. What Lambda takes is JSON in which the body is a JSON text once more."""
+
+from __future__ import annotations
+
+from handler.bundle import to_json_bytes
+
+MAX_PAYLOAD_BYTES = 6_200_000
+"""What Lambda takes as an answer is 6 MiB, headers included."""
+
+SURELY_SMALL_BYTES = MAX_PAYLOAD_BYTES // 13
+"""A response below this fits whatever is in it: twice in the body, and a quote of it grows from 2 bytes to 12."""
+
+TOO_LARGE = "The result is larger than an answer may be. Ask for fewer rows or fields."
+TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
+
+
+def fits(body: bytes) -> bool:
+    """Whether a JSON body may be answered with."""
+    return len(body) <= SURELY_SMALL_BYTES or len(to_json_bytes(body.decode())) <= MAX_PAYLOAD_BYTES

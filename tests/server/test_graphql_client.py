@@ -1,0 +1,73 @@
+"""gql, a client that others wrote: what it downloads as the schema, and what it asks by it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gql import Client, GraphQLRequest
+from gql.transport.exceptions import TransportQueryError
+from gql.transport.requests import RequestsHTTPTransport
+from graphql import GraphQLError, GraphQLSchema
+
+from handler.graph.document import build_view_schema
+from handler.graph.index import read_index
+from handler.graph.view import build_view, print_view
+from handler.policy import hidden_from, outcome_of
+from tests.audit.routes import audited_endpoint
+from tests.clients.serving import serving
+from tests.support.endpoints import graphql_tool
+from tests.support.upstream import Upstream
+
+EMPLOYEES = "/tools/employee-lookup/graphql"
+
+
+def client_of(url: str, **options: Any) -> Client:
+    return Client(transport=RequestsHTTPTransport(url=url), **options)
+
+
+def downloaded(url: str) -> GraphQLSchema:
+    client = client_of(url, fetch_schema_from_transport=True)
+    with client:
+        assert client.schema
+        return client.schema
+
+
+def test_schema_that_a_client_downloads_is_the_callers_view(upstream: Upstream, tmp_path: Path) -> None:
+    endpoint = audited_endpoint(tmp_path, upstream.url)
+    bundle = endpoint.bundle
+    index = read_index(endpoint.index, sha256=bundle.index)
+    anonymous = outcome_of(bundle.conditions, unrestricted=False)
+    guards = {"/graphql": bundle.graphql.guards, EMPLOYEES: graphql_tool(endpoint, "employee-lookup").guards}
+
+    with serving(endpoint) as url:
+        given = {route: set(downloaded(url + route).type_map) for route in guards}
+        fields = set(downloaded(url + EMPLOYEES).type_map["Employee"].fields)  # type: ignore[attr-defined]
+
+    for route, own in guards.items():
+        view = build_view(index, hidden_from(anonymous, bundle.guards, own))
+        assert given[route] == set(build_view_schema(print_view(view)).type_map)
+    assert "name" in fields
+    assert not fields & {"ssn", "salary", "address"}
+
+
+def test_client_refuses_by_the_schema_what_the_endpoint_would_refuse(upstream: Upstream, tmp_path: Path) -> None:
+    salary = '{ employee(id: "empl_01") { name salary } }'
+
+    with serving(audited_endpoint(tmp_path, upstream.url)) as url:
+        knowing = client_of(url + EMPLOYEES, fetch_schema_from_transport=True)
+        with knowing as session, pytest.raises(GraphQLError, match="Cannot query field 'salary'"):
+            session.execute(GraphQLRequest(salary))
+        unknowing = client_of(url + EMPLOYEES)
+        with pytest.raises(TransportQueryError, match="Cannot query field 'salary'"):
+            unknowing.execute(GraphQLRequest(salary))
+
+
+def test_client_gets_data_with_variables(upstream: Upstream, tmp_path: Path) -> None:
+    request = GraphQLRequest("query ($id: ID!) { employee(id: $id) { name } }", variable_values={"id": "empl_01"})
+
+    with serving(audited_endpoint(tmp_path, upstream.url)) as url:
+        data = client_of(url + EMPLOYEES, fetch_schema_from_transport=True).execute(request)
+
+    assert data["employee"]["name"]
