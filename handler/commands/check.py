@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import KINDS, Bundle, to_json_bytes
+from handler.bundle import KINDS, Bundle, PrescribedTool, to_json_bytes
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
@@ -58,6 +58,7 @@ class _Row:
     bytes: int
     tokens: int
     listed: bool
+    sends: str  # the documentId of the text that is sent, by which an API may know it; empty where a model writes it
     anonymous: str
 
     def cells(self) -> tuple[str | int, ...]:
@@ -136,6 +137,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
                 types=made.types,
                 bytes=size,
                 tokens=size // BYTES_PER_TOKEN,
+                sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
                 listed=entry is not None and not tool.options.hidden,
                 anonymous="none" if seen is None else "all" if seen == entry else "part",
             )

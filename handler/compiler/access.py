@@ -5,14 +5,14 @@ Source: IBM API Connect for GraphQL, "Using field policies".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from graphql import GraphQLSchema
 
 from handler.bundle import Access, ApiKey
-from handler.compiler.coordinates import members_of, resolve, root_or_type
+from handler.compiler.coordinates import resolve, root_or_type, with_members
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import FieldsType, types_with_fields
 from handler.compiler.yaml_section import BOOLEANS, Section
@@ -51,7 +51,7 @@ class Policies:
 
     conditions: tuple[Predicate, ...]
     guards: dict[str, Mask]
-    shown: frozenset[str]  # inputs that may be used although they name a guarded field
+    shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
 
 
 def read_access(access: Section, identity: Section, problems: Problems) -> Access:
@@ -95,6 +95,21 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     return Policies(conditions=tuple(conditions), guards=own, shown=shown)
 
 
+def doubt_exceptions(
+    policies: Policies, excepted: Collection[str], hidden: Mapping[str, str], problems: Problems
+) -> None:
+    """Report what ``access.show`` cannot bring back, and doubt what nothing hides by its name.
+
+    ``excepted`` are the coordinates that something would have hidden; ``hidden`` has who hides one by itself.
+    """
+    for coordinate, place in policies.shown.items():
+        if coordinate in hidden:
+            sentence = f"{hidden[coordinate]} hides it itself: access.show only excepts inputs that name a hidden field"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        elif coordinate not in excepted:
+            problems.warn(place, f'access.show "{coordinate}": nothing hides it for its name, so this does nothing')
+
+
 def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> FieldsType | None:
     name = policy.text("type")
     type_ = root_or_type(schema, name)
@@ -110,16 +125,11 @@ def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> 
 
 def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[str]:
     """The coordinates of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
-    found: set[str] = set()
-    for coordinate, _ in _coordinates(access, "hide", schema, problems):
-        type_ = schema.get_type(coordinate)
-        members = members_of(type_) if isinstance(type_, FieldsType) else ()
-        found |= {coordinate, *(f"{coordinate}.{member}" for member in members)}
-    return found
+    return with_members(schema, (coordinate for coordinate, _ in _coordinates(access, "hide", schema, problems)))
 
 
-def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: Problems) -> frozenset[str]:
-    found: set[str] = set()
+def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: Problems) -> dict[str, Place]:
+    found: dict[str, Place] = {}
     for coordinate, place in _coordinates(access, "show", schema, problems):
         field, _, argument = coordinate.partition("(")
         type_ = schema.get_type(field.partition(".")[0])
@@ -131,8 +141,8 @@ def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: P
             sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
             problems.add(place, f'access.show "{coordinate}": {sentence}')
         else:
-            found.add(coordinate)
-    return frozenset(found)
+            found[coordinate] = place
+    return found
 
 
 def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Problems) -> Iterator[tuple[str, Place]]:
@@ -152,7 +162,7 @@ def _policy_masks(
         rule.expect("name", "description", "condition", "fields")
         mask = _condition_mask(rule, conditions, problems)
         for name, place in rule.texts("fields"):
-            if type_ is None or name in META_FIELDS:
+            if type_ is None or (name in META_FIELDS and name not in type_.fields):
                 continue
             if name not in type_.fields:
                 hint = suggestion(name, type_.fields)

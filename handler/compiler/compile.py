@@ -8,11 +8,13 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle import Bundle
-from handler.compiler.access import read_access, read_policies
+from handler.compiler.access import Policies, doubt_exceptions, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import Config, read_config
+from handler.compiler.coordinates import with_members
 from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
+from handler.compiler.external import ExternalSchema
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
@@ -22,6 +24,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.visibility import unnamed_subgraph_fields
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 from handler.policy import HIDDEN, OPEN
@@ -74,14 +77,18 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
-    operations = read_operations(executables, files, author, problems)
     access = read_access(config.access, config.identity, problems)
     if author.schema is None:
+        read_operations(executables, files, author, problems)
         raise problems.error()
 
     content = build_index(author.schema)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, problems)
+    policies = read_policies(config.access, author.schema, problems)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
+    hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
+    operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
+    doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
     problems.raise_if_any()
 
     digest, raw = write_index(content)
@@ -108,19 +115,24 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
 
 
-def _endpoint(name: str, author: AuthorSchema, index: SchemaIndex, config: Config, problems: Problems) -> Endpoint:
+def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together here
+    name: str, author: AuthorSchema, index: SchemaIndex, config: Config, policies: Policies, problems: Problems
+) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
-    policies = read_policies(config.access, author.schema, problems)
     consequences = Consequences(author.schema, shown=policies.shown)
-    hidden = {coordinate: policies.guards.get(coordinate, OPEN) | HIDDEN for coordinate in author.hidden}
+    hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
+    patterns = [pattern for tool in author.tools for pattern in tool.graphql or ()]
+    hidden |= unnamed_subgraph_fields(author.schema, patterns)
+    own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
     return Endpoint(
         name=name,
         schema=author.schema,
         index=index,
         scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
-        guards=consequences.of({**policies.guards, **hidden}),
+        guards=consequences.of(own),
+        external_guards=consequences.of(hidden),
         consequences=consequences,
         limits=config.limits,
         any_document=config.upstream.documents == "text",

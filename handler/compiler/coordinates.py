@@ -6,7 +6,7 @@ Source: GraphQL specification, section 3.14 "Schema Coordinates".
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
@@ -52,6 +52,14 @@ def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
     """``Query`` and ``Mutation`` mean the root types, whatever these are called."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
     return roots.get(name) or schema.get_type(name)
+
+
+def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:
+    """The same coordinates, with all that the types among them have."""
+    found = set(coordinates)
+    for name in [coordinate for coordinate in found if coordinate in schema.type_map]:
+        found |= {f"{name}.{member}" for member in members_of(schema.type_map[name])}
+    return found
 
 
 def members_of(type_: Any) -> Collection[str]:

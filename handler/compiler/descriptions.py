@@ -55,6 +55,12 @@ def expand(text: str, values: Mapping[str, str]) -> str:
     return _TEMPLATE_NAME.sub(lambda match: values.get(match[1], match[0]), text)
 
 
+def expand_or(text: str | None, values: Mapping[str, str], default: str) -> str:
+    """What a template becomes, or the default where nothing can be read of it. The default is a template too."""
+    expanded = expand(text or "", values)
+    return expanded if expanded.strip() else expand(default, values)
+
+
 def names_in(text: str) -> list[str]:
     """The names that stand in braces."""
     return _TEMPLATE_NAME.findall(text)

@@ -24,6 +24,7 @@ class Endpoint:
     scalars: Mapping[str, Scalar]  # the author's own, by name
     conditions: tuple[Mapping[str, object], ...]
     guards: Mapping[str, Mask]
+    external_guards: Mapping[str, Mask]  # those that hide from every client of the API; empty: none does
     consequences: Consequences
     limits: Limits
     any_document: bool  # whether the upstream takes documents that it has not seen

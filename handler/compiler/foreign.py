@@ -27,7 +27,7 @@ from graphql import (
     parse,
 )
 
-from handler.compiler.directives import ON_SCHEMA
+from handler.compiler.directives import ON_OPERATIONS, ON_SCHEMA
 from handler.compiler.problems import Problems
 
 STEPZEN = frozenset(
@@ -102,15 +102,18 @@ SCALARS = frozenset(
     }
 )
 
-EXECUTABLE = "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY"
-"""Hasura's, which operations may name; a schema that defines it has the last word."""
+EXECUTABLE = {
+    "cached": "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY",
+    "sort": "directive @sort on FIELD",
+}
+"""Hasura's and StepZen's, which operations may name; a schema that defines one has the last word."""
 
 MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 
 
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     """The definitions without other systems' directives and without Stile's own, which have been read."""
-    own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_foreign(node))]
+    own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     _doubt(own, problems)
     return [_cleaned(node) for node in own]
 
@@ -149,8 +152,13 @@ def missing_definitions(definitions: Sequence[DefinitionNode]) -> list[Definitio
     directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
     scalars = sorted((SCALARS - types) & {_named(node.type) for node in _all_below(definitions) if _is_typed(node)})
     texts = [f"scalar {name}" for name in scalars]
-    texts += [] if "cached" in directives else [EXECUTABLE]
+    texts += [text for name, text in EXECUTABLE.items() if name not in directives]
     return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
+
+
+def _is_known(node: DirectiveDefinitionNode) -> bool:
+    """Whether it defines what is known here, as projects do for their editors; its argument types may be missing."""
+    return _is_foreign(node) or node.name.value in (*ON_SCHEMA, *ON_OPERATIONS)
 
 
 def _is_foreign(node: Any) -> bool:

@@ -12,6 +12,7 @@ from handler.compiler.descriptions import (
     VARIABLES,
     doubt_descriptions,
     expand,
+    expand_or,
     query_description,
 )
 from handler.compiler.directives import ToolDirective, VisibilityPattern
@@ -20,7 +21,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY
 from handler.compiler.problems import NOWHERE, Place, Problems
 from handler.compiler.tool_options import NO_OPTIONS, default_annotations
-from handler.compiler.visibility import fold_types, hidden_by_patterns
+from handler.compiler.visibility import fold_types, hidden_by_patterns, unnamed_subgraph_fields
 from handler.graph.view import BUILT_IN_SCALARS, View, print_view
 from handler.policy import Mask, outcome_of
 
@@ -41,9 +42,15 @@ REQUEST: JSONObject = {
 
 def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> MadeTool | None:
     """The tool of one ``@tool(graphql:)``, or nothing after reporting why."""
-    guards = hidden_by_patterns(endpoint.schema, directive.graphql or (), problems)
+    if not directive.graphql:
+        problems.add(directive.node, f'@tool "{directive.name}" has no pattern: expected one that exposes something')
+        return None
+    guards = hidden_by_patterns(endpoint.schema, directive.graphql, problems)
     if guards is None:
         return None
+    if not endpoint.any_document:
+        sentence = "lets models write requests, and upstream.documents says that the API takes none"
+        problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed')
     declaration = Declaration(
         at=directive.node,
         name=expand(directive.name, endpoint.name_variables),
@@ -52,6 +59,7 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
         options=directive.options,
     )
     doubt_descriptions(directive, list(REQUEST["properties"]), problems)
+    guards |= unnamed_subgraph_fields(endpoint.schema, directive.graphql)
     made = _guarded_tool(endpoint, declaration, guards, problems)
     if not made.runs:
         problems.add(directive.node, f'@tool "{directive.name}": its patterns expose no field of a root type')
@@ -65,6 +73,8 @@ def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
     problems.warn(
         at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
     )
+    if not endpoint.any_document:
+        problems.add(at, "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool")
     guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}
     declaration = Declaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
     return _guarded_tool(endpoint, declaration, guards, problems)
@@ -73,11 +83,6 @@ def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
 def _guarded_tool(
     endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
 ) -> MadeTool:
-    if not endpoint.any_document:
-        problems.add(
-            declaration.at,
-            f'"{declaration.name}" lets models write requests, and upstream.documents says that the API takes none',
-        )
     guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
     outcomes = {outcome_of(endpoint.conditions, unrestricted=unrestricted): None for unrestricted in (False, True)}
     views = {outcome: endpoint.view_of(outcome, guards) for outcome in outcomes}
@@ -115,7 +120,9 @@ def _entry(endpoint: Endpoint, declaration: Declaration, view: View) -> JSONObje
         "query": query_description(sdl, roots),
         "operationName": OPERATION_NAME,
         "variables": VARIABLES,
-        **{key: expand(text, values) for key, text in declaration.descriptions.items()},
+    }
+    texts |= {
+        key: expand_or(text, values, texts[key]) for key, text in declaration.descriptions.items() if key in texts
     }
     properties = {
         "query": {"type": "string", "description": texts["query"]},
@@ -124,7 +131,7 @@ def _entry(endpoint: Endpoint, declaration: Declaration, view: View) -> JSONObje
     }
     entry = {
         "name": declaration.name,
-        "description": expand(declaration.description or GRAPHQL_TOOL, values),
+        "description": expand_or(declaration.description, values, GRAPHQL_TOOL),
         "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
         "annotations": default_annotations(writes="mutation" in roots),
     }

@@ -6,14 +6,15 @@ whole schema, whatever a tool reaches of it, and so does every mask, be it "hidd
 1. down, from an interface's field to the same field of its implementers; and up, because selecting a field on an
    interface selects it on them. What has come up does not go down again, else hiding one type's ``id`` would hide it
    on every type that has one;
-2. to inputs by name: who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC`` either;
+2. to inputs by name: who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC`` either,
+   whatever made it unreadable, but for rule 1's way up;
 3. to what cannot be used without it: the field of a required argument, what takes an input type with a required
-   field, what has a default that names it, what returns a type that is hidden as a whole.
+   field, what has a default that names it, what returns a type that is hidden as a whole or has nothing left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from graphql import (
     GraphQLArgument,
@@ -25,6 +26,7 @@ from graphql import (
     is_required_input_field,
 )
 
+from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
 from handler.compiler.naming import joined
 from handler.compiler.questions import Questions
@@ -38,26 +40,32 @@ class Consequences:
     def __init__(self, schema: GraphQLSchema, *, shown: Collection[str] = ()) -> None:
         self._schema = schema
         self._shown = frozenset(shown)
+        self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
         self.questions = Questions(schema)
-        self._dependents: dict[str, list[str]] = {}
-        for needed, dependent in _needs(schema):
-            self._dependents.setdefault(needed, []).append(dependent)
+        self._members = _members_of_types(schema)
+        self._roots = {
+            root.name for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root
+        }
+        self._needs = _dependents(_needs(schema))
+        self._interfaces = _dependents(_filled(schema))
 
     def of(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
         """The guards with all that follows from them."""
         masks = _down(self._schema, own)
+        self._spread(masks, self._needs)
         for coordinate, mask in self.named_by_inputs(masks).items():
-            if coordinate not in self._shown:
+            if coordinate in self._shown:
+                self.excepted.add(coordinate)
+            else:
                 masks[coordinate] = masks.get(coordinate, OPEN) | mask
-        self._spread(masks)
+        self._spread(masks, self._needs, self._interfaces)
         return {coordinate: mask for coordinate, mask in sorted(masks.items()) if mask}
 
     def named_by_inputs(self, guards: Mapping[str, Mask]) -> dict[str, Mask]:
         """The inputs that name a guarded field of what they ask for. Root fields hold nothing to be asked for."""
-        roots = (self._schema.query_type, self._schema.mutation_type, self._schema.subscription_type)
         telling: dict[tuple[str, int], set[str]] = {}
         for type_, name, _ in fields_of(self._schema):
-            for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_ not in roots else ():
+            for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
                 telling.setdefault((joined(name), condition), set()).add(type_.name)
         found: dict[str, Mask] = {}
         for (name, condition), types in telling.items():
@@ -65,16 +73,42 @@ class Consequences:
                 found[coordinate] = found.get(coordinate, OPEN) | {condition}
         return found
 
-    def _spread(self, masks: dict[str, Mask]) -> None:
+    def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
         """Give each mask to what needs its coordinate, until everything has what it needs."""
         waiting = list(masks)
         while waiting:
             needed = waiting.pop()
-            for dependent in self._dependents.get(needed, ()):
-                mask = masks.get(dependent, OPEN)
-                if not masks[needed] <= mask:
-                    masks[dependent] = mask | masks[needed]
-                    waiting.append(dependent)
+            for dependent in (each for some in dependents for each in some.get(needed, ())):
+                waiting += _add(masks, dependent, masks[needed])
+            owner, _, member = needed.partition(".")
+            if member and "(" not in member and owner not in self._roots:
+                waiting += _add(masks, owner, self._mask_of_all(owner, masks))
+
+    def _mask_of_all(self, type_name: str, masks: Mapping[str, Mask]) -> Mask:
+        """What guards every member of a type: who may use none of them has no use for the type."""
+        members = (masks.get(coordinate, OPEN) for coordinate in self._members[type_name])
+        return next(members).intersection(*members)
+
+
+def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
+    """Add to a mask; the coordinate, if that was new to it."""
+    mask = masks.get(coordinate, OPEN)
+    if more <= mask:
+        return []
+    masks[coordinate] = mask | more
+    return [coordinate]
+
+
+def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for needed, dependent in pairs:
+        found.setdefault(needed, []).append(dependent)
+    return found
+
+
+def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:
+    """Type -> the coordinates of its fields, input fields or values."""
+    return {type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()}
 
 
 def _down(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -104,6 +138,17 @@ def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
             yield from _needs_of_input(f"{own}({argument}:)", value)
             if is_required_argument(value):
                 yield f"{own}({argument}:)", own
+    for input_type in schema.type_map.values():
+        if isinstance(input_type, GraphQLInputObjectType):
+            for name, value in input_type.fields.items():
+                yield from _needs_of_input(f"{input_type.name}.{name}", value)
+                if is_required_input_field(value):
+                    yield f"{input_type.name}.{name}", input_type.name
+
+
+def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+    """Pairs of coordinates: a field or argument, and the one of an interface that it fills."""
+    for type_, name, field in fields_of(schema):
         for interface in type_.interfaces:
             members = set(_members({name: interface.fields[name]} if name in interface.fields else {}))
             yield from (
@@ -111,12 +156,6 @@ def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
                 for member in _members({name: field})
                 if member in members
             )
-    for input_type in schema.type_map.values():
-        if isinstance(input_type, GraphQLInputObjectType):
-            for name, value in input_type.fields.items():
-                yield from _needs_of_input(f"{input_type.name}.{name}", value)
-                if is_required_input_field(value):
-                    yield f"{input_type.name}.{name}", input_type.name
 
 
 def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Iterator[tuple[str, str]]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -9,7 +9,6 @@ from graphql import (
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
-    GraphQLSchema,
     LoneAnonymousOperationRule,
     NoDeprecatedCustomRule,
     NoUnusedVariablesRule,
@@ -30,7 +29,6 @@ from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
 from handler.compiler.sending import sendable
 from handler.compiler.tool_options import AuthorOptions, read_options
-from handler.compiler.used import coordinates_used
 
 OPERATIONS_FOLDER = "operations"
 
@@ -129,6 +127,13 @@ class Operations:
     complete: bool  # False: a file could not be read, so there may be more
 
 
+Refused = Callable[[DocumentNode, Problems], bool]
+
+
+def _nothing_refused(_document: DocumentNode, _problems: Problems) -> bool:
+    return False
+
+
 def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, folder: str) -> list[ExecutableFile]:
     """Each file once, with those of ``folder``, which are read without being named. Persisted anywhere is persisted."""
     found: dict[str, ExecutableFile] = {}
@@ -141,14 +146,22 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
 
 
 def read_operations(
-    executables: Sequence[ExecutableFile], files: EndpointFiles, author: AuthorSchema, problems: Problems
+    executables: Sequence[ExecutableFile],
+    files: EndpointFiles,
+    author: AuthorSchema,
+    problems: Problems,
+    *,
+    refused: Refused = _nothing_refused,
 ) -> Operations:
-    """Every operation of the files. Without a schema only what can be judged without one is reported."""
+    """Every operation of the files. Without a schema only what can be judged without one is reported.
+
+    ``refused`` reports what of a valid document clients of the API do not have, and tells whether there was something.
+    """
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
     for executable, document in parsed:
         if document is not None:
-            found += _operations(document, executable, author, problems)
+            found += _operations(document, executable, author, problems, refused=refused)
     unique = _uniquely_named(found, problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
@@ -186,12 +199,12 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
 
 
 def _operations(
-    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems, *, refused: Refused
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    documents = _separate_if_valid(document, executable, author, problems)
+    documents = _separate_if_valid(document, executable, author, problems, refused=refused)
     for node in nodes:
         if node.name is None:
             # Requests may still run it by its document, where an @sdl names that.
@@ -206,7 +219,7 @@ def _operations(
 
 
 def _separate_if_valid(
-    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems
+    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems, *, refused: Refused
 ) -> dict[str, _Sent]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
     own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
@@ -223,7 +236,7 @@ def _separate_if_valid(
     errors = validate(author.schema, sent.document, rules=RULES)
     for error in errors:
         _report(error, executable, author, problems)
-    if errors or _uses_hidden(sent.document, author.hidden, author.schema, problems) or foreign:
+    if errors or refused(sent.document, problems) or foreign:
         return {}
     for doubt in validate(author.schema, sent.document, rules=DOUBTS):
         problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
@@ -241,14 +254,6 @@ def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchem
         problems.add(Place(executable.name), TOO_MUCH)
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message)
-
-
-def _uses_hidden(document: DocumentNode, hidden: Mapping[str, str], schema: GraphQLSchema, problems: Problems) -> bool:
-    """Whether it uses what the API keeps from its clients, which is reported: persisted operations are clients'."""
-    used = {coordinate: at for coordinate, at in coordinates_used(document, schema).items() if coordinate in hidden}
-    for coordinate, at in used.items():
-        problems.add(at, f'"{coordinate}" cannot be used: {hidden[coordinate]} hides it')
-    return bool(used)
 
 
 def _operation(

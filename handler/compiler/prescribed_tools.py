@@ -53,7 +53,7 @@ def mcp_tool(endpoint: Endpoint, operation: AuthorOperation, declared: McpTool, 
     """The tool of an operation with ``@mcpTool``."""
     declaration = Declaration(
         at=operation.node,
-        name=declared.name or operation.name,
+        name=expand(declared.name or operation.name, endpoint.name_variables),
         description=declared.description,
         descriptions={},
         options=declared.options,

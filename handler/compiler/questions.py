@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from graphql import (
@@ -16,18 +15,17 @@ from graphql import (
     get_named_type,
 )
 
-from handler.compiler.naming import joined, mentions
+from handler.compiler.naming import joined, mentions, singular
+from handler.compiler.reach import handed_down, reachable, turned
 from handler.compiler.visibility import FieldsType, fields_of
 
-Graph = Mapping[str, Collection[str]]
-
-
-OPERATORS = re.compile(
-    "above|after|any|asc|at|average|avg|before|below|between|by|contains|count|desc|distinct|ends|eq|equals|every|"
-    "exists|first|from|ge|greater|gte?|has|ieq|ilike|in|is|last|le|less|like|lower|lte?|matches|max|maximum|min|minimum|"
-    "ne|neq|nin|no|none|not|null|of|on|only|or|order|over|range|regex|since|some|sort|starts|sum|than|to|total|under|"
-    "until|upper|where|with|without"
-)
+_OPERATORS = """
+above after any asc at average avg before below between by contains count desc distinct ends eq equals every exists
+first from ge greater gt gte has ieq ilike in is last le less like lower lt lte matches max maximum min minimum
+ne neq nin no none not null of on only or order over range regex since some sort starts sum than to total
+under until upper where with without
+"""
+OPERATORS = frozenset(map(singular, _OPERATORS.split()))
 """Words that say what is done with a field, and not which one it is."""
 
 
@@ -39,15 +37,13 @@ class Questions:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._above = _types_above(schema)
-        self._below = _turned(self._above)
+        self._below = turned(self._above)
         self._names = _Names(schema)
         self._reached: dict[str, set[str]] = {}  # type -> those that can be reached from it
-        self._answers: dict[str, set[str]] = {}  # input's coordinate -> types that are returned for it
+        self._answers = dict(_questions(schema))  # input's coordinate -> types that are returned for it
         self._by_name: dict[str, list[str]] = {}  # input's name -> coordinates
-        for name, coordinate, answer in _questions(schema):
-            if coordinate not in self._answers:
-                self._by_name.setdefault(name, []).append(coordinate)
-            self._answers.setdefault(coordinate, set()).add(answer)
+        for coordinate in self._answers:
+            self._by_name.setdefault(_last_name(coordinate), []).append(coordinate)
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
         """The coordinates whose name speaks of a (joined) field name and that ask about one of ``types``.
@@ -58,16 +54,24 @@ class Questions:
         leading = reachable(types, self._above) if named else set()
         for name, places in named.items():
             meanings = [self._names.others(before, field, after, types) for before, after in places]
+            decided: dict[int, bool] = {}  # types of inputs share what is returned for them
             for coordinate in self._by_name[name]:
-                # What a question does not lead to, it cannot mean.
-                met = (self._met(answer) for answer in self._answers[coordinate] & leading)
-                if any(meant.isdisjoint(types_met) for types_met in met for meant in meanings):
+                answers = self._answers[coordinate]
+                if id(answers) not in decided:
+                    decided[id(answers)] = self._asks(answers & leading, meanings)
+                if decided[id(answers)]:
                     yield coordinate
 
     def about(self, types: Collection[str]) -> list[str]:
         """The coordinates of all inputs that ask about one of ``types``."""
         leading = reachable(types, self._above)
         return [coordinate for coordinate, answers in self._answers.items() if not answers.isdisjoint(leading)]
+
+    def _asks(self, answers: Collection[str], meanings: Sequence[set[str]]) -> bool:
+        """Whether one of the meanings is the field itself. What a question does not lead to, it cannot mean."""
+        if not all(meanings):
+            return bool(answers)
+        return any(meant.isdisjoint(self._met(answer)) for answer in answers for meant in meanings)
 
     def _met(self, answer: str) -> set[str]:
         if answer not in self._reached:
@@ -93,13 +97,13 @@ class _Names:
         """
         for skipped in range(len(before)):
             owners = self._meant.get("".join(before[skipped:]), set()) & self._having.get(field, set())
-            if owners:
+            if owners and OPERATORS.isdisjoint(before[skipped:]):
                 return owners if owners.isdisjoint(types) else set()
         for start in range(len(before) + 1):
             for end in range(len(after), -1, -1):
                 added = [*before[start:], *after[:end]]
                 longer = self._having.get("".join([*before[start:], field, *after[:end]]), set())
-                if added and longer and not any(map(OPERATORS.fullmatch, added)):
+                if added and longer and OPERATORS.isdisjoint(added):
                     return longer
         return set()
 
@@ -107,18 +111,6 @@ class _Names:
 def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> set[str]:
     members = _members(schema, type_) if isinstance(type_, GraphQLInterfaceType | GraphQLUnionType) else []
     return {type_.name, *(member.name for member in members)}
-
-
-def reachable(start: Collection[str], graph: Graph) -> set[str]:
-    """``start`` and everything that the graph leads to from there."""
-    found = set(start)
-    waiting = list(start)
-    while waiting:
-        for name in graph.get(waiting.pop(), ()):
-            if name not in found:
-                found.add(name)
-                waiting.append(name)
-    return found
 
 
 def inputs_below(type_: Any) -> Iterator[tuple[str, str, GraphQLNamedType]]:
@@ -138,18 +130,43 @@ def inputs_below(type_: Any) -> Iterator[tuple[str, str, GraphQLNamedType]]:
                 yield from ((name, f"{taken.name}.{name}", taken) for name in taken.values)
 
 
-def _questions(schema: GraphQLSchema) -> Iterator[tuple[str, str, str]]:
-    """Name and coordinate of each input, and the type that is returned for it."""
+def _questions(schema: GraphQLSchema) -> Iterator[tuple[str, frozenset[str]]]:
+    """The coordinate of each input, and the types that are returned for it: one set for all inputs of a type."""
     not_asked = {schema.mutation_type, schema.subscription_type} - {schema.query_type}
     taken: dict[str, set[str]] = {}
     for type_, name, field in fields_of(schema):
+        answer = get_named_type(field.type).name
         for argument, value in field.args.items() if type_ not in not_asked else ():
-            answer = get_named_type(field.type).name
-            yield argument, f"{type_.name}.{name}({argument}:)", answer
+            yield f"{type_.name}.{name}({argument}:)", frozenset({answer})
             taken.setdefault(get_named_type(value.type).name, set()).add(answer)
-    for taken_name, answers in taken.items():
-        for name, coordinate, _ in inputs_below(schema.type_map[taken_name]):
-            yield from ((name, coordinate, answer) for answer in answers)
+    for type_name, answers in handed_down(taken, _inputs_below_each(schema)).items():
+        members = coordinates_of_input(schema.type_map[type_name])
+        yield from ((coordinate, answers) for coordinate in members)
+
+
+def coordinates_of_input(type_: GraphQLNamedType) -> list[str]:
+    """The fields of an input object type, or the values of an enum."""
+    match type_:
+        case GraphQLInputObjectType():
+            return [f"{type_.name}.{name}" for name in type_.fields]
+        case GraphQLEnumType():
+            return [f"{type_.name}.{name}" for name in type_.values]
+        case _:
+            return []
+
+
+def _inputs_below_each(schema: GraphQLSchema) -> dict[str, list[str]]:
+    """Input object type -> the types of its fields."""
+    return {
+        type_.name: [get_named_type(value.type).name for value in type_.fields.values()]
+        for type_ in schema.type_map.values()
+        if isinstance(type_, GraphQLInputObjectType)
+    }
+
+
+def _last_name(coordinate: str) -> str:
+    """The name of an argument, input field or enum value."""
+    return coordinate.removesuffix(":)").rpartition("(")[2].rpartition(".")[2]
 
 
 def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
@@ -162,15 +179,6 @@ def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
             for member in _members(schema, abstract):
                 above.setdefault(member.name, set()).add(abstract.name)
     return above
-
-
-def _turned(graph: Graph) -> dict[str, set[str]]:
-    """The same steps the other way round."""
-    turned: dict[str, set[str]] = {}
-    for name, others in graph.items():
-        for other in others:
-            turned.setdefault(other, set()).add(name)
-    return turned
 
 
 def _members(schema: GraphQLSchema, abstract: GraphQLInterfaceType | GraphQLUnionType) -> list[FieldsType]:

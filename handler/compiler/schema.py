@@ -33,7 +33,7 @@ from handler.compiler.foreign import coordinates_of, inaccessible, missing_defin
 from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.questions import reachable
+from handler.compiler.reach import reachable
 from handler.compiler.visibility import hidden_by_patterns
 
 RULES_OF_A_PART = tuple(
@@ -130,7 +130,8 @@ class _Reader:
         try:
             return parse(source)
         except GraphQLError as exc:
-            self._problems.add(exc, exc.message)
+            empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
+            self._problems.add(exc, "it is empty: expected type definitions" if empty else exc.message)
         return None
 
 
@@ -155,6 +156,9 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
     for sdl, included in reader.scopes:
+        if not included:
+            problems.warn(sdl.node, "visibility judges the files that this @sdl includes, and it includes none")
+            continue
         files = reachable(included, reader.includes)
         within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
         found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
@@ -224,7 +228,8 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
 
 def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
     if schema.query_type is None:
-        problems.add(Place(ENTRY), "the schema has no query type")
+        sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
+        problems.add(schema.ast_node or Place(ENTRY), sentence)
     roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:

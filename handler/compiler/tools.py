@@ -10,7 +10,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.graphql_tools import default_tool, graphql_tool
 from handler.compiler.operations import Operations
 from handler.compiler.prescribed_tools import mcp_tool, prescribed_tool
-from handler.compiler.problems import Problems, shown, where
+from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.sizes import doubt_size
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
@@ -32,7 +32,10 @@ def make_tools(
     for directive in directives:
         tool = _directive_tool(endpoint, directive, operations, problems)
         made += [tool] if tool else []
-    made += [mcp_tool(endpoint, each, each.tool, problems) for each in operations.valid if each.tool]
+    for operation in operations.valid:
+        if operation.tool:
+            _refuse_variables(operation.tool.name or "", operation.node, problems)
+            made.append(mcp_tool(endpoint, operation, operation.tool, problems))
     if not made and not directives and with_default:
         made = [default_tool(endpoint, problems)]
     _refuse_names(made, problems)
@@ -44,11 +47,7 @@ def make_tools(
 def _directive_tool(
     endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
 ) -> MadeTool | None:
-    for unknown in [name for name in names_in(directive.name) if name not in NAME_VARIABLES]:
-        problems.add(
-            directive.node,
-            f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}',
-        )
+    _refuse_variables(directive.name, directive.node, problems)
     match directive:
         case ToolDirective(graphql=None, prescribed=str()):
             return prescribed_tool(endpoint, directive, operations, problems)
@@ -59,6 +58,12 @@ def _directive_tool(
         case _:
             problems.add(directive.node, f'@tool "{directive.name}" has neither graphql nor prescribed')
     return None
+
+
+def _refuse_variables(name: str, at: At, problems: Problems) -> None:
+    for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
+        sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
+        problems.add(at, sentence)
 
 
 def _refuse_names(made: Sequence[MadeTool], problems: Problems) -> None:

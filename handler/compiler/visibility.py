@@ -23,6 +23,9 @@ Matcher = Callable[[str], object]
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
+SUBGRAPH_FIELDS = ("_service", "_entities")
+"""What Apollo Federation adds to a query type: the whole SDL, and any entity by its key."""
+
 ROOTS = ("Query", "Mutation", "Subscription")
 
 MAX_PATTERN_MEMORY = 1_000_000
@@ -68,6 +71,14 @@ def hidden_by_patterns(
                 decisions.take(f"{type_.name}.{field}", matching, otherwise=type_.name not in roots)
     decisions.doubt(rules, roots.values(), problems)
     return dict.fromkeys(decisions.hidden, HIDDEN)
+
+
+def unnamed_subgraph_fields(schema: GraphQLSchema, patterns: Iterable[VisibilityPattern]) -> dict[str, Mask]:
+    """The fields that give a router all there is, hidden unless a pattern exposes one by its very name."""
+    named = {name for pattern in patterns if pattern.expose for name in pattern.fields.split("|")}
+    root = schema.query_type
+    present = [name for name in SUBGRAPH_FIELDS if root and name in root.fields]
+    return {f"{root.name}.{name}": HIDDEN for name in present if root and name not in named}
 
 
 class _Decisions:

@@ -12,7 +12,8 @@ from tests.conftest import DEMO, ROOT
 
 CORPORA = ROOT / ".stile" / "corpora"
 
-FOLDERS = [DEMO, *find_endpoints(CORPORA)]
+FETCHED = list(find_endpoints(CORPORA))
+FOLDERS = [DEMO, *FETCHED]
 
 
 def compile_what_can_be(folder: Path, scratch: Path) -> Compiled:

@@ -10,12 +10,13 @@ import pytest
 
 from handler.bundle import PrescribedTool
 from handler.compiler.compile import Compiled
-from tests.clients.folders import FOLDERS, compile_what_can_be
+from tests.clients.folders import FETCHED, FOLDERS, compile_what_can_be
 from tests.clients.inspector import Era, Inspector
 from tests.clients.scalars import json_scalar_names
 from tests.clients.serving import running_server
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, prescribed_tool
+from tests.support.require import requires
 from tests.support.upstream import Upstream
 
 EMAIL = "elif.nunez@example.com"
@@ -106,8 +107,17 @@ def test_failed_call_is_a_tool_error(inspector: Inspector, demo: Compiled) -> No
     assert called.result["content"][0]["text"].startswith("Invalid arguments for tool list_orders: ")
 
 
-def test_the_demo_is_among_the_folders() -> None:
+def test_demo_and_real_schemas_are_among_the_folders() -> None:
     assert DEMO in FOLDERS
+    requires("corpora", FETCHED, "`make corpora` fetches real schemas")
+    assert {folder.name for folder in FETCHED} >= {
+        "dagster-named",
+        "ghstack-named",
+        "github-named",
+        "shopify-customer-account",
+        "shopify-storefront",
+        "vendure-admin",
+    }
 
 
 def _with_output(endpoint: Compiled, schema: dict[str, object]) -> Compiled:

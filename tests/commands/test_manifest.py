@@ -59,7 +59,16 @@ def test_id_in_the_manifest_is_the_document_id_of_a_file_that_is_sent_as_it_is(w
     listed = json.loads(stile("manifest", ".", "--format", "relay").out)
     (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
 
-    assert list(listed) == [endpoint["documents"][0]["documentId"]]
+    assert list(listed) == [endpoint["documents"][0]["documentId"]] == [endpoint["tools"][0]["sends"]]
+
+
+def test_check_tells_the_id_that_is_sent_where_the_text_is_not_the_files(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    listed = json.loads(stile("manifest", ".", "--format", "relay").out)
+    (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
+
+    assert list(listed) == [endpoint["tools"][0]["sends"]] != [endpoint["documents"][0]["documentId"]]
 
 
 def test_a_mistake_anywhere_makes_no_manifest(workplace: Path, stile: Stile) -> None:

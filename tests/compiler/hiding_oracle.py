@@ -87,19 +87,25 @@ def expected_of_patterns(schema: GraphQLSchema, patterns: Sequence[tuple[str, st
 
 
 def expected_gone(schema: GraphQLSchema, own: set[str], shown: set[str]) -> set[str]:
-    """What rules 1 to 3 make of ``own``, types that no input can be built of among it."""
+    """What rules 1 to 3 make of ``own``, which may have types in it; types that have nothing left are in the result."""
     down = own | {
         coordinate
         for coordinate, _ in _all(schema)
         for interface in getattr(schema.type_map[coordinate.partition(".")[0]], "interfaces", ())
         if f"{interface.name}.{coordinate.partition('.')[2]}" in own
     }
-    gone = down | {each for each in _naming(schema, down) if each not in shown}
+    unreadable = _closed(schema, down, upwards=False)
+    named = {each for each in _naming(schema, unreadable) if each not in shown}
+    return _closed(schema, unreadable | named, upwards=True)
+
+
+def _closed(schema: GraphQLSchema, gone: set[str], *, upwards: bool) -> set[str]:
+    """With everything that cannot be used any more."""
     while True:
-        more = {dependent for dependent in _everything(schema) if _needs_any(schema, dependent, gone)}
+        more = {each for each in _everything(schema) if _needs_any(schema, each, gone, upwards=upwards)}
         if more <= gone:
             return gone
-        gone |= more
+        gone = gone | more
 
 
 def _all(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
@@ -118,7 +124,7 @@ def _all(schema: GraphQLSchema) -> Iterator[tuple[str, Any]]:
 
 
 def _everything(schema: GraphQLSchema) -> list[str]:
-    return [*coordinates_in_reach(schema), *FILTERS]
+    return [*coordinates_in_reach(schema), *(name for name in schema.type_map if not name.startswith("__"))]
 
 
 def _spelled(name: str) -> str:
@@ -128,7 +134,7 @@ def _spelled(name: str) -> str:
 
 
 def _naming(schema: GraphQLSchema, hidden: set[str]) -> Iterator[str]:
-    secrets = [each.split(".") for each in hidden if each.startswith(("T", "I0")) and "(" not in each]
+    secrets = [each.split(".") for each in hidden if re.fullmatch(r"(T\d|I0)\.\w+", each)]
     for coordinate, value in _all(schema):
         if not coordinate.startswith("Query.") or "(" not in coordinate:
             continue
@@ -197,25 +203,32 @@ def _taken(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
     return seen
 
 
-def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str]) -> bool:
+def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str], *, upwards: bool) -> bool:
     owner, _, member = coordinate.partition(".")
     if not member:
-        fields = schema.type_map[owner].fields.items()  # type: ignore[attr-defined]
-        return any(is_required_input_field(value) and f"{owner}.{name}" in gone for name, value in fields)
-    value = dict(_all(schema))[coordinate]
-    if owner == "I0":
+        return owner not in ("Query", "Mutation") and _has_nothing_left(schema, owner, gone)
+    if upwards and owner == "I0":
         below = [t.name for t in schema.type_map.values() if "I0" in [i.name for i in getattr(t, "interfaces", ())]]
-        return any(f"{name}.{member}" in gone for name in below)
+        if any(f"{name}.{member}" in gone for name in below):
+            return True
+    value = dict(_all(schema))[coordinate]
+    if not hasattr(value, "type"):
+        return False  # of an enum
+    if get_named_type(value.type).name in gone:
+        return True
     if hasattr(value, "args"):
         required = [name for name, argument in value.args.items() if is_required_argument(argument)]
         return any(f"{coordinate}({name}:)" in gone for name in required)
-    if not hasattr(value, "default_value"):
-        return False
     node = value.ast_node.default_value
     text = print_ast(node) if node else ""
     names = [word for word in ("SALARY", "NONE") if word in text]
-    return (
-        get_named_type(value.type).name in gone
-        or any(f"O0.{word}" in gone for word in names)
-        or ("order:" in text and "F1.order" in gone)
+    return any(f"O0.{word}" in gone for word in names) or ("order:" in text and "F1.order" in gone)
+
+
+def _has_nothing_left(schema: GraphQLSchema, name: str, gone: set[str]) -> bool:
+    type_: Any = schema.type_map[name]
+    members = [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]
+    required = isinstance(type_, GraphQLInputObjectType) and any(
+        is_required_input_field(value) and f"{name}.{member}" in gone for member, value in type_.fields.items()
     )
+    return required or bool(members and all(f"{name}.{member}" in gone for member in members))

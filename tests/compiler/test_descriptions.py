@@ -297,3 +297,13 @@ def test_tool_is_described_by_the_strongest_text_there_is(
     }
 
     assert prescribed_tool(compiled(tmp_path, files), "O").entry["description"] == expected
+
+
+@pytest.mark.parametrize("text", ["", "  ", "{schema_description}", " {schema_description}\\n"])
+def test_text_that_says_nothing_once_it_is_expanded_is_the_default(tmp_path: Path, text: str) -> None:
+    plain = "type Query { customer: Customer secret: Int }\n" + CUSTOMER
+    said = f'description: "{text}" descriptions: [{{name: "query", value: "{text}"}}]'
+
+    entry, default = entry_of(tmp_path / "1", said, sdl=plain), entry_of(tmp_path / "2", "", sdl=plain)
+
+    assert entry == default

@@ -47,6 +47,72 @@ def test_backend_directive_of_stepzen_is_dropped_with_a_warning(tmp_path: Path, 
     assert warnings(tmp_path / "2", sdl) == [f"index.graphql:4:3: 1 field uses {name}, {ELSEWHERE}"]
 
 
+def test_definitions_for_editors_are_dropped_with_their_missing_types(tmp_path: Path) -> None:
+    definitions = """
+    directive @tool(name: String! graphql: [StepZen_VisibilityPattern!]) repeatable on SCHEMA
+    directive @sdl(files: [String!]! executables: [StepZen_ExecutableDocument!]) repeatable on SCHEMA
+    directive @rest(setters: [StepZen_Setter!]) on FIELD_DEFINITION
+    directive @mcpTool(name: String output: Stile_Output) on QUERY
+    """
+    assert printed(tmp_path, definitions + "type Query { a: Int }") == "type Query {\n  a: Int\n}\n"
+
+
+def test_operation_may_sort_as_stepzen_lets_it(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: [Int] }", "operations/o.graphql": "query O @mcpTool { a @sort }"}
+
+    assert prescribed_tool(compiled(tmp_path, files), "O").operation.text.split() == [
+        "query",
+        "O",
+        "{",
+        "a",
+        "@sort",
+        "}",
+    ]
+
+
+SUBGRAPH = """
+type Query { a: Int _service: _Service! _entities(representations: [_Any!]!): [_Entity]! }
+type _Service { sdl: String } union _Entity = A type A @key(fields: "id") { id: ID! }
+"""
+
+
+@pytest.mark.parametrize(
+    ("patterns", "shown"),
+    [
+        ('{expose: true, types: "Query", fields: ".*"}', []),
+        ('{expose: true, types: "Query", fields: "_.*|a"}', []),
+        ('{expose: true, types: "Query", fields: "a|_service"}', ["_service"]),
+        (
+            '{expose: true, types: ".*", fields: ".*"}, {expose: true, types: "Query", fields: "_entities"}',
+            ["_entities"],
+        ),
+        ('{expose: true, types: "Query", fields: "a"}, {expose: false, types: "Query", fields: "_service"}', []),
+    ],
+)
+def test_subgraph_fields_are_hidden_unless_a_pattern_exposes_them_by_name(
+    tmp_path: Path, patterns: str, shown: list[str]
+) -> None:
+    index = TOOL.replace('{expose: true, types: "Query", fields: ".*"}', f"[{patterns}]") + SUBGRAPH
+    made = compiled(tmp_path, {"index.graphql": index, "config.yaml": READABLE})
+
+    (entry,) = list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True))
+    text = str(entry["inputSchema"])
+    assert [name for name in ("_service", "_entities") if f"  {name}" in text.replace("\\n", "\n")] == shown
+
+
+def test_subgraph_fields_are_hidden_where_no_tool_is_declared(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": SUBGRAPH, "config.yaml": READABLE})
+
+    assert {"Query._service", "Query._entities"} <= {each for each, mask in made.bundle.guards.items() if 0 in mask}
+
+
+def test_policy_may_forbid_subgraph_fields_that_the_schema_has(tmp_path: Path) -> None:
+    policy = "{type: Query, rules: [{condition: false, fields: [_service]}], policyDefault: {condition: true}}"
+    made = compiled(tmp_path, {"index.graphql": SUBGRAPH, "config.yaml": f"access: {{policies: [{policy}]}}"})
+
+    assert len(made.bundle.guards["Query._service"]) == 2  # by itself, and by the policy
+
+
 def test_backend_directives_of_many_fields_are_one_warning(tmp_path: Path) -> None:
     sdl = "type Query {\n  a: Int @mock\n  b: Int @rest @rest\n  c: Int @rest\n}"
 

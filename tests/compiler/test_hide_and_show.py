@@ -8,7 +8,7 @@ import pytest
 
 from handler.compiler.coordinates import FORMS
 from handler.policy import Mask, outcome_of
-from tests.support.endpoints import compiled, prescribed_tool, reported
+from tests.support.endpoints import compiled, doubted, prescribed_tool, reported
 
 SDL = """
 schema { query: Reads mutation: Writes }
@@ -46,9 +46,15 @@ def hidden_of(folder: Path, access: str) -> set[str]:
         ("Mutation.hire", {"Writes.hire"}),
         ("Writes", {"Writes", "Writes.hire"}),
         ("EmployeeFilter.name", {"EmployeeFilter.name"}),
-        ("EmployeeFilter", {"EmployeeFilter", "Reads.employees(where:)"}),
+        (
+            "EmployeeFilter",
+            {"EmployeeFilter", "EmployeeFilter.name", "EmployeeFilter.salaryGt", "Reads.employees(where:)"},
+        ),
         ("EmployeeOrder.NAME", {"EmployeeOrder.NAME"}),
-        ("EmployeeOrder", {"EmployeeOrder", "Reads.employees(orderBy:)"}),
+        (
+            "EmployeeOrder",
+            {"EmployeeOrder", "EmployeeOrder.NAME", "EmployeeOrder.SALARY_ASC", "Reads.employees(orderBy:)"},
+        ),
     ],
 )
 def test_hidden_coordinate_is_hidden_from_everybody(tmp_path: Path, hide: str, hidden: set[str]) -> None:
@@ -102,7 +108,7 @@ def test_coordinate_that_does_not_fit_is_a_problem_with_its_place(
     ("hide", "show", "direct"),
     [
         ("EmployeeFilter.salaryGt", "EmployeeFilter.salaryGt", "EmployeeFilter.salaryGt"),
-        ("EmployeeFilter", "EmployeeFilter.salaryGt", "EmployeeFilter"),
+        ("EmployeeFilter", "EmployeeFilter.salaryGt", "EmployeeFilter.salaryGt"),
         ("Query.employees", "Reads.employees(where:)", "Reads.employees"),
         ("Employee.taxId", "Employee.taxId", "Employee.taxId"),
     ],
@@ -116,6 +122,38 @@ def test_what_is_hidden_itself_cannot_be_shown(tmp_path: Path, hide: str, show: 
         f'config.yaml:3:10: access.show "{show}": access.hide hides {direct} itself: '
         "access.show only excepts inputs that name a hidden field"
     )
+
+
+def test_what_a_directive_hides_itself_cannot_be_shown(tmp_path: Path) -> None:
+    sdl = SDL.replace("salaryGt: Int", "salaryGt: Int @inaccessible")
+
+    assert reported(tmp_path, {"index.graphql": sdl, "config.yaml": "access: {show: [EmployeeFilter.salaryGt]}"}) == [
+        (
+            'config.yaml:1:17: access.show "EmployeeFilter.salaryGt": @inaccessible hides it itself: '
+            "access.show only excepts inputs that name a hidden field"
+        )
+    ]
+
+
+@pytest.mark.parametrize("show", ["EmployeeFilter.salaryGt", "Query.employees(where:)"])
+def test_exception_from_what_nothing_hides_is_doubted(tmp_path: Path, show: str) -> None:
+    files = {"index.graphql": SDL, "config.yaml": f'{OPEN_TO_ALL}  show: ["{show}"]\n'}
+    coordinate = show.replace("Query", "Reads")
+
+    (line,) = [line for line in doubted(tmp_path, files) if "access.show" in line]
+    assert line.endswith(f'access.show "{coordinate}": nothing hides it for its name, so this does nothing')
+    assert line.startswith("config.yaml:")
+
+
+def test_exception_that_only_a_tools_patterns_need_is_not_doubted(tmp_path: Path) -> None:
+    hide = '{expose: false, types: "Employee", fields: "salary"}'
+    tool = f'@tool(name: "t", graphql: [{{expose: true, types: "Query", fields: ".*"}} {hide}])'
+    files = {
+        "index.graphql": f"extend schema {tool} {SDL}",
+        "config.yaml": f"{OPEN_TO_ALL}  show: [EmployeeFilter.salaryGt]\n",
+    }
+
+    assert not [line for line in doubted(tmp_path, files) if "access.show" in line]
 
 
 def mask_of(folder: Path, operation: str, access: str) -> Mask:

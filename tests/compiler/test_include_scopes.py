@@ -11,6 +11,8 @@ from handler.compiler.compile import Compiled
 from handler.policy import outcome_of
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
+WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
+
 STAFF = """
 type Query { staff: [Employee!] _everyone: [Employee!] payroll: Payroll }
 type Employee { name: String salary: Int boss: Employee }
@@ -152,7 +154,7 @@ def test_persisted_operation_that_selects_a_hidden_field_is_refused_at_its_place
     )
 
     assert reported(tmp_path, files) == [
-        'operations/pay.graphql:2:16: "Employee.salary" cannot be used: @sdl(visibility:) hides it'
+        f"operations/pay.graphql:2:16: Cannot query field 'salary' on type 'Employee'. {WHY}"
     ]
 
 
@@ -161,8 +163,72 @@ def test_persisted_operation_that_uses_what_is_inaccessible_is_refused_at_its_pl
     files = {"index.graphql": index, "operations/o.graphql": "query O { a(c: 1) d }"}
 
     assert reported(tmp_path, files) == [
-        'operations/o.graphql:1:13: "Query.a(c:)" cannot be used: @inaccessible hides it',
-        'operations/o.graphql:1:19: "Query.d" cannot be used: @inaccessible hides it',
+        f"operations/o.graphql:1:13: Unknown argument 'c' on field 'Query.a'. {WHY}",
+        f"operations/o.graphql:1:19: Cannot query field 'd' on type 'Query'. {WHY}",
+    ]
+
+
+UNKNOWN_INPUT = "1:25: Expected value of type 'Where' not to include unknown field 'salaryGt', found: { salaryGt: 1 }. "
+ASKED = """
+type Query { staff(where: Where): [Employee!] payroll: Payroll }
+type Employee { name: String salary: Int payroll: Payroll }
+type Payroll { total: Int }
+input Where { name: String salaryGt: Int }
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "line"),
+    [
+        ("query O { staff(where: {salaryGt: 1}) { name } }", UNKNOWN_INPUT),
+        ("query O { staff { payroll { __typename } } }", "1:19: Cannot query field 'payroll' on type 'Employee'. "),
+        (
+            "query O { staff { name ... on Employee { salary } } }",
+            "1:42: Cannot query field 'salary' on type 'Employee'. ",
+        ),
+    ],
+)
+@pytest.mark.parametrize("persist", [True, False])
+def test_operation_is_judged_as_a_clients_of_the_api(
+    tmp_path: Path, operation: str, line: str, *, persist: bool
+) -> None:
+    patterns = (
+        '{expose: true, types: "Query", fields: "staff"}, {expose: false, types: "Employee", fields: "salary"},'
+        '{expose: false, types: "Payroll", fields: ".*"}'
+    )
+    files = files_of(patterns, staff=ASKED)
+    executables = f'executables: {{document: "o.graphql", persist: {str(persist).lower()}}}, visibility'
+    files["index.graphql"] = files["index.graphql"].replace("visibility", executables)
+
+    assert reported(tmp_path, {**files, "o.graphql": operation}) == [f"o.graphql:{line}{WHY}"]
+
+
+def test_operation_of_a_root_type_that_clients_do_not_have_is_refused(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a: Int } type Mutation { hire: Int @inaccessible }",
+        "operations/o.graphql": "mutation O @mcpTool { hire }",
+    }
+    assert reported(tmp_path, files) == [
+        f"operations/o.graphql:1:1: The mutation operation is not supported by the schema. {WHY}"
+    ]
+
+
+def test_operation_is_refused_where_clients_have_nothing(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int @inaccessible }", "operations/o.graphql": "query O @mcpTool { a }"}
+
+    assert reported(tmp_path, files) == [
+        f"operations/o.graphql:1:1: The query operation is not supported by the schema. {WHY}"
+    ]
+
+
+def test_scope_that_includes_no_file_is_doubted(tmp_path: Path) -> None:
+    index = """
+    extend schema @sdl(visibility: {expose: false, types: "Employee", fields: "salary"})
+      @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})
+    type Query { a: Employee } type Employee { salary: Int }
+    """
+    assert doubted(tmp_path, {"index.graphql": index, "config.yaml": READABLE}) == [
+        "index.graphql:2:19: visibility judges the files that this @sdl includes, and it includes none"
     ]
 
 

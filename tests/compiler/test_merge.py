@@ -145,9 +145,12 @@ def test_root_type_that_an_extension_names_and_that_is_missing_is_a_warning(tmp_
 
 
 def test_missing_query_type_is_reported_even_where_another_type_has_the_usual_name(tmp_path: Path) -> None:
-    assert problems(tmp_path, "schema { query: Root }\ntype Query { a: Int }") == [
-        "index.graphql: the schema has no query type"
+    assert problems(tmp_path / "1", "schema { query: Root }\ntype Query { a: Int }") == [
+        "index.graphql:3:1: the schema definition leads to no query type"
     ]
+    assert problems(
+        tmp_path / "2", "schema { mutation: Mutation }\ntype Query { a: Int }\ntype Mutation { b: Int }"
+    ) == ["index.graphql:3:1: the schema definition leads to no query type"]
 
 
 def test_scalars_may_be_declared_again(tmp_path: Path) -> None:

@@ -63,8 +63,11 @@ def test_schema_without_a_query_type_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_empty_index_is_reported(tmp_path: Path) -> None:
-    assert reported(tmp_path, {"index.graphql": ""}) == ["index.graphql:1:1: Syntax Error: Unexpected <EOF>."]
+@pytest.mark.parametrize(("text", "place"), [("", "1:1"), ("\n# nothing yet\n", "3:1")])
+def test_empty_index_is_reported(tmp_path: Path, text: str, place: str) -> None:
+    assert reported(tmp_path, {"index.graphql": text}) == [
+        f"index.graphql:{place}: it is empty: expected type definitions"
+    ]
 
 
 @pytest.mark.parametrize(

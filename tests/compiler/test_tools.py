@@ -341,7 +341,7 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
             '1:15: @tool "t": its patterns expose no field of a root type',
         ),
-        ('@tool(name: "t", graphql: [])', '1:15: @tool "t": its patterns expose no field of a root type'),
+        ('@tool(name: "t", graphql: [])', '1:15: @tool "t" has no pattern: expected one that exposes something'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "(.*"})',
             '1:41: the pattern "(.*" is no regular expression: missing ): (.*',
@@ -524,3 +524,19 @@ def test_tool_of_an_endpoint_that_has_no_name_brings_no_second_report(tmp_path: 
         compile_endpoint(folder)
 
     assert len(caught.value.problems) == 1
+
+
+@pytest.mark.parametrize("name", ["{endpoint_name}-find", "{endpoint_folder}-{endpoint_name}"])
+def test_name_of_an_operations_tool_is_a_template_too(tmp_path: Path, name: str) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": f'query O @mcpTool(name: "{name}") {{ employees {{ id }} }}'}
+
+    (tool,) = compiled(tmp_path, files).bundle.tools
+    assert tool.name == name.replace("{endpoint_name}", "things").replace("{endpoint_folder}", "api")
+
+
+def test_unknown_variable_in_the_name_of_an_operations_tool_is_reported(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": 'query O @mcpTool(name: "{tool}") { employees { id } }'}
+
+    assert reported(tmp_path, files)[0] == (
+        'operations/o.graphql:1:1: "{tool}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}'
+    )

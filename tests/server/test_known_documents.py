@@ -93,10 +93,13 @@ def test_graphql_tool_on_such_an_api_is_a_problem(tmp_path: Path) -> None:
     files = {"index.graphql": tool + "type Query { a: Int }", "config.yaml": "upstream: {documents: documentId}"}
 
     assert reported(tmp_path / "1", files) == [
-        'index.graphql:1:15: "t" lets models write requests, and upstream.documents says that the API takes none'
+        (
+            'index.graphql:1:15: "t" lets models write requests, and upstream.documents says that the API takes none: '
+            "expected prescribed"
+        )
     ]
     assert reported(tmp_path / "2", {**files, "index.graphql": "type Query { a: Int }"}) == [
-        'index.graphql: "api-things" lets models write requests, and upstream.documents says that the API takes none'
+        "index.graphql: no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool"
     ]
 
 
