@@ -22,13 +22,14 @@ NOTES = """\
 Read it with this in mind. The peers make tools of schema fields and choose themselves what an answer has; Stile makes
 one of each operation that somebody wrote. Here these were written by a program: every argument of the field is a
 variable, with the default and the description that the schema has, and only Stile asks its author for that work.
-What Stile advertises says nothing of null, as in the documentation that it follows; a null that GraphQL takes is
-accepted when it comes. Its one slip in nullability is a null for a custom scalar that may not be null, of which an
-open schema says nothing; Stile refuses it itself. graphql-mcp describes arguments where the API's own code has its
-`@mcp` directive, which introspection does not show. mcp-graphql from PyPI does not start with mcp 2, so it has
-mcp 1.30; it ends at the API with recursive inputs. The one from npm makes one tool for any request, so there is
-nothing to judge: the model reads the whole schema and writes the request. Packages are compared as they come, over
-stdio, at an API that they introspect. Counts are of tools that get it right, of those where it applies."""
+What Stile advertises says nothing of null, as in the documentation that it follows, so it does not tell the two
+defaults that have a null either; a null that GraphQL takes is accepted when it comes. Its one slip in nullability is a
+null for a custom scalar that may not be null, of which an open schema says nothing; Stile refuses it itself.
+graphql-mcp describes arguments where the API's own code has its `@mcp` directive, which introspection does not show.
+mcp-graphql from PyPI does not start with mcp 2, so it has mcp 1.30; it ends at the API with recursive inputs. The one
+from npm makes one tool for any request, so there is nothing to judge: the model reads the whole schema and writes the
+request. Packages are compared as they come, over stdio, at an API that they introspect. Counts are of tools that get it
+right, of those where it applies."""
 
 JSONObject = dict[str, Any]
 

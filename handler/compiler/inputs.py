@@ -10,11 +10,9 @@ from graphql import (
     GraphQLEnumValue,
     GraphQLInputField,
     GraphQLInputObjectType,
-    GraphQLNonNull,
     GraphQLSchema,
     VariableDefinitionNode,
     get_named_type,
-    is_required_input_field,
     type_from_ast,
 )
 
@@ -27,27 +25,20 @@ Hidden = Callable[[str], bool]
 class Inputs:
     """The variables of one operation, their types, and what of the input objects and enums below them can be given.
 
-    As in a view, a type of which nothing is left is gone, and so is one without a field that it requires; what goes
-    takes along the fields of that type.
+    A type of which nothing is left is hidden itself, and so is what takes it: see ``hiding.py``.
     """
 
     def __init__(self, operation: AuthorOperation, schema: GraphQLSchema, hidden: Hidden) -> None:
         nodes = [*operation.filled_by_model, *operation.bound]
         self.types: dict[str, Any] = {_name(node): type_from_ast(schema, node.type) for node in nodes}
-        self._types = _types_below(self.types.values())
         self._members = {
-            name: tuple(member for member in _members(type_) if not hidden(name) and not hidden(f"{name}.{member}"))
-            for name, type_ in self._types.items()
+            name: tuple(member for member in _members(type_) if not hidden(f"{name}.{member}"))
+            for name, type_ in _types_below(self.types.values()).items()
         }
-        self._settle()
         self.bound = operation.bound
-        self.filled_by_model = [node for node in operation.filled_by_model if self._is_given(node)]
-        """Without those that can be left out and be given nothing."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether there is something to give for each variable that is required."""
-        return all(self._can_be_given(self.types[_name(node)]) for node in self.filled_by_model)
+        self.filled_by_model = [
+            node for node in operation.filled_by_model if not hidden(get_named_type(self.types[_name(node)]).name)
+        ]
 
     def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
         """The fields that can be given."""
@@ -62,28 +53,6 @@ class Inputs:
         types = [self.types[_name(node)] for node in self.filled_by_model]
         below = _types_below(types, self.fields).values()
         return [type_ for type_ in below if isinstance(type_, GraphQLEnumType)]
-
-    def _settle(self) -> None:
-        settled = None
-        while settled != self._members:
-            settled = self._members
-            self._members = {name: self._usable(type_) for name, type_ in self._types.items()}
-
-    def _usable(self, type_: Any) -> tuple[str, ...]:
-        names = self._members[type_.name]
-        if isinstance(type_, GraphQLEnumType):
-            return names
-        left = tuple(name for name in names if self._can_be_given(type_.fields[name].type))
-        needed = {name for name, field in type_.fields.items() if is_required_input_field(field)}
-        return left if needed <= set(left) else ()
-
-    def _can_be_given(self, type_: Any) -> bool:
-        named = get_named_type(type_).name
-        return named not in self._members or bool(self._members[named])
-
-    def _is_given(self, node: VariableDefinitionNode) -> bool:
-        type_ = self.types[_name(node)]
-        return self._can_be_given(type_) or (isinstance(type_, GraphQLNonNull) and not node.default_value)
 
 
 def _name(node: VariableDefinitionNode) -> str:

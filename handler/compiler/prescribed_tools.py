@@ -27,7 +27,7 @@ from handler.compiler.sizes import doubt_enums
 from handler.compiler.tool_options import default_annotations
 from handler.compiler.uploads import refuse_uploads
 from handler.compiler.used import coordinates_used
-from handler.policy import HIDDEN, OPEN, hidden_from_everybody, union_of
+from handler.policy import hidden_from_everybody, union_of
 
 
 def prescribed_tool(
@@ -85,7 +85,6 @@ def _operation_tool(
     inputs = Inputs(operation, endpoint.schema, hidden)
     used = coordinates_used(operation.document, endpoint.schema)
     mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
-    mask |= OPEN if inputs.complete else HIDDEN
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)

@@ -139,22 +139,23 @@ def test_field_of_an_input_of_which_nothing_is_left_is_gone(tmp_path: Path, hide
     assert violations_of(tool, {"n": {"text": "a", "about": None}}) == [f"/n/about: unknown name; known here: {known}"]
 
 
-def test_optional_variable_that_can_be_given_nothing_is_gone(tmp_path: Path) -> None:
-    tool = tool_of(tmp_path, ORDER, "EmployeeOrder.NAME, EmployeeOrder.SALARY_ASC")
-
-    assert tool.entry["inputSchema"] == {"type": "object", "properties": {}}
-    assert violations_of(tool, {"o": "NAME"}) == ["/o: unknown name; known here: none"]
-    assert HIDDEN.isdisjoint(tool.mask)
-
-
-def test_nobody_can_call_what_requires_a_variable_that_can_be_given_nothing(tmp_path: Path) -> None:
-    operation = ORDER.replace("EmployeeOrder)", "EmployeeOrder!)")
+@pytest.mark.parametrize("type_", ["EmployeeOrder", "EmployeeOrder!"])
+def test_nobody_can_call_what_takes_a_variable_that_can_be_given_nothing(tmp_path: Path, type_: str) -> None:
+    operation = ORDER.replace("EmployeeOrder)", f"{type_})")
     files = files_of(operation, "EmployeeOrder.NAME, EmployeeOrder.SALARY_ASC")
 
     assert tool_of(tmp_path / "1", operation, "EmployeeOrder.NAME, EmployeeOrder.SALARY_ASC").mask >= HIDDEN
     assert doubted(tmp_path / "2", files) == [
         'operations/o.graphql:1:1: nobody can call "E": it uses what is hidden from everybody'
     ]
+
+
+def test_variable_that_is_never_used_and_can_be_given_nothing_is_gone(tmp_path: Path) -> None:
+    operation = ORDER.replace("(orderBy: $o)", "")
+    tool = tool_of(tmp_path, operation, "EmployeeOrder.NAME, EmployeeOrder.SALARY_ASC")
+
+    assert tool.entry["inputSchema"] == {"type": "object", "properties": {}}
+    assert violations_of(tool, {"o": "NAME"}) == ["/o: unknown name; known here: none"]
 
 
 def test_nobody_can_call_what_takes_an_input_without_its_required_field(tmp_path: Path) -> None:
