@@ -15,7 +15,7 @@ from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, Operations
 from handler.compiler.problems import Problems
 from handler.compiler.used import coordinates_used
-from handler.policy import HIDDEN, OPEN, hidden_from_everybody, union_of
+from handler.policy import hidden_from_everybody, union_of
 
 INTROSPECTION = ("__schema", "__type")
 
@@ -62,24 +62,24 @@ def sent(operation: AuthorOperation) -> Operation:
 
 def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
     inputs = Inputs(operation, endpoint.schema, hidden_from_everybody(endpoint.guards))
-    mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
     return PersistedOperation(
         operation=sent(operation),
         variables=enforced_schema(inputs, scalars=endpoint.scalars, flat=True),
-        mask=mask | (OPEN if inputs.complete else HIDDEN),
+        mask=union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema)),
     )
 
 
 def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
-    """Whether the API would answer with its schema, all that is hidden included. A query is answered from the view."""
-    asked = _asked_of_the_schema(operation.document)
+    """Whether it asks for the schema, which only requests are told, from their caller's view."""
+    asked = asked_of_the_schema(operation.document)
     if asked:
         sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
         problems.warn(operation.node, sentence)
     return bool(asked)
 
 
-def _asked_of_the_schema(document: DocumentNode) -> str:
+def asked_of_the_schema(document: DocumentNode) -> str:
+    """``__schema`` or ``__type``, if a document asks for one: the API would answer with all that is hidden here."""
     finder = _Finder()
     visit(document, finder)
     return finder.found

@@ -21,7 +21,7 @@ from handler.compiler.input_schema import advertised_schema, bound_schema, enfor
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.output_schema import output_schema
-from handler.compiler.persisted import sent
+from handler.compiler.persisted import asked_of_the_schema, sent
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.sizes import doubt_enums
 from handler.compiler.tool_options import default_annotations
@@ -88,6 +88,9 @@ def _operation_tool(
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
+    asked = asked_of_the_schema(operation.document)
+    if asked:
+        problems.add(declaration.at, f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too')
     refuse_uploads(inputs, endpoint.scalars, problems)
     options, values = declaration.options, endpoint.description_variables
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)

@@ -540,3 +540,16 @@ def test_unknown_variable_in_the_name_of_an_operations_tool_is_reported(tmp_path
     assert reported(tmp_path, files)[0] == (
         'operations/o.graphql:1:1: "{tool}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}'
     )
+
+
+@pytest.mark.parametrize("asked", ["__schema", "__type"])
+def test_operation_that_asks_for_the_schema_is_no_tool(tmp_path: Path, asked: str) -> None:
+    field = "__schema { types { name } }" if asked == "__schema" else '__type(name: "Employee") { name }'
+    files = {
+        "index.graphql": SDL,
+        "operations/o.graphql": f"query O @mcpTool {{ ...F }} fragment F on Query {{ {field} }}",
+    }
+
+    assert reported(tmp_path, files)[0] == (
+        f'operations/o.graphql:1:1: "O" asks the API for {asked}, which tells what is hidden too'
+    )
