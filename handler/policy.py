@@ -10,7 +10,7 @@ Pure: imports nothing of ours, and runs at deploy time and at request time alike
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 Predicate = Mapping[str, Any]
@@ -50,10 +50,6 @@ def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:
     return OPEN.union(*(masks.get(coordinate, OPEN) for coordinate in coordinates))
 
 
-def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> Callable[[str], bool]:
-    """A judge of coordinates for callers of one outcome: hidden unless every table's mask lies within it."""
-
-    def hidden(coordinate: str) -> bool:
-        return any(not table.get(coordinate, OPEN) <= outcome for table in guards)
-
-    return hidden
+def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> set[str]:
+    """The guarded coordinates that callers of one outcome may not use: any table's mask does not lie within it."""
+    return {coordinate for table in guards for coordinate, mask in table.items() if not mask <= outcome}

@@ -29,7 +29,7 @@ from handler.graph.view import build_view, print_view
 def json_scalar_names(compiled: Compiled) -> set[str]:
     """The keys of answers, the variables and the input fields that are custom scalars, or lists of them."""
     index = read_index(compiled.index, sha256=compiled.bundle.index)
-    schema = build_view_schema(print_view(build_view(index, lambda _: False)))
+    schema = build_view_schema(print_view(build_view(index, ())))
     found = _Names(schema)
     for tool in compiled.bundle.tools:
         if isinstance(tool, PrescribedTool):

@@ -20,7 +20,7 @@ def index_of(schema: GraphQLSchema | str) -> SchemaIndex:
 
 def view_of(schema: GraphQLSchema | str, hidden: Collection[str] = ()) -> View:
     """The view without the ``hidden`` coordinates."""
-    return build_view(index_of(schema), set(hidden).__contains__)
+    return build_view(index_of(schema), hidden)
 
 
 def view_schema_of(schema: GraphQLSchema | str, hidden: Collection[str] = ()) -> GraphQLSchema:
