@@ -7,11 +7,11 @@ goes takes the interface fields it fills, and then only what can be reached from
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from handler.graph.index import InputValue, Reference, SchemaIndex, TypeSlice
+from handler.graph.index import Field, InputValue, Reference, SchemaIndex, TypeSlice
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -104,8 +104,10 @@ class _Gone:
             self._take_along_member(type_name, member)
 
     def _take_along_argument(self, type_name: str, field_name: str, name: str) -> None:
-        """A required one takes its field; one of an implementer that of its interfaces, as selecting there selects
-        here."""
+        """A required one takes its field; one of an implementer takes that of its interfaces.
+
+        Selecting a field on an interface selects it on the implementers.
+        """
         argument = self._index[type_name].fields[field_name].arguments.get(name)
         if argument and argument.required:
             self._waiting.append(f"{type_name}.{field_name}")
@@ -175,12 +177,39 @@ def _as_named(view: View, kind: str, roots: Mapping[str, str]) -> bool:
 
 def print_type(view: View, name: str) -> str:
     """The SDL of one type of a view; empty for a scalar that every schema has."""
-    entry, members = view.index[name], view.members[name]
+    return _definition(view, name, view.index[name], view.members[name])
+
+
+def print_bare(view: View, name: str, members: Sequence[str]) -> str:
+    """The same without descriptions, and with some of its members. A comment says how many are left out."""
+    text = _definition(view, name, _bare(view.index[name], members), members)
+    left_out = len(view.members[name]) - len(members)
+    return text.removesuffix("}") + f"  # and {left_out} more\n}}" if left_out and text.endswith("}") else text
+
+
+def _bare(entry: TypeSlice, members: Sequence[str]) -> TypeSlice:
+    def bare(value: InputValue) -> InputValue:
+        return replace(value, description="")
+
+    fields = {name: entry.fields[name] for name in members if name in entry.fields}
+    return replace(
+        entry,
+        description="",
+        fields={
+            name: replace(field, description="", arguments={each: bare(at) for each, at in field.arguments.items()})
+            for name, field in fields.items()
+        },
+        inputs={name: bare(value) for name, value in entry.inputs.items()},
+        values={name: ("", directives) for name, (_, directives) in entry.values.items()},
+    )
+
+
+def _definition(view: View, name: str, entry: TypeSlice, members: Sequence[str]) -> str:
     head = _described(entry.description)
     match entry.kind:
         case "object" | "interface":
             keyword = "type" if entry.kind == "object" else "interface"
-            lines = [_field_line(view, name, member) for member in members]
+            lines = [_field_line(member, entry.fields[member], view.arguments(name, member)) for member in members]
             return f"{head}{keyword} {name}{_implements(view, entry)}{entry.directives}{_block(lines)}"
         case "union":
             return f"{head}union {name}{entry.directives} = {' | '.join(members)}"
@@ -198,10 +227,10 @@ def _implements(view: View, entry: TypeSlice) -> str:
     return f" implements {' & '.join(names)}" if names else ""
 
 
-def _field_line(view: View, type_name: str, field_name: str) -> str:
-    field = view.index[type_name].fields[field_name]
-    arguments = _arguments(view.arguments(type_name, field_name))
-    return f"{_described(field.description, '  ')}  {field_name}{arguments}: {field.type}{field.directives}"
+def _field_line(name: str, field: Field, visible: Container[str]) -> str:
+    arguments = {each: argument for each, argument in field.arguments.items() if each in visible}
+    head = _described(field.description, "  ")
+    return f"{head}  {name}{_arguments(arguments)}: {field.type}{field.directives}"
 
 
 def _arguments(arguments: Mapping[str, InputValue]) -> str:

@@ -5,24 +5,28 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from handler.bundle import Bundle, GraphQLTool, Tool, bundle_key, index_key, read_bundle
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.view import build_view
 from handler.policy import Mask, hidden_from
 from handler.storage import Storage
 
 if TYPE_CHECKING:
-    from graphql import GraphQLSchema  # noqa: TID251 - a name for the type checker
-
+    from handler.graph.schemas import ViewSchemas
     from handler.server.arguments import ArgumentsValidator
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 MAX_HELD = 256
 """Endpoints held in memory; the one unused for longest goes first."""
+
+MAX_VIEWS = 16
+"""Views held for one endpoint, each with the schemas of the documents that came to it."""
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
@@ -42,7 +46,8 @@ class Endpoint:
         self._storage = storage
         self._index: SchemaIndex | None = None
         self._validators: dict[str, ArgumentsValidator] = {}
-        self._schemas: dict[tuple[str, Mask], GraphQLSchema] = {}
+        self._views: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
+        self._lock = Lock()
 
     def validator(self, tool: Tool) -> ArgumentsValidator:
         """The validator of a tool's arguments. jsonschema loads with the first one."""
@@ -52,15 +57,21 @@ class Endpoint:
             self._validators[tool.name] = ArgumentsValidator(tool.name, tool.arguments)
         return self._validators[tool.name]
 
-    def view_schema(self, tool: GraphQLTool, outcome: Mask) -> GraphQLSchema:
-        """The executable schema of what callers of this outcome may use through a tool. Blocks while it is built."""
-        key = (tool.name, outcome)
-        if key not in self._schemas:
-            from handler.graph.document import build_view_schema
+    def view_schemas(self, tool: GraphQLTool, outcome: Mask) -> ViewSchemas:
+        """What callers of this outcome may use through a tool.
 
-            view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, tool.guards))
-            self._schemas[key] = build_view_schema(print_view(view))
-        return self._schemas[key]
+        Blocks while it is made; graphql-core loads with the first one.
+        """
+        from handler.graph.schemas import ViewSchemas
+
+        key = (tool.name, outcome)
+        with self._lock:
+            schemas = self._views.get(key)
+            if schemas is None:
+                hidden = hidden_from(outcome, self.bundle.guards, tool.guards)
+                schemas = ViewSchemas(build_view(self._require_index(), hidden))
+            _keep(self._views, key, schemas, most=MAX_VIEWS)
+        return schemas
 
     def _require_index(self) -> SchemaIndex:
         if self._index is None:
@@ -156,9 +167,9 @@ class Endpoints:
         return replace(known, checked_at=now)
 
 
-def _keep(entries: OrderedDict[str, T], name: str, entry: T, *, most: int) -> None:
+def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
     """Put an entry in as the newest; the oldest go."""
-    entries[name] = entry
-    entries.move_to_end(name)
+    entries[key] = entry
+    entries.move_to_end(key)
     while len(entries) > most:
         entries.popitem(last=False)

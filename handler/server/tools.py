@@ -108,18 +108,18 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
     from handler.graph.document import answer_introspection, check_document
 
     try:
-        schema = await asyncio.to_thread(caller.endpoint.view_schema, tool, caller.outcome)
+        schemas = await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.outcome)
     except (StorageError, BundleError) as exc:
         raise UpstreamError("The schema of this tool cannot be loaded at the moment. Try later.") from exc
     checked = check_document(
         arguments["query"],
-        schema=schema,
+        schemas=schemas,
         operation_name=arguments.get("operationName"),
         variables=arguments.get("variables") or {},
         limits=tool.limits,
     )
     if checked.introspection:
-        return _result(answer_introspection(checked, schema), tool)
+        return _result(answer_introspection(checked, schemas), tool)
     if checked.kind != "query":
         _require_consent(tool, arguments)
     request = GraphQLRequest(

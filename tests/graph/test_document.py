@@ -15,7 +15,7 @@ from handler.errors import DocumentRefused
 from handler.graph.document import CheckedDocument, answer_introspection, print_executable
 from tests.conftest import DEMO
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check
-from tests.support.schemas import view_schema_of
+from tests.support.schemas import schemas_of
 
 
 def refusal(text: str, variables: dict[str, Any] | None = None, **options: Any) -> tuple[str, ...]:
@@ -188,13 +188,13 @@ def test_subscriptions_are_refused() -> None:
 
 
 def test_kind_of_operation_that_the_view_has_no_field_of_is_refused() -> None:
-    reads = view_schema_of("type Query { a: Int } type Mutation { b: Int }", ["Mutation.b"])
-    writes = view_schema_of("type Query { a: Int } type Mutation { b: Int }", ["Query.a"])
+    reads = schemas_of("type Query { a: Int } type Mutation { b: Int }", ["Mutation.b"])
+    writes = schemas_of("type Query { a: Int } type Mutation { b: Int }", ["Query.a"])
 
-    assert refusal("mutation { b }", schema=reads) == ("this tool has no mutation fields",)
-    assert refusal("{ a }", schema=writes) == ("this tool has no query fields",)
-    assert refusal("{ __schema { types { name } } }", schema=writes) == ("this tool has no query fields",)
-    assert check("mutation { b }", schema=writes).kind == "mutation"
+    assert refusal("mutation { b }", schemas=reads) == ("this tool has no mutation fields",)
+    assert refusal("{ a }", schemas=writes) == ("this tool has no query fields",)
+    assert refusal("{ __schema { types { name } } }", schemas=writes) == ("this tool has no query fields",)
+    assert check("mutation { b }", schemas=writes).kind == "mutation"
 
 
 @pytest.mark.parametrize(
@@ -395,12 +395,12 @@ def test_introspection_beside_other_fields_is_refused(text: str) -> None:
 )
 def test_introspection_below_other_fields_is_refused(text: str) -> None:
     """A field may return the query type, and GraphQL has ``__schema`` wherever that is: upstream would answer it."""
-    schema = view_schema_of(SDL.replace("type Mutation {", "type Mutation { query: Query!"), HIDDEN)
+    schemas = schemas_of(SDL.replace("type Mutation {", "type Mutation { query: Query!"), HIDDEN)
 
-    (message,) = refusal(text, schema=schema)
+    (message,) = refusal(text, schemas=schemas)
 
     assert message.endswith("cannot stand beside or below other fields: ask separately")
-    assert check("{ self { __typename } }", schema=schema).introspection is None
+    assert check("{ self { __typename } }", schemas=schemas).introspection is None
 
 
 def test_document_that_asks_for_rows_has_no_introspection_to_answer() -> None:

@@ -13,7 +13,7 @@ from handler.errors import DocumentRefused
 from handler.graph.document import answer_introspection
 from handler.graph.size import MAX_FRAGMENT_NESTING
 from tests.graph.shop import LIMITS, VIEW, WIDE, check
-from tests.support.schemas import view_schema_of
+from tests.support.schemas import schemas_of
 
 
 def refusal(text: str, variables: dict[str, Any] | None = None, **options: Any) -> tuple[str, ...]:
@@ -161,9 +161,9 @@ def test_introspection_lists_the_parts_of_types_one_level_deep(lists: str) -> No
 
 
 def test_fields_of_the_api_may_be_named_like_those_of_introspection() -> None:
-    schema = view_schema_of("type Query { fields: [Query] interfaces: [Query] possibleTypes: [Query] a: Int }")
+    schemas = schemas_of("type Query { fields: [Query] interfaces: [Query] possibleTypes: [Query] a: Int }")
 
-    assert accepted("{ fields { fields { interfaces { possibleTypes { a } } } } }", schema=schema)
+    assert accepted("{ fields { fields { interfaces { possibleTypes { a } } } } }", schemas=schemas)
 
 
 BOMBS = {
