@@ -132,9 +132,9 @@ class _Measure:
                 raise TypeError(f"a selection is a field or a fragment, not {node.kind}")
 
     def _field(self, node: FieldNode, level: int, inside: tuple[str, ...], *, schema: bool) -> _Size:
+        self._refuse(_Size(schema_depth=level) if schema else _Size(depth=level), node)
         if node.selection_set is None:
             return _Size().below(node, schema=schema)
-        self._refuse(_Size(schema_depth=level) if schema else _Size(depth=level), node)
         enters = not schema and node.name.value in ("__schema", "__type")
         below = self.selections(
             node.selection_set, level=1 if enters else level + 1, inside=inside, schema=schema or enters
