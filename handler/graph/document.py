@@ -48,6 +48,9 @@ D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = 10
 
+MAX_CHARS = 200_000
+"""Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
@@ -139,6 +142,9 @@ def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
 
 
 def _parse(text: str, limits: Limits) -> DocumentNode:
+    if len(text) > MAX_CHARS:
+        more = f"it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused([f"{more}: ask for less in one request, and give long values as variables"])
     try:
         return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:

@@ -41,7 +41,7 @@ def chain(fragments: int, *, last: str = "__typename") -> str:
 
 
 def test_tokens_are_limited() -> None:
-    assert accepted("{ __typename" + ",\n" * 100_000 + "}")
+    assert accepted("{ __typename" + ",\n" * 50_000 + "}")
     assert accepted("{ employee(id: 1) { ...F } } fragment F on Employee { " + "id " * 150 + "}")
     assert refusal("{ " + "self { __typename } " * 1_250 + "}") == (
         "1:25001: Syntax Error: Document contains more than 5000 tokens. Parsing aborted.",
