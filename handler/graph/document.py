@@ -38,7 +38,7 @@ from handler.graph.cost import refuse_costly
 from handler.graph.hints import hints_for
 from handler.graph.introspection import answer
 from handler.graph.places import sentence_of, shown
-from handler.graph.schemas import ViewSchemas
+from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
 from handler.graph.view import View
 
@@ -79,12 +79,11 @@ def check_document(
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
     view = schemas.view
-    document = _parse(text, limits)
+    known = schemas.find_valid(text, limits)
+    document = known.document if known else _parse(text, limits)
     operation = _choose_operation(document, operation_name)
     _refuse_kind(operation, view)
-    refuse_large(document, limits)
-    schema = schemas.touched_by(document)
-    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True), view)
+    schema = known.schema if known else _judge(text, document, schemas, limits)
     own = separate_operations(document)[operation.name.value if operation.name else ""]
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
@@ -171,6 +170,15 @@ def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
         raise DocumentRefused(["subscriptions are not supported: send a query"])
     if operation.operation.value not in view.root_fields():
         raise DocumentRefused([f"this tool has no {operation.operation.value} fields"])
+
+
+def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
+    """What does not depend on the chosen operation and its variables. The schema that it was judged by."""
+    refuse_large(document, limits)
+    schema = schemas.touched_by(document)
+    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True), schemas.view)
+    schemas.keep_valid(text, limits, ValidDocument(document, schema))
+    return schema
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:

@@ -7,17 +7,38 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema
 
+from handler.bundle import Limits
 from handler.graph.index import InputValue
 from handler.graph.touched import Touched, touched_by
 from handler.graph.types import InputTypes, OutputTypes, TypeNamed, text_of
 from handler.graph.view import BUILT_IN_SCALARS, View
 
+K = TypeVar("K")
+T = TypeVar("T")
+
 MAX_SCHEMAS = 32
 """Schemas held for one view; the one unused for longest goes first."""
+
+MAX_DOCUMENTS = 32
+MAX_KEPT_CHARS = 4_000
+"""Documents that were found valid, held for one view; longer ones are judged every time.
+
+A model repeats a request with other variables, and judging it is most of what a call costs.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ValidDocument:
+    """A document that is inside a view, and the schema that it was judged by."""
+
+    document: DocumentNode
+    schema: GraphQLSchema
 
 
 class ViewSchemas:
@@ -27,6 +48,7 @@ class ViewSchemas:
         self.view = view
         self._inputs = InputTypes(view)
         self._held: OrderedDict[Touched, GraphQLSchema] = OrderedDict()
+        self._valid: OrderedDict[tuple[str, Limits], ValidDocument] = OrderedDict()
         self._lock = Lock()  # two types of one name in a schema would be two types
 
     def touched_by(self, document: DocumentNode) -> GraphQLSchema:
@@ -36,11 +58,23 @@ class ViewSchemas:
         """
         touched = touched_by(document, self.view)
         with self._lock:
-            schema = self._held.pop(touched, None) or self._build(touched)
-            self._held[touched] = schema
-            if len(self._held) > MAX_SCHEMAS:
-                self._held.popitem(last=False)
+            schema = self._held.get(touched) or self._build(touched)
+            _keep(self._held, touched, schema, most=MAX_SCHEMAS)
         return schema
+
+    def find_valid(self, text: str, limits: Limits) -> ValidDocument | None:
+        """A document of the same text that was kept."""
+        with self._lock:
+            valid = self._valid.get((text, limits))
+            if valid is not None:
+                self._valid.move_to_end((text, limits))
+        return valid
+
+    def keep_valid(self, text: str, limits: Limits, valid: ValidDocument) -> None:
+        """Keep a document that was found valid within limits."""
+        if len(text) <= MAX_KEPT_CHARS:
+            with self._lock:
+                _keep(self._valid, (text, limits), valid, most=MAX_DOCUMENTS)
 
     def whole(self) -> GraphQLSchema:
         """Everything in the view, with its descriptions. It is not kept: only questions for the schema need it."""
@@ -89,3 +123,10 @@ class ViewSchemas:
             description=text_of(self.view.index.description),
             assume_valid=True,
         )
+
+
+def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
+    entries[key] = entry
+    entries.move_to_end(key)
+    if len(entries) > most:
+        entries.popitem(last=False)

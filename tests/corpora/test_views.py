@@ -86,7 +86,7 @@ def test_operation_that_lost_a_field_is_told_so_as_by_the_whole_view(tried: Trie
         text = " ".join([*words[:place], "nothing\n", *words[place + 1 :]])
         try:
             parse(text)
-        except Exception:  # noqa: BLE001, S112 - the name was a keyword
+        except Exception:  # noqa: BLE001 - the name was a keyword
             continue
         assert errors_of(schemas.touched_by(parse(text)), text) == errors_of(whole, text), text
 

@@ -13,7 +13,6 @@ from graphql import (
     GraphQLEnumType,
     GraphQLField,
     GraphQLInputObjectType,
-    GraphQLNamedType,
     GraphQLScalarType,
     GraphQLSchema,
     get_named_type,
@@ -77,9 +76,11 @@ class _Writer:
         return self._random.random() < self._mistakes
 
     def _name(self, type_: Any) -> str:
-        return self._random.choice(["Nothing", self._random.choice(self._types).name]) if self._wrong() else type_.name
+        if not self._wrong():
+            return str(type_.name)
+        return self._random.choice(["Nothing", self._random.choice(self._types).name])
 
-    def _variable(self, inputs: Sequence[GraphQLNamedType]) -> str:
+    def _variable(self, inputs: Sequence[Any]) -> str:
         type_ = self._random.choice(inputs)
         text = self._random.choice(["{}", "{}!", "[{}]", "[{}!]!"]).format(self._name(type_))
         return text + (f" = {self._random.choice(WRONG_VALUES[:-2])}" if self._random.random() < 0.2 else "")
@@ -99,8 +100,10 @@ class _Writer:
             return "__typename"
         if self._wrong():
             name = self._random.choice([*self._fields, "nothing", "__schema", "id", "name"])
-            return name + self._random.choice(["", "", "(a: 1)", " " + self._selections(type_, max(depth - 1, 0))])
-        return self._field(*self._random.choice(list(fields.items())), depth)
+            below = self._random.choice(["", "", "(a: 1)", " " + self._selections(type_, max(depth - 1, 0))])
+            return f"{name}{below}"
+        name = self._random.choice(list(fields))
+        return self._field(name, fields[name], depth)
 
     def _inline(self, type_: Any, depth: int) -> str:
         """A fragment whose type may fit, and may meet the type around it by way of an interface or a union only."""

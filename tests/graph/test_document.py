@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -103,6 +104,24 @@ def test_values_mean_the_same_when_they_are_printed_anew(value: str) -> None:
     text = f"{{ echo(string: {value}) }}"
 
     assert sent(check(text).text) == sent(text)
+
+
+def test_document_that_was_valid_is_judged_anew_for_its_operation_and_variables() -> None:
+    text = "query A($id: ID!) { employee(id: $id) { id } } query B($n: Int) { employees(first: $n) { id } }"
+
+    first, second = (check(text, {"id": given}, operation_name="A") for given in ("1", "2"))
+    assert (first.variables, second.variables) == ({"id": "1"}, {"id": "2"})
+    assert check(text, operation_name="B").text.startswith("query B")
+    assert "of non-null type 'ID!'" in refusal(text, operation_name="A")[0]
+    assert "max_cost" in refusal(text, {"n": 6_000}, operation_name="B")[0]
+    assert refusal(text, operation_name="C") == ('it has no operation "C"',)
+    assert "max_fields" in refusal(text, operation_name="B", limits=replace(LIMITS, max_fields=1))[0]
+
+
+def test_document_that_was_refused_is_refused_again() -> None:
+    text = "{ employee(id: 1) { ssn } }"
+
+    assert refusal(text) == refusal(text) == ("1:21: Cannot query field 'ssn' on type 'Employee'.",)
 
 
 def test_typename_alone_goes_upstream() -> None:

@@ -14,8 +14,8 @@ from handler.errors import DocumentRefused
 from handler.graph.hints import MAX_SDL_BYTES
 from handler.graph.view import print_view
 from tests.graph.random_documents import random_document
-from tests.graph.random_schemas import coordinates_of, random_sdl
-from tests.graph.shop import HIDDEN, SDL, VIEW, WIDE, check
+from tests.graph.random_schemas import random_sdl
+from tests.graph.shop import SDL, VIEW, WIDE, check
 from tests.support.schemas import schemas_of
 
 
@@ -26,7 +26,10 @@ def refused(text: str, variables: dict[str, Any] | None = None, **options: Any) 
     return caught.value
 
 
-EMPLOYEE = "type Employee implements Person & Node {\n  id: ID!\n  name: String!\n  manager: Employee\n  reports: [Employee!]!\n}"
+EMPLOYEE = (
+    "type Employee implements Person & Node {\n"
+    "  id: ID!\n  name: String!\n  manager: Employee\n  reports: [Employee!]!\n}"
+)
 FILTER = "input EmployeeFilter {\n  name: String\n  ages: [Int!]\n  and: [EmployeeFilter!]\n  json: JSON\n}"
 ORDER = "enum Order {\n  NAME\n}"
 NODE_FIELD = "type Query {\n  node(id: ID!): Node\n  # and 5 more\n}"
@@ -35,21 +38,29 @@ HINTS = {
     "a field": ("{ employee(id: 1) { nmae } }", "Did you mean name?", EMPLOYEE),
     "a field that is near to none": ("{ employee(id: 1) { turnover } }", "", EMPLOYEE),
     "a field of a type below an interface": (
-        "{ node(id: 1) { reports { id } } }", "Ask for it in ... on Employee.", "interface Node {\n  id: ID!\n}",
+        "{ node(id: 1) { reports { id } } }",
+        "Ask for it in ... on Employee.",
+        "interface Node {\n  id: ID!\n}",
     ),
     "a field of members of a union": (
-        '{ search(text: "") { name } }', "Ask for it in ... on Customer or ... on Employee.", "union Found = Customer | Employee",
+        '{ search(text: "") { name } }',
+        "Ask for it in ... on Customer or ... on Employee.",
+        "union Found = Customer | Employee",
     ),
     "an argument": ("{ node(di: 1) { id } }", "Did you mean id?", NODE_FIELD),
     "a required argument": ("{ node { id } }", "", NODE_FIELD),
     "a type": ("{ node(id: 1) { ... on Employe { id } } }", "Did you mean Employee?", ""),
-    "a variable's type": ("query($x: EmployeFilter) { employees(where: $x) { id } }", "Did you mean EmployeeFilter or Employee?", ""),
+    "a variable's type": (
+        "query($x: EmployeFilter) { employees(where: $x) { id } }",
+        "Did you mean EmployeeFilter or Employee?",
+        "",
+    ),
     "fields that are missing": ("{ employee(id: 1) }", "Did you mean 'employee { ... }'?", EMPLOYEE),
     "an input field": ("{ employees(where: {nam: 1}) { id } }", "Did you mean name or and?", FILTER),
     "an input object": ("{ employees(where: 1) { id } }", "", FILTER),
     "an enum value": ("{ employees(order: NAM) { id } }", "Did you mean NAME?", ORDER),
     "an enum's kind": ('{ employees(order: "NAME") { id } }', "", ORDER),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", HINTS)
@@ -69,13 +80,18 @@ def test_refusal_shows_the_nearest_names_and_the_type_that_was_wrong(what: str) 
 @pytest.mark.parametrize(
     ("text", "value", "sentence", "sdl"),
     [
-        ("query($v: EmployeeFilter) { employees(where: $v) { id } }", {"and": [{"nam": 1}]}, "Did you mean name or and?", FILTER),
+        (
+            "query($v: EmployeeFilter) { employees(where: $v) { id } }",
+            {"and": [{"nam": 1}]},
+            "Did you mean name or and?",
+            FILTER,
+        ),
         ("query($v: EmployeeFilter) { employees(where: $v) { id } }", 7, "", FILTER),
         ("query($v: Order) { employees(order: $v) { id } }", "NMAE", "Did you mean NAME?", ORDER),
         ("query($v: Order) { employees(order: $v) { id } }", 7, "", ORDER),
         ("query($v: Int) { echo(int: $v) }", "x", "", ""),
     ],
-)  # fmt: skip
+)
 def test_hints_for_variables_are_those_for_literals(text: str, value: Any, sentence: str, sdl: str) -> None:
     refusal = refused(text, {"v": value})
 
@@ -140,11 +156,14 @@ NEVER_THERE = schemas_of(
     .replace("  payroll: Payroll\n", "")
     .replace(" fire(id: ID!): Employee", "")
     .replace("name: String! address: String ssn: String! salary: Float!", "name: String!")
-    .replace("id: ID! name: String! address: String manager: Person }\ntype Employee", "id: ID! name: String! manager: Person }\ntype Employee")
+    .replace(
+        "id: ID! name: String! address: String manager: Person }\ntype Employee",
+        "id: ID! name: String! manager: Person }\ntype Employee",
+    )
     .replace("type Payroll { total: Float! }\n", "")
     .replace(" salaryGt: Float", "")
     .replace("{ NAME SALARY }", "{ NAME }")
-)  # fmt: skip
+)
 
 
 def test_schema_without_what_is_hidden_is_the_view() -> None:
@@ -153,11 +172,19 @@ def test_schema_without_what_is_hidden_is_the_view() -> None:
 
 
 PROBES = (
-    "{ employee(id: 1) { %s } }", "{ employee(id: 1) { %s { id } } }", "{ node(id: 1) { ... on Person { %s } } }",
-    '{ search(text: "") { ... on %s { total } } }', "{ %s { total } }", "mutation { %s(id: 1) { id } }",
-    "{ employees(where: {%s: 5}) { id } }", "{ employees(order: %s) { id } }", "query($v: %s) { echo(json: $v) }",
-    "query($v: [%s!]! = 1) { echo(json: $v) }", "{ employee(%s: 1) { id } }", '{ __type(name: "%s") { name } }',
-)  # fmt: skip
+    "{ employee(id: 1) { %s } }",
+    "{ employee(id: 1) { %s { id } } }",
+    "{ node(id: 1) { ... on Person { %s } } }",
+    '{ search(text: "") { ... on %s { total } } }',
+    "{ %s { total } }",
+    "mutation { %s(id: 1) { id } }",
+    "{ employees(where: {%s: 5}) { id } }",
+    "{ employees(order: %s) { id } }",
+    "query($v: %s) { echo(json: $v) }",
+    "query($v: [%s!]! = 1) { echo(json: $v) }",
+    "{ employee(%s: 1) { id } }",
+    '{ __type(name: "%s") { name } }',
+)
 NAMES = (
     "payroll",
     "Payroll",
