@@ -82,6 +82,7 @@ class Limits:
     max_depth: int
     max_fields: int
     max_aliases: int
+    max_cost: int  # objects and items of lists that its answer could hold
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -228,11 +228,16 @@ class InvalidArguments(CallError):
 
 
 class DocumentRefused(CallError):
-    """A GraphQL document that is malformed, passes a limit, or leaves the caller's view."""
+    """A GraphQL document that is malformed, passes a limit, or leaves the caller's view.
 
-    def __init__(self, messages: Sequence[str]) -> None:
-        super().__init__("The GraphQL request was refused: " + "; ".join(messages))
+    ``sdl`` are the types that it got wrong, as the caller may use them; empty where none was.
+    """
+
+    def __init__(self, messages: Sequence[str], *, sdl: str = "") -> None:
+        types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
+        super().__init__("The GraphQL request was refused: " + "; ".join(messages) + types)
         self.messages = tuple(messages)
+        self.sdl = sdl
 
 
 class UpstreamError(CallError):

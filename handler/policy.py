@@ -55,10 +55,6 @@ def hidden_from_everybody(guards: Mapping[str, Mask]) -> Callable[[str], bool]:
     return lambda coordinate: not HIDDEN.isdisjoint(guards.get(coordinate, OPEN))
 
 
-def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> Callable[[str], bool]:
-    """A judge of coordinates for callers of one outcome: hidden unless every table's mask lies within it."""
-
-    def hidden(coordinate: str) -> bool:
-        return any(not table.get(coordinate, OPEN) <= outcome for table in guards)
-
-    return hidden
+def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> set[str]:
+    """The guarded coordinates that callers of one outcome may not use: any table's mask does not lie within it."""
+    return {coordinate for table in guards for coordinate, mask in table.items() if not mask <= outcome}

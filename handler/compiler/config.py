@@ -184,10 +184,11 @@ def _is_http_url(url: str) -> bool:
 
 
 def _limits(section: Section) -> Limits:
-    section.expect("max_tokens", "max_depth", "max_fields", "max_aliases")
+    section.expect(*Limits.__slots__)
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),
         max_fields=section.integer("max_fields", 200, least=1, most=10_000),
         max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
+        max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
     )

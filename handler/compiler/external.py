@@ -10,12 +10,12 @@ from graphql import (
     KnownTypeNamesRule,
     PossibleFragmentSpreadsRule,
     ValuesOfCorrectTypeRule,
+    build_schema,
     validate,
 )
 
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.problems import Problems
-from handler.graph.document import build_view_schema
 from handler.graph.view import build_view, print_view
 from handler.policy import OPEN, hidden_from
 
@@ -41,7 +41,7 @@ class ExternalSchema:
     def __init__(self, endpoint: Endpoint) -> None:
         view = build_view(endpoint.index, hidden_from(OPEN, endpoint.external_guards))
         sdl = print_view(view) if view.root_fields() else NOTHING
-        self._schema = build_view_schema(sdl)
+        self._schema = build_schema(sdl, assume_valid=True, assume_valid_sdl=True)
 
     def refuse(self, document: DocumentNode, problems: Problems) -> bool:
         """Report what a valid document uses and clients do not have. Whether there was something."""

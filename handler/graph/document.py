@@ -1,4 +1,4 @@
-"""A document's way through a view: parse, structural limits, operation, validation, variables, print.
+"""A document's way through a view: parse, operation, structural limits, validation, variables, cost, print.
 
 One path for everything that a caller writes as GraphQL text. Nothing that did not come through here goes upstream.
 graphql-core loads with this module, so it is imported where a document arrives, not before.
@@ -24,26 +24,32 @@ from graphql import (
     OperationType,
     SelectionSetNode,
     Visitor,
-    build_ast_schema,
-    execute_sync,
+    get_variable_values,
     parse,
     print_ast,
     separate_operations,
     validate,
     visit,
 )
-from graphql.execution.values import get_variable_values
 
 from handler.bundle import Limits, to_json_bytes
 from handler.errors import DocumentRefused
+from handler.graph.cost import refuse_costly
+from handler.graph.hints import hints_for
+from handler.graph.introspection import answer
+from handler.graph.places import sentence_of, shown
+from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
+from handler.graph.view import View
 
 INTROSPECTION = frozenset({"__schema", "__type"})
 
 D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = 10
-MAX_SENTENCE_CHARS = 500
+
+MAX_CHARS = 200_000
+"""Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,33 +63,31 @@ class CheckedDocument:
     introspection: DocumentNode | None  # answered here, never sent
 
 
-def build_view_schema(sdl: str) -> GraphQLSchema:
-    """The executable form of a view's SDL. The compiler has judged the schema; here it is taken as valid."""
-    return build_ast_schema(parse(sdl, no_location=True), assume_valid=True, assume_valid_sdl=True)
-
-
 def check_document(
     text: str,
     *,
-    schema: GraphQLSchema,
+    schemas: ViewSchemas,
     operation_name: str | None,
     variables: Mapping[str, Any],
     limits: Limits,
 ) -> CheckedDocument:
-    """Judge a request against the schema of a view.
+    """Judge a request against a view.
 
     Raises:
         DocumentRefused: with at most ten sentences, each with line and column where there is one.
 
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
-    document = _parse(text, limits)
+    view = schemas.view
+    known = schemas.find_valid(text, limits)
+    document = known.document if known else _parse(text, limits)
     operation = _choose_operation(document, operation_name)
-    _refuse_kind(operation, schema)
-    refuse_large(document, limits)
-    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True))
+    _refuse_kind(operation, view)
+    schema = known.schema if known else _judge(text, document, schemas, limits)
     own = separate_operations(document)[operation.name.value if operation.name else ""]
-    declared = _declared_variables(schema, operation, variables)
+    declared = _declared_variables(operation, variables)
+    coerced = _coerced_variables(schema, operation, declared, view)
+    refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
@@ -93,12 +97,15 @@ def check_document(
     )
 
 
-def answer_introspection(checked: CheckedDocument, schema: GraphQLSchema) -> dict[str, Any]:
-    """Answer a document of introspection fields from the view's schema: a GraphQL response."""
+def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict[str, Any]:
+    """Answer a document of introspection fields from the view: a GraphQL response.
+
+    Raises:
+        DocumentRefused: the answer would be too large.
+    """
     if checked.introspection is None:
         raise DocumentRefused(["this document does not ask for the schema"])
-    result = execute_sync(schema, checked.introspection, variable_values=dict(checked.variables))
-    return dict(result.formatted)
+    return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
 
 
 def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
@@ -134,62 +141,70 @@ def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
 
 
 def _parse(text: str, limits: Limits) -> DocumentNode:
+    if len(text) > MAX_CHARS:
+        more = f"it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused([f"{more}: ask for less in one request, and give long values as variables"])
     try:
         return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
-        raise DocumentRefused([_sentence(exc)]) from exc
+        raise DocumentRefused([sentence_of(exc)]) from exc
 
 
 def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
     operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
-    shown = f'"{_printable(name)}"' if name else ""
     match operations:
         case [operation]:
             return operation
         case []:
-            raise DocumentRefused([f"it has no operation {shown}".rstrip()])
+            raise DocumentRefused([f"it has no operation {shown(name)}" if name else "it has no operation"])
         case _ if name:
-            raise DocumentRefused([f"it has several operations named {shown}"])
+            raise DocumentRefused([f"it has several operations named {shown(name)}"])
         case _:
             raise DocumentRefused(["it has several operations: name one in operationName"])
 
 
-def _refuse_kind(operation: OperationDefinitionNode, schema: GraphQLSchema) -> None:
+def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(["subscriptions are not supported: send a query"])
-    if schema.get_root_type(operation.operation) is None:
+    if operation.operation.value not in view.root_fields():
         raise DocumentRefused([f"this tool has no {operation.operation.value} fields"])
 
 
-def _refuse(errors: Sequence[GraphQLError]) -> None:
+def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
+    """What does not depend on the chosen operation and its variables. The schema that it was judged by."""
+    refuse_large(document, limits)
+    schema = schemas.touched_by(document)
+    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True), schemas.view)
+    schemas.keep_valid(text, limits, ValidDocument(document, schema))
+    return schema
+
+
+def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
     if errors:
-        raise DocumentRefused([_sentence(error) for error in errors[:MAX_ERRORS]])
+        told = errors[:MAX_ERRORS]
+        hints = hints_for([error.message for error in told], view)
+        sentences = [f"{sentence_of(error)} {hint}".rstrip() for error, hint in zip(told, hints.sentences, strict=True)]
+        raise DocumentRefused(sentences, sdl=hints.sdl)
 
 
-def _sentence(error: GraphQLError) -> str:
-    place = "".join(f"{at.line}:{at.column}: " for at in (error.locations or [])[:1])
-    return place + _printable(error.message)
-
-
-def _printable(text: str) -> str:
-    """A caller's own words in an error: not at any length, and without what UTF-8 cannot encode."""
-    shown = text.encode(errors="backslashreplace").decode()
-    return shown if len(shown) <= MAX_SENTENCE_CHARS else shown[: MAX_SENTENCE_CHARS - 1] + "…"
-
-
-def _declared_variables(
-    schema: GraphQLSchema, operation: OperationDefinitionNode, given: Mapping[str, Any]
-) -> dict[str, Any]:
-    nodes = operation.variable_definitions or ()
-    names = {node.variable.name.value for node in nodes}
+def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = {node.variable.name.value for node in operation.variable_definitions or ()}
     declared = {name: value for name, value in given.items() if name in names}
     _refuse_unsendable(declared)
+    return declared
+
+
+def _coerced_variables(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], view: View
+) -> Mapping[str, Any]:
+    nodes = operation.variable_definitions or ()
     coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
     if isinstance(coerced, list):
-        _refuse(coerced)
-    return declared
+        _refuse(coerced, view)
+        return {}
+    return coerced.coerced
 
 
 def _refuse_unsendable(variables: dict[str, Any]) -> None:

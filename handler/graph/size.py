@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graphql import (
     DocumentNode,
@@ -11,6 +11,7 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     InlineFragmentNode,
+    Node,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
@@ -18,45 +19,46 @@ from graphql import (
 
 from handler.bundle import Limits
 from handler.errors import DocumentRefused
+from handler.graph.places import name_of, place_of, shown
 
 MAX_FRAGMENT_NESTING = 40
 """How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""
 
-MAX_TYPE_LISTS = 1
-"""How many lists of a type's parts may stand in each other below ``__schema`` or ``__type``.
+MAX_INTROSPECTION_DEPTH = 20
+"""Levels below ``__schema`` and ``__type``. The query of the usual clients has 15: a type nine times wrapped."""
 
-Every client's introspection query has one. With two, each type lists each of its fields' types with all their fields:
-half a minute for a schema of 1,500 types.
-"""
-
-TYPE_LISTS = ("fields", "inputFields", "interfaces", "possibleTypes")
+MAX_INTROSPECTION_FIELDS = 500
+"""Fields below ``__schema`` and ``__type``, fragments expanded. The query of the usual clients has 240."""
 
 
 def refuse_large(document: DocumentNode, limits: Limits) -> None:
     """Refuse a document that is large once its fragments are expanded, or whose fragments cannot be expanded.
 
+    What asks for the schema has bounds of its own, as no author thinks of it when setting limits.
+
     Raises:
-        DocumentRefused: with the first limit that is passed.
+        DocumentRefused: with the first limit that is passed, and the selection that passes it.
     """
     measure = _Measure(document, limits)
     for node in document.definitions:
         match node:
             case OperationDefinitionNode():
-                measure.selections(node.selection_set, level=1, inside=())
+                measure.selections(node.selection_set, level=1, inside=(), schema=False)
             case FragmentDefinitionNode():
-                measure.fragment(node.name.value, level=1, inside=())
+                measure.fragment(node, node.name.value, level=1, inside=())
 
 
 @dataclass(frozen=True, slots=True)
 class _Size:
-    """Of a selection, its fragments expanded. Heights: ``depth``, ``nesting``, ``type_lists``; the rest are counts."""
+    """Of a selection, its fragments expanded. Depths and ``nesting`` are heights; the rest are counts."""
 
     depth: int = 0
     fields: int = 0
     aliases: int = 0
     schemas: int = 0
     nesting: int = 0  # fragments in fragments
-    type_lists: int = 0
+    schema_depth: int = 0  # below __schema and __type
+    schema_fields: int = 0
 
     def beside(self, other: _Size) -> _Size:
         return _Size(
@@ -65,29 +67,32 @@ class _Size:
             aliases=self.aliases + other.aliases,
             schemas=self.schemas + other.schemas,
             nesting=max(self.nesting, other.nesting),
-            type_lists=max(self.type_lists, other.type_lists),
+            schema_depth=max(self.schema_depth, other.schema_depth),
+            schema_fields=self.schema_fields + other.schema_fields,
         )
 
-    def below(self, node: FieldNode) -> _Size:
+    def below(self, node: FieldNode, *, schema: bool) -> _Size:
         """The size of a field that has this below it."""
-        name = node.name.value
-        return _Size(
+        if schema:
+            return replace(self, schema_depth=self.schema_depth + 1, schema_fields=self.schema_fields + 1)
+        return replace(
+            self,
             depth=self.depth + 1,
             fields=self.fields + 1,
             aliases=self.aliases + (node.alias is not None),
-            schemas=self.schemas + (name == "__schema"),
-            nesting=self.nesting,
-            type_lists=self.type_lists + (name in TYPE_LISTS),
+            schemas=self.schemas + (node.name.value == "__schema"),
         )
 
     def in_fragment(self) -> _Size:
-        return _Size(self.depth, self.fields, self.aliases, self.schemas, self.nesting + 1, self.type_lists)
+        return replace(self, nesting=self.nesting + 1)
 
 
 class _Measure:
     """Sizes of the parts of one document, each fragment measured once. Stops at the first limit that is passed.
 
     ``level`` counts the fields above a part and ``inside`` names the fragments around it: they bound the recursion.
+    ``schema`` tells the parts that ask for the schema: those below ``__schema`` and ``__type``, and fragments on the
+    types that only these return.
     """
 
     def __init__(self, document: DocumentNode, limits: Limits) -> None:
@@ -97,55 +102,62 @@ class _Measure:
         self._limits = limits
         self._known: dict[str, _Size] = {}
 
-    def selections(self, node: SelectionSetNode, *, level: int, inside: tuple[str, ...]) -> _Size:
+    def selections(self, node: SelectionSetNode, *, level: int, inside: tuple[str, ...], schema: bool) -> _Size:
         size = _Size()
         for selection in node.selections:
-            size = size.beside(self._selection(selection, level, inside))
-            self._refuse(size)
+            size = size.beside(self._selection(selection, level, inside, schema=schema))
+            self._refuse(size, selection)
         return size
 
-    def fragment(self, name: str, *, level: int, inside: tuple[str, ...]) -> _Size:
+    def fragment(self, node: Node, name: str, *, level: int, inside: tuple[str, ...]) -> _Size:
         if name in inside:
-            raise DocumentRefused([f'fragment "{name:.60}" spreads itself'])
+            raise DocumentRefused([f"{place_of(node)}fragment {shown(name)} spreads itself"])
         if name not in self._fragments:
-            raise DocumentRefused([f'it has no fragment "{name:.60}"'])
+            raise DocumentRefused([f"{place_of(node)}it has no fragment {shown(name)}"])
         if name not in self._known:
-            self._known[name] = self._inside(self._fragments[name].selection_set, level, (*inside, name))
+            fragment = self._fragments[name]
+            schema = fragment.type_condition.name.value.startswith("__")
+            self._known[name] = self._inside(node, fragment.selection_set, level, (*inside, name), schema=schema)
         return self._known[name]
 
-    def _selection(self, node: SelectionNode, level: int, inside: tuple[str, ...]) -> _Size:
+    def _selection(self, node: SelectionNode, level: int, inside: tuple[str, ...], *, schema: bool) -> _Size:
         match node:
-            case FieldNode(selection_set=None):
-                return _Size().below(node)
-            case FieldNode(selection_set=SelectionSetNode() as selections):
-                return self._field(node, selections, level, inside)
+            case FieldNode():
+                return self._field(node, level, inside, schema=schema)
             case InlineFragmentNode():
-                return self._inside(node.selection_set, level, (*inside, "..."))
+                return self._inside(node, node.selection_set, level, (*inside, "..."), schema=schema)
             case FragmentSpreadNode():
-                return self.fragment(node.name.value, level=level, inside=inside)
+                return self.fragment(node, node.name.value, level=level, inside=inside)
             case _:
                 raise TypeError(f"a selection is a field or a fragment, not {node.kind}")
 
-    def _field(self, node: FieldNode, selections: SelectionSetNode, level: int, inside: tuple[str, ...]) -> _Size:
-        self._refuse(_Size(depth=level))
-        below = self.selections(selections, level=level + 1, inside=inside)
-        if node.name.value in ("__schema", "__type") and below.type_lists > MAX_TYPE_LISTS:
-            lists = ", ".join(TYPE_LISTS)
-            raise DocumentRefused([f"{node.name.value} asks for types within types: ask for one level of {lists}"])
-        return below.below(node)
+    def _field(self, node: FieldNode, level: int, inside: tuple[str, ...], *, schema: bool) -> _Size:
+        self._refuse(_Size(schema_depth=level) if schema else _Size(depth=level), node)
+        if node.selection_set is None:
+            return _Size().below(node, schema=schema)
+        enters = not schema and node.name.value in ("__schema", "__type")
+        below = self.selections(
+            node.selection_set, level=1 if enters else level + 1, inside=inside, schema=schema or enters
+        )
+        return below.below(node, schema=schema)
 
-    def _inside(self, selections: SelectionSetNode, level: int, inside: tuple[str, ...]) -> _Size:
-        self._refuse(_Size(nesting=len(inside)))
-        return self.selections(selections, level=level, inside=inside).in_fragment()
+    def _inside(
+        self, node: Node, selections: SelectionSetNode, level: int, inside: tuple[str, ...], *, schema: bool
+    ) -> _Size:
+        self._refuse(_Size(nesting=len(inside)), node)
+        return self.selections(selections, level=level, inside=inside, schema=schema).in_fragment()
 
-    def _refuse(self, size: _Size) -> None:
+    def _refuse(self, size: _Size, at: Node) -> None:
         for has, allowed, what in self._bounds(size):
             if has > allowed:
-                raise DocumentRefused([f"it has more than {allowed} {what}: ask for less in one request"])
+                more = f"with {name_of(at)} it has more than {allowed} {what}"
+                raise DocumentRefused([f"{place_of(at)}{more}: ask for less in one request"])
 
     def _bounds(self, size: _Size) -> Iterator[tuple[int, int, str]]:
-        yield size.depth, self._limits.max_depth, "levels of fields"
-        yield size.fields, self._limits.max_fields, "fields, fragments expanded"
-        yield size.aliases, self._limits.max_aliases, "aliases, fragments expanded"
+        yield size.depth, self._limits.max_depth, "levels of fields (max_depth)"
+        yield size.fields, self._limits.max_fields, "fields, fragments expanded (max_fields)"
+        yield size.aliases, self._limits.max_aliases, "aliases, fragments expanded (max_aliases)"
         yield size.nesting, MAX_FRAGMENT_NESTING, "fragments in each other"
         yield size.schemas, 1, "__schema"
+        yield size.schema_depth, MAX_INTROSPECTION_DEPTH, "levels below __schema or __type"
+        yield size.schema_fields, MAX_INTROSPECTION_FIELDS, "fields below __schema or __type, fragments expanded"

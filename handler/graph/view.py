@@ -1,25 +1,22 @@
 """A view: the part of a schema that one caller may use through one tool. Pure data, no graphql-core.
 
-Hidden coordinates come in as masks; what hiding one hides with it (interfaces, inputs) was decided by the compiler.
+Hidden coordinates come in; what hiding one hides with it (interfaces, inputs) was decided by the compiler.
 Here the rest follows: a type without visible members is gone and takes with it every field that needs it, a field that
 goes takes the interface fields it fills, and then only what can be reached from the root types stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Container, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from functools import cached_property
 
-from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice, named
+from handler.graph.index import Field, InputValue, Reference, SchemaIndex, TypeSlice
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
 NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
 """The names that make a type a root type where no ``schema`` definition stands."""
-
-Members = dict[str, tuple[str, ...]]
-ArgumentsOf = Callable[[str, str], Mapping[str, InputValue]]
-"""(type, field) -> the field's visible arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,102 +25,107 @@ class View:
 
     index: SchemaIndex
     members: Mapping[str, tuple[str, ...]]
-    arguments: ArgumentsOf
+    gone: Set[str]  # coordinates that are not visible, those of arguments among them
+
+    def arguments(self, type_name: str, field_name: str) -> Mapping[str, InputValue]:
+        """The visible arguments of a visible field."""
+        arguments = self.index[type_name].fields[field_name].arguments
+        return {
+            name: argument
+            for name, argument in arguments.items()
+            if f"{type_name}.{field_name}({name}:)" not in self.gone
+        }
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Operation kind -> the fields that a request may start with."""
         return {kind: self.members[name] for kind, name in self.index.roots.items() if name in self.members}
 
 
-def build_view(index: SchemaIndex, hidden: Callable[[str], bool]) -> View:
-    """Cut ``index`` down to what is visible and reachable. ``hidden`` judges a schema coordinate."""
-    visible = _Visible(index, hidden)
-    members = visible.members()
-    reachable = _reachable(index, members, visible.arguments)
-    return View(index, {name: members[name] for name in index if name in reachable}, visible.arguments)
+def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
+    """Cut ``index`` down to what is visible and reachable. ``hidden`` are schema coordinates.
+
+    What is hidden is little beside what is not, so its consequences are followed, and the rest is only walked once.
+    """
+    references = {name: index.references(name) for name in index}
+    gone = _Gone(index, references).with_all(hidden)
+    reachable = _reachable(index, references, gone)
+    return View(index, {name: _left(index, name, gone) for name in index if name in reachable}, gone)
 
 
 def print_view(view: View) -> str:
     """The SDL of a view: deterministic, and what graphql-core's ``print_schema`` would print of it."""
-    parts = [_schema_definition(view)] + [_definition(view, name) for name in view.members]
+    parts = [_schema_definition(view)] + [print_type(view, name) for name in view.members]
     return "\n\n".join(part for part in parts if part) + "\n" if any(parts) else ""
 
 
-class _Visible:
-    """Which members of each type are visible, before reachability."""
+def _left(index: SchemaIndex, name: str, gone: Set[str]) -> tuple[str, ...]:
+    return tuple(member for member in index.members(name) if f"{name}.{member}" not in gone)
 
-    def __init__(self, index: SchemaIndex, hidden: Callable[[str], bool]) -> None:
+
+class _Gone:
+    """Everything that goes because something else does, as coordinates; a union's members are written as such."""
+
+    def __init__(self, index: SchemaIndex, references: Mapping[str, Sequence[Reference]]) -> None:
         self._index = index
-        self._hidden = hidden
-        self._kept: Members = {}
+        self._references = references
+        self._gone: set[str] = set()
+        self._waiting: list[str] = []
 
-    def members(self) -> Members:
-        """Every type that has something left. What goes may take more with it, so this repeats until nothing goes."""
-        settled = {name: self._own(name) for name in self._index if not self._hidden(name)}
-        while settled != self._kept:
-            self._kept = settled
-            parts = {name: self._settled(name, members) for name, members in settled.items()}
-            settled = {name: left for name, left in parts.items() if left or self._index[name].kind == "scalar"}
-        return settled
+    def with_all(self, hidden: Collection[str]) -> Set[str]:
+        missing = {type_ for parts in self._references.values() for _, _, type_ in parts if type_ not in self._index}
+        self._waiting = [*hidden, *(coordinate for type_ in missing for coordinate in self._users.get(type_, ()))]
+        while self._waiting:
+            coordinate = self._waiting.pop()
+            if coordinate not in self._gone and coordinate.partition(".")[0] in self._index:
+                self._gone.add(coordinate)
+                self._take_along(coordinate)
+        return self._gone
 
-    def arguments(self, type_name: str, field_name: str) -> dict[str, InputValue]:
-        field = self._index[type_name].fields[field_name]
-        return {
-            name: argument
-            for name, argument in field.arguments.items()
-            if self._usable(argument.type) and not self._argument_hidden(type_name, f"{field_name}({name}:)")
-        }
+    @cached_property
+    def _users(self) -> Mapping[str, Sequence[str]]:
+        """A type -> the coordinates that name it. Hiding fields alone does not ask for it."""
+        found: dict[str, list[str]] = {}
+        for name, parts in self._references.items():
+            for member, argument, type_ in parts:
+                found.setdefault(type_, []).append(f"{name}.{member}" + (f"({argument}:)" if argument else ""))
+        return found
 
-    def _own(self, name: str) -> tuple[str, ...]:
-        names = _member_names(self._index[name])
-        if self._index[name].kind == "union":
-            return names
-        return tuple(member for member in names if not self._hidden(f"{name}.{member}"))
+    def _take_along(self, coordinate: str) -> None:
+        type_name, _, rest = coordinate.partition(".")
+        member, _, argument = rest.partition("(")
+        if not member:
+            self._waiting += [f"{type_name}.{each}" for each in self._index.members(type_name)]
+            self._waiting += self._users.get(type_name, ())
+        elif member not in self._index.members(type_name):
+            return
+        elif argument:
+            self._take_along_argument(type_name, member, argument.removesuffix(":)"))
+        else:
+            self._take_along_member(type_name, member)
 
-    def _settled(self, name: str, members: tuple[str, ...]) -> tuple[str, ...]:
-        entry = self._index[name]
-        match entry.kind:
-            case "object" | "interface":
-                return tuple(member for member in members if self._field_usable(name, member, entry.fields[member]))
-            case "input":
-                return self._settled_inputs(entry, members)
-            case "union":
-                return tuple(member for member in members if self._usable(member))
-            case _:
-                return members
+    def _take_along_argument(self, type_name: str, field_name: str, name: str) -> None:
+        """A required one takes its field; one of an implementer takes that of its interfaces.
 
-    def _field_usable(self, type_name: str, field_name: str, field: Field) -> bool:
-        if not self._usable(field.type) or not self._on_implementers(type_name, field_name):
-            return False
-        visible = self.arguments(type_name, field_name)
-        return all(name in visible for name, argument in field.arguments.items() if argument.required)
+        Selecting a field on an interface selects it on the implementers.
+        """
+        argument = self._index[type_name].fields[field_name].arguments.get(name)
+        if argument and argument.required:
+            self._waiting.append(f"{type_name}.{field_name}")
+        self._waiting += self._on_interfaces(type_name, field_name, f"({name}:)")
 
-    def _on_implementers(self, type_name: str, field_name: str) -> bool:
-        """Whether no implementer lost the field: selecting it on an interface selects it on all of them."""
-        return all(
-            field_name in self._kept.get(name, ())
-            for name in self._index.implementers.get(type_name, ())
-            if field_name in self._index[name].fields
-        )
+    def _take_along_member(self, type_name: str, name: str) -> None:
+        entry = self._index[type_name]
+        self._waiting += self._on_interfaces(type_name, name)
+        required = entry.kind == "input" and entry.inputs[name].required
+        if required or not _left(self._index, type_name, self._gone):
+            self._waiting.append(type_name)
 
-    def _argument_hidden(self, type_name: str, argument: str) -> bool:
-        places = (type_name, *self._index.implementers.get(type_name, ()))
-        return any(self._hidden(f"{place}.{argument}") for place in places)
-
-    def _settled_inputs(self, entry: TypeSlice, members: tuple[str, ...]) -> tuple[str, ...]:
-        kept = tuple(member for member in members if self._usable(entry.inputs[member].type))
-        lacks_required = any(value.required for name, value in entry.inputs.items() if name not in kept)
-        return () if lacks_required else kept
-
-    def _usable(self, type_text: str) -> bool:
-        return named(type_text) in self._kept
+    def _on_interfaces(self, type_name: str, field_name: str, argument: str = "") -> list[str]:
+        interfaces = [name for name in self._index.interfaces(type_name) if name in self._index]
+        return [f"{name}.{field_name}{argument}" for name in interfaces if field_name in self._index.members(name)]
 
 
-def _member_names(entry: TypeSlice) -> tuple[str, ...]:
-    return entry.members or tuple(entry.fields or entry.inputs or entry.values)
-
-
-def _reachable(index: SchemaIndex, members: Members, arguments: ArgumentsOf) -> set[str]:
+def _reachable(index: SchemaIndex, references: Mapping[str, Sequence[Reference]], gone: Set[str]) -> set[str]:
     """What a request can meet, from the root types on.
 
     An interface that a field returns brings its implementers. One that is there only because a type implements it
@@ -131,33 +133,29 @@ def _reachable(index: SchemaIndex, members: Members, arguments: ArgumentsOf) -> 
     """
     found: set[str] = set()
     opened: set[str] = set()
+    cut = {coordinate.partition(".")[0] for coordinate in gone}
     waiting = [(name, True) for name in index.roots.values()]
     while waiting:
         name, returned = waiting.pop()
-        if name not in members:
+        if name not in index or name in gone:
             continue
         if returned and name in index.implementers and name not in opened:
             opened.add(name)
             waiting += [(implementer, True) for implementer in index.implementers[name]]
         if name not in found:
             found.add(name)
-            waiting += [(neighbour, True) for neighbour in _neighbours(index, name, members[name], arguments)]
-            waiting += [(interface, False) for interface in index[name].interfaces]
+            parts = _visible(name, references[name], gone) if name in cut else references[name]
+            waiting += [(type_, True) for type_ in {type_ for _, _, type_ in parts}]
+            waiting += [(interface, False) for interface in index.interfaces(name)]
     return found
 
 
-def _neighbours(index: SchemaIndex, name: str, members: tuple[str, ...], arguments: ArgumentsOf) -> Iterable[str]:
-    """The types that a type's members name."""
-    entry = index[name]
-    match entry.kind:
-        case "object" | "interface":
-            for member in members:
-                yield named(entry.fields[member].type)
-                yield from (named(argument.type) for argument in arguments(name, member).values())
-        case "input":
-            yield from (named(entry.inputs[member].type) for member in members)
-        case "union":
-            yield from members
+def _visible(name: str, parts: Sequence[Reference], gone: Set[str]) -> list[Reference]:
+    return [
+        (member, argument, type_)
+        for member, argument, type_ in parts
+        if f"{name}.{member}" not in gone and (not argument or f"{name}.{member}({argument}:)" not in gone)
+    ]
 
 
 # Printing. The forms are graphql-core's (utilities/print_schema), so that both can be compared in tests.
@@ -177,13 +175,41 @@ def _as_named(view: View, kind: str, roots: Mapping[str, str]) -> bool:
     return roots.get(kind) == (name if name in view.members else None)
 
 
-def _definition(view: View, name: str) -> str:
-    entry, members = view.index[name], view.members[name]
+def print_type(view: View, name: str) -> str:
+    """The SDL of one type of a view; empty for a scalar that every schema has."""
+    return _definition(view, name, view.index[name], view.members[name])
+
+
+def print_bare(view: View, name: str, members: Sequence[str]) -> str:
+    """The same without descriptions, and with some of its members. A comment says how many are left out."""
+    text = _definition(view, name, _bare(view.index[name], members), members)
+    left_out = len(view.members[name]) - len(members)
+    return text.removesuffix("}") + f"  # and {left_out} more\n}}" if left_out and text.endswith("}") else text
+
+
+def _bare(entry: TypeSlice, members: Sequence[str]) -> TypeSlice:
+    def bare(value: InputValue) -> InputValue:
+        return replace(value, description="")
+
+    fields = {name: entry.fields[name] for name in members if name in entry.fields}
+    return replace(
+        entry,
+        description="",
+        fields={
+            name: replace(field, description="", arguments={each: bare(at) for each, at in field.arguments.items()})
+            for name, field in fields.items()
+        },
+        inputs={name: bare(value) for name, value in entry.inputs.items()},
+        values={name: ("", directives) for name, (_, directives) in entry.values.items()},
+    )
+
+
+def _definition(view: View, name: str, entry: TypeSlice, members: Sequence[str]) -> str:
     head = _described(entry.description)
     match entry.kind:
         case "object" | "interface":
             keyword = "type" if entry.kind == "object" else "interface"
-            lines = [_field_line(view, name, member) for member in members]
+            lines = [_field_line(member, entry.fields[member], view.arguments(name, member)) for member in members]
             return f"{head}{keyword} {name}{_implements(view, entry)}{entry.directives}{_block(lines)}"
         case "union":
             return f"{head}union {name}{entry.directives} = {' | '.join(members)}"
@@ -201,10 +227,10 @@ def _implements(view: View, entry: TypeSlice) -> str:
     return f" implements {' & '.join(names)}" if names else ""
 
 
-def _field_line(view: View, type_name: str, field_name: str) -> str:
-    field = view.index[type_name].fields[field_name]
-    arguments = _arguments(view.arguments(type_name, field_name))
-    return f"{_described(field.description, '  ')}  {field_name}{arguments}: {field.type}{field.directives}"
+def _field_line(name: str, field: Field, visible: Container[str]) -> str:
+    arguments = {each: argument for each, argument in field.arguments.items() if each in visible}
+    head = _described(field.description, "  ")
+    return f"{head}  {name}{_arguments(arguments)}: {field.type}{field.directives}"
 
 
 def _arguments(arguments: Mapping[str, InputValue]) -> str:

@@ -17,7 +17,9 @@ from handler.server.caller import Caller
 from handler.server.upstream import GraphQLRequest, execute
 
 if TYPE_CHECKING:
-    from graphql import DocumentNode, FieldNode, GraphQLSchema  # noqa: TID251 - names for the type checker
+    from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker
+
+    from handler.graph.schemas import ViewSchemas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +49,10 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
     """
     from handler.graph.document import answer_introspection, check_document
 
-    schema = await _view_schema(caller, tool)
+    schemas = await _view_schemas(caller, tool)
     checked = check_document(
         document.text,
-        schema=schema,
+        schemas=schemas,
         operation_name=document.operation_name,
         variables=document.variables,
         limits=(tool or caller.endpoint.bundle).limits,
@@ -65,8 +67,8 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
     if not checked.introspection:
         return Prepared(kind=checked.kind, request=request)
     if tool is None:
-        _refuse_introspection(caller, checked.introspection, schema)
-    return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schema))
+        _refuse_introspection(caller, checked.introspection, schemas)
+    return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
 
 
 def prepare_persisted(
@@ -120,17 +122,17 @@ def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
     return operation is not None and operation.operation is OperationType.MUTATION
 
 
-async def _view_schema(caller: Caller, tool: GraphQLTool | None) -> GraphQLSchema:
+async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
     try:
-        return await asyncio.to_thread(caller.endpoint.view_schema, tool, caller.outcome)
+        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.outcome)
     except (StorageError, BundleError) as exc:
         raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
 
 
-def _refuse_introspection(caller: Caller, document: DocumentNode, schema: GraphQLSchema) -> None:
+def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
     hidden = {name for name, mask in caller.endpoint.bundle.graphql.guards.items() if not mask <= caller.outcome}
-    root = schema.query_type.name if schema.query_type else "Query"
+    root = schemas.view.index.roots.get("query", "Query")
     refused = [
         f'{_place(field)}Cannot query field "{field.name.value}" on type "{root}".'
         for field in _fields(document)

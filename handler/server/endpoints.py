@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from handler.bundle import (
@@ -20,19 +21,22 @@ from handler.bundle import (
 )
 from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.view import build_view
 from handler.policy import Mask, hidden_from
 from handler.storage import Storage
 
 if TYPE_CHECKING:
-    from graphql import GraphQLSchema  # noqa: TID251 - a name for the type checker
-
+    from handler.graph.schemas import ViewSchemas
     from handler.server.arguments import ArgumentsValidator
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 MAX_HELD = 256
 """Endpoints held in memory; the one unused for longest goes first."""
+
+MAX_VIEWS = 16
+"""Views held for one endpoint, each with the schemas of the documents that came to it."""
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
@@ -56,7 +60,8 @@ class Endpoint:
         self._storage = storage
         self._index: SchemaIndex | None = None
         self._validators: dict[str, ArgumentsValidator] = {}
-        self._schemas: dict[tuple[str, Mask], GraphQLSchema] = {}
+        self._views: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
+        self._lock = Lock()
 
     def validator(self, tool: Tool) -> ArgumentsValidator:
         """The validator of a tool's arguments. jsonschema loads with the first one."""
@@ -83,23 +88,27 @@ class Endpoint:
         """The validator of what fills a tool's bound variables."""
         return self._validator(f"bound {tool.name}", tool.name, tool.bound)
 
-    def view_schema(self, tool: GraphQLTool | None, outcome: Mask) -> GraphQLSchema:
-        """The executable schema of what callers of this outcome may use through a tool, or without one of all there is.
+    def view_schemas(self, tool: GraphQLTool | None, outcome: Mask) -> ViewSchemas:
+        """What callers of this outcome may use through a tool, or without one of all there is.
 
-        Blocks while it is built.
+        Blocks while it is made; graphql-core loads with the first one.
 
         Raises:
             DocumentRefused: there is nothing that these callers may use.
         """
-        key, own = (tool.name, outcome) if tool else ("", outcome), (tool or self.bundle.graphql).guards
-        if key not in self._schemas:
-            from handler.graph.document import build_view_schema
+        from handler.graph.schemas import ViewSchemas
 
-            view = build_view(self._require_index(), hidden_from(outcome, self.bundle.guards, own))
-            if not view.root_fields():
-                raise DocumentRefused(["nothing here is open to this caller"])
-            self._schemas[key] = build_view_schema(print_view(view))
-        return self._schemas[key]
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            schemas = self._views.get(key)
+            if schemas is None:
+                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
+                view = build_view(self._require_index(), hidden)
+                if not view.root_fields():
+                    raise DocumentRefused(["nothing here is open to this caller"])
+                schemas = ViewSchemas(view)
+            _keep(self._views, key, schemas, most=MAX_VIEWS)
+        return schemas
 
     def _require_index(self) -> SchemaIndex:
         if self._index is None:
@@ -195,9 +204,9 @@ class Endpoints:
         return replace(known, checked_at=now)
 
 
-def _keep(entries: OrderedDict[str, T], name: str, entry: T, *, most: int) -> None:
+def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
     """Put an entry in as the newest; the oldest go."""
-    entries[name] = entry
-    entries.move_to_end(name)
+    entries[key] = entry
+    entries.move_to_end(key)
     while len(entries) > most:
         entries.popitem(last=False)

@@ -21,15 +21,15 @@ from graphql import (
 
 from handler.bundle import PrescribedTool
 from handler.compiler.compile import Compiled
-from handler.graph.document import build_view_schema
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
+from tests.support.schemas import schema_of_sdl
 
 
 def json_scalar_names(compiled: Compiled) -> set[str]:
     """The keys of answers, the variables and the input fields that are custom scalars, or lists of them."""
     index = read_index(compiled.index, sha256=compiled.bundle.index)
-    schema = build_view_schema(print_view(build_view(index, lambda _: False)))
+    schema = schema_of_sdl(print_view(build_view(index, ())))
     found = _Names(schema)
     for tool in compiled.bundle.tools:
         if isinstance(tool, PrescribedTool):

@@ -16,7 +16,7 @@ ELSEWHERE = "which Stile does not run: upstream.url must name a server that does
 
 def printed(folder: Path, sdl: str) -> str:
     made = compiled(folder, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
-    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), lambda _: False))
+    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), ()))
 
 
 def warnings(folder: Path, sdl: str) -> list[str]:

@@ -14,11 +14,10 @@ from handler.compiler.directives import VisibilityPattern
 from handler.compiler.hiding import Consequences
 from handler.compiler.problems import Place, Problems
 from handler.compiler.visibility import hidden_by_patterns
-from handler.graph.document import build_view_schema
 from handler.graph.view import build_view, print_view
 from handler.policy import HIDDEN, Mask, hidden_from
 from tests.compiler.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
-from tests.support.schemas import index_of
+from tests.support.schemas import index_of, schema_of_sdl
 
 SDL = """
 type Query {
@@ -282,7 +281,7 @@ def test_what_needs_a_hidden_input_is_hidden_with_it(own: str, follows: set[str]
 def view_of(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> set[str]:
     """The coordinates of the view that ``guards`` leave."""
     sdl = print_view(build_view(index_of(schema), hidden_from(frozenset(), guards)))
-    return coordinates_in_reach(build_view_schema(sdl)) if sdl else set()
+    return coordinates_in_reach(schema_of_sdl(sdl)) if sdl else set()
 
 
 class Case:

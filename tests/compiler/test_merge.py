@@ -15,7 +15,7 @@ TWO_FILES = 'extend schema @sdl(files: ["other.graphql"])\n' + TOOL
 def schema_of(folder: Path, index: str, other: str = "scalar Unused") -> str:
     """The schema that two files make, as it is printed."""
     made = compiled(folder, {"index.graphql": TWO_FILES + index, "other.graphql": other, "config.yaml": READABLE})
-    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), lambda _: False))
+    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), ()))
 
 
 def warnings(folder: Path, index: str) -> list[str]:

@@ -205,7 +205,7 @@ input Filter @oneOf {
 }
 '''
     made = compiled(tmp_path, {"index.graphql": sdl, "config.yaml": READABLE})
-    view = build_view(read_index(made.index, sha256=made.bundle.index), lambda _: False)
+    view = build_view(read_index(made.index, sha256=made.bundle.index), ())
 
     assert print_view(view) == sdl
 

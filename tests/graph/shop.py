@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graphql import GraphQLSchema
-
 from handler.bundle import Limits
 from handler.graph.document import CheckedDocument, check_document
-from tests.support.schemas import view_schema_of
+from handler.graph.schemas import ViewSchemas
+from tests.support.schemas import schemas_of
 
 SDL = """
 type Query {
@@ -50,12 +49,12 @@ HIDDEN = frozenset(
         "Order.SALARY",
     }
 )
-VIEW = view_schema_of(SDL, HIDDEN)
+VIEW = schemas_of(SDL, HIDDEN)
 
-LIMITS = Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20)
+LIMITS = Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000)
 """What an endpoint has whose config.yaml says nothing of limits."""
 
-WIDE = replace(LIMITS, max_tokens=100_000, max_depth=50, max_fields=10_000, max_aliases=10_000)
+WIDE = replace(LIMITS, max_tokens=100_000, max_depth=50, max_fields=10_000, max_aliases=10_000, max_cost=10_000_000)
 """The widest that config.yaml takes."""
 
 
@@ -64,8 +63,10 @@ def check(
     variables: Mapping[str, Any] | None = None,
     *,
     operation_name: str | None = None,
-    schema: GraphQLSchema = VIEW,
+    schemas: ViewSchemas = VIEW,
     limits: Limits = LIMITS,
 ) -> CheckedDocument:
     """Check a document as a caller of the view would send it."""
-    return check_document(text, schema=schema, operation_name=operation_name, variables=variables or {}, limits=limits)
+    return check_document(
+        text, schemas=schemas, operation_name=operation_name, variables=variables or {}, limits=limits
+    )

@@ -19,11 +19,10 @@ from graphql.validation import FieldsOnCorrectTypeRule, KnownTypeNamesRule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.graph.document import build_view_schema
 from handler.graph.view import print_view
 from tests.conftest import DEMO
 from tests.graph.random_schemas import coordinates_of, expected_coordinates, random_sdl
-from tests.support.schemas import view_of, view_schema_of
+from tests.support.schemas import schema_of_sdl, view_of
 
 WHOLE = {
     "the demo": (DEMO / "schema.graphql").read_text(encoding="utf-8"),
@@ -169,7 +168,7 @@ def test_type_named_like_a_hidden_root_does_not_become_the_root() -> None:
         type Query { a: Mutation } type Mutation { x: Int } type Change { x: Int }
     """
 
-    view, whole = view_schema_of(schema, ["Change"]), view_schema_of(schema)
+    view, whole = schema_of_sdl(print_view(view_of(schema, ["Change"]))), schema_of_sdl(print_view(view_of(schema)))
 
     assert (view.mutation_type, "Mutation" in view.type_map) == (None, True)
     assert whole.mutation_type is whole.type_map["Change"]
@@ -302,4 +301,4 @@ def test_view_has_what_is_neither_hidden_nor_out_of_reach(random: Random) -> Non
         [] if view.query_type else ["Query root type must be provided."]
     )
     selectable = sorted(coordinate for coordinate in coordinates_of(schema) if re.fullmatch(r"\w+\.f\d", coordinate))
-    assert fields_that_validate(build_view_schema(sdl), selectable) == expected & set(selectable)
+    assert fields_that_validate(schema_of_sdl(sdl), selectable) == expected & set(selectable)

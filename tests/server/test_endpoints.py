@@ -201,4 +201,4 @@ def test_validators_and_schemas_are_built_once(demo: Compiled) -> None:
     outcome: frozenset[int] = frozenset()
 
     assert endpoint.validator(prescribed) is endpoint.validator(prescribed)
-    assert endpoint.view_schema(graphql, outcome) is endpoint.view_schema(graphql, outcome)  # type: ignore[arg-type] # a GraphQL tool
+    assert endpoint.view_schemas(graphql, outcome) is endpoint.view_schemas(graphql, outcome)  # type: ignore[arg-type] # a GraphQL tool

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from graphql import GraphQLSchema, build_schema
+from graphql import GraphQLSchema, build_ast_schema, build_schema, parse
 
 from handler.compiler.schema_index import build_index
-from handler.graph.document import build_view_schema
 from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.graph.view import View, build_view, print_view
+from handler.graph.schemas import ViewSchemas
+from handler.graph.view import View, build_view
 
 
 def index_of(schema: GraphQLSchema | str) -> SchemaIndex:
@@ -20,9 +20,14 @@ def index_of(schema: GraphQLSchema | str) -> SchemaIndex:
 
 def view_of(schema: GraphQLSchema | str, hidden: Collection[str] = ()) -> View:
     """The view without the ``hidden`` coordinates."""
-    return build_view(index_of(schema), set(hidden).__contains__)
+    return build_view(index_of(schema), hidden)
 
 
-def view_schema_of(schema: GraphQLSchema | str, hidden: Collection[str] = ()) -> GraphQLSchema:
-    """What documents are validated against."""
-    return build_view_schema(print_view(view_of(schema, hidden)))
+def schemas_of(schema: GraphQLSchema | str, hidden: Collection[str] = ()) -> ViewSchemas:
+    """What documents are judged by."""
+    return ViewSchemas(view_of(schema, hidden))
+
+
+def schema_of_sdl(sdl: str) -> GraphQLSchema:
+    """graphql-core's own reading of a view's SDL, whole: the oracle of what is made without it."""
+    return build_ast_schema(parse(sdl, no_location=True), assume_valid=True, assume_valid_sdl=True)

@@ -1,0 +1,195 @@
+"""Questions for the schema, answered from a view.
+
+graphql-core knows what each field of ``__Schema`` and ``__Type`` is; here only the walk is done, because its own would
+go through every type as often as a document leads there. A type below a selection is answered once, and the answer
+stands wherever the document leads to it, so the work grows with types times selections. What is left to bound is the
+size of the answer, which is counted while it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any, cast
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLIncludeDirective,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLSkipDirective,
+    InlineFragmentNode,
+    NamedTypeNode,
+    OperationDefinitionNode,
+    SchemaMetaFieldDef,
+    SelectionNode,
+    SelectionSetNode,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    get_argument_values,
+    get_directive_values,
+    get_variable_values,
+    is_abstract_type,
+)
+
+from handler.errors import DocumentRefused
+
+MAX_BYTES = 5_000_000
+"""The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
+
+META_FIELDS: Mapping[str, GraphQLField] = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+    "__typename": TypeNameMetaFieldDef,
+}
+
+
+def answer(
+    document: DocumentNode, schema: GraphQLSchema, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
+) -> dict[str, Any]:
+    """The data of a valid document that has one operation, and only introspection fields at its root.
+
+    Raises:
+        DocumentRefused: the answer would be larger than ``max_bytes``, as compact JSON without escapes.
+    """
+    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    root = schema.get_root_type(operation.operation)
+    coerced = get_variable_values(schema, operation.variable_definitions or (), dict(variables))
+    if root is None or isinstance(coerced, list):
+        raise TypeError("only a document that was checked is answered")
+    walk = _Walk(document, schema, coerced, max_bytes)
+    data, _ = walk.object(root, None, (operation.selection_set,))
+    return cast("dict[str, Any]", data)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A response key: the field, its arguments, and what is selected below it."""
+
+    key: str
+    field: GraphQLField
+    arguments: Mapping[str, Any]
+    below: tuple[SelectionSetNode, ...]
+
+
+Sized = tuple[Any, int]
+"""A JSON value, and about how many bytes it has."""
+
+
+class _Walk:
+    def __init__(self, document: DocumentNode, schema: GraphQLSchema, variables: Any, max_bytes: int) -> None:
+        self._fragments = {
+            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+        }
+        self._schema = schema
+        self._variables = variables
+        self._max_bytes = max_bytes
+        self._asked: dict[tuple[int, ...], list[_Asked]] = {}
+        self._answers: dict[tuple[int, tuple[int, ...]], Sized] = {}
+
+    def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
+        """An object of an introspection type, or of the query type."""
+        identity = tuple(map(id, sets))
+        if type_.name != "__Type":
+            return self._object(type_, source, sets, identity)
+        known = self._answers.get((id(source), identity))
+        if known is None:
+            known = self._answers[id(source), identity] = self._object(type_, source, sets, identity)
+        return known
+
+    def _object(
+        self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...], identity: tuple[int, ...]
+    ) -> Sized:
+        asked = self._asked.get(identity)
+        if asked is None:
+            asked = self._asked[identity] = self._fields(type_, sets)
+        context = SimpleNamespace(schema=self._schema, parent_type=type_)
+        value, size = {}, 2
+        for each in asked:
+            resolve = cast("Any", each.field.resolve)
+            part, part_size = self._value(each.field.type, resolve(source, context, **each.arguments), each.below)
+            value[each.key] = part
+            size += len(each.key) + part_size + 4
+            self._refuse(size)
+        return value, size
+
+    def _value(self, type_: Any, value: Any, below: tuple[SelectionSetNode, ...]) -> Sized:
+        if isinstance(type_, GraphQLNonNull):
+            type_ = type_.of_type
+        if value is None or isinstance(value, bool):
+            return value, 5
+        if isinstance(type_, GraphQLList):
+            return self._list(type_.of_type, value, below)
+        if isinstance(type_, GraphQLObjectType):
+            return self.object(type_, value, below)
+        text = str(type_.coerce_output_value(value) if isinstance(type_, GraphQLEnumType) else value)
+        return text, len(text if text.isascii() else text.encode(errors="replace")) + 2
+
+    def _list(self, type_: Any, values: Iterable[Any], below: tuple[SelectionSetNode, ...]) -> Sized:
+        found, size = [], 2
+        for value in values:
+            part, part_size = self._value(type_, value, below)
+            found.append(part)
+            size += part_size + 1
+            self._refuse(size)
+        return found, size
+
+    def _refuse(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise DocumentRefused(
+                [f"the answer would have more than {self._max_bytes:,} bytes: ask for fewer types or fields of them"]
+            )
+
+    def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
+        """What is asked of an object, by response key."""
+        nodes: dict[str, list[FieldNode]] = {}
+        for selections in sets:
+            self._collect(type_, selections, nodes, set())
+        return [
+            _Asked(
+                key,
+                field := META_FIELDS.get(same[0].name.value) or type_.fields[same[0].name.value],
+                get_argument_values(field, same[0], self._variables),
+                tuple(node.selection_set for node in same if node.selection_set),
+            )
+            for key, same in nodes.items()
+        ]
+
+    def _collect(
+        self, type_: GraphQLObjectType, selections: SelectionSetNode, nodes: dict[str, list[FieldNode]], seen: set[str]
+    ) -> None:
+        for node in selections.selections:
+            if not self._included(node):
+                continue
+            match node:
+                case FieldNode():
+                    nodes.setdefault((node.alias or node.name).value, []).append(node)
+                case InlineFragmentNode():
+                    if node.type_condition is None or self._is_on(type_, node.type_condition):
+                        self._collect(type_, node.selection_set, nodes, seen)
+                case FragmentSpreadNode() if node.name.value not in seen:
+                    seen.add(node.name.value)
+                    fragment = self._fragments[node.name.value]
+                    if self._is_on(type_, fragment.type_condition):
+                        self._collect(type_, fragment.selection_set, nodes, seen)
+
+    def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
+        """Whether a fragment is on a type. Only the query type can be met by way of an interface or a union."""
+        on = self._schema.get_type(condition.name.value)
+        return on is type_ or (
+            is_abstract_type(on) and isinstance(type_, GraphQLObjectType) and self._schema.is_sub_type(on, type_)
+        )
+
+    def _included(self, node: SelectionNode) -> bool:
+        skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
+        include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
+        return not (skip and skip["if"]) and not (include and not include["if"])

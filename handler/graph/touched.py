@@ -1,0 +1,121 @@
+"""What a document touches of a view: enough to judge the document as against the whole of it.
+
+A field is looked up on the type that stands around it, a type where it is named, an argument where it is given. No rule
+of GraphQL's asks for more, once it suggests no names; a fragment is judged where it is defined, so each is walked once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from graphql import (
+    ArgumentNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    InlineFragmentNode,
+    ListTypeNode,
+    NamedTypeNode,
+    NonNullTypeNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    TypeNode,
+    VariableDefinitionNode,
+)
+
+from handler.graph.index import named
+from handler.graph.view import View
+
+COMPOSITE = frozenset({"object", "interface", "union"})
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Coordinates taken apart, visible ones only. Documents that touch the same need the same schema."""
+
+    fields: frozenset[tuple[str, str]]
+    arguments: frozenset[tuple[str, str, str]]
+    types: frozenset[str]  # named by fragments and variables
+    parents: frozenset[str]  # whose fields are asked for, or that a fragment is on
+
+
+def touched_by(document: DocumentNode, view: View) -> Touched:
+    """What a document touches; its fragments and its other operations count, as they are judged too."""
+    walk = _Walk(view)
+    for node in document.definitions:
+        match node:
+            case OperationDefinitionNode():
+                walk.variables(node.variable_definitions or ())
+                walk.selections(node.selection_set, walk.root(node.operation.value))
+            case FragmentDefinitionNode():
+                walk.variables(node.variable_definitions or ())
+                walk.selections(node.selection_set, walk.type_named(node.type_condition))
+    return Touched(
+        fields=frozenset(walk.fields),
+        arguments=frozenset(walk.arguments),
+        types=frozenset(walk.types),
+        parents=frozenset(walk.parents),
+    )
+
+
+def field_type(view: View, parent: str | None, field_name: str) -> str | None:
+    """The printed type of a visible field, or nothing where there is no such field."""
+    if parent is None or field_name not in view.members.get(parent, ()):
+        return None
+    field = view.index[parent].fields.get(field_name)
+    return field.type if field else None
+
+
+class _Walk:
+    """Collects while it descends; what stands below an unknown field or type has no parent."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.fields: set[tuple[str, str]] = set()
+        self.arguments: set[tuple[str, str, str]] = set()
+        self.types: set[str] = set()
+        self.parents: set[str] = set()
+
+    def root(self, kind: str) -> str | None:
+        name = self._view.index.roots.get(kind)
+        return name if name in self._view.members else None
+
+    def variables(self, nodes: Sequence[VariableDefinitionNode]) -> None:
+        for node in nodes:
+            self.type_named(node.type)
+
+    def type_named(self, node: TypeNode) -> str | None:
+        match node:
+            case ListTypeNode() | NonNullTypeNode():
+                return self.type_named(node.type)
+            case NamedTypeNode() if node.name.value in self._view.members:
+                self.types.add(node.name.value)
+                return node.name.value
+            case _:
+                return None
+
+    def selections(self, selections: SelectionSetNode, parent: str | None) -> None:
+        if parent is not None and self._view.index.kind(parent) in COMPOSITE:
+            self.parents.add(parent)
+        for node in selections.selections:
+            match node:
+                case FieldNode():
+                    self._field(node, parent)
+                case InlineFragmentNode(type_condition=None):
+                    self.selections(node.selection_set, parent)
+                case InlineFragmentNode(type_condition=NamedTypeNode() as condition):
+                    self.selections(node.selection_set, self.type_named(condition))
+
+    def _field(self, node: FieldNode, parent: str | None) -> None:
+        name = node.name.value
+        type_text = field_type(self._view, parent, name)
+        if type_text is not None and parent is not None:
+            self.fields.add((parent, name))
+            self._given(node.arguments or (), parent, name)
+        if node.selection_set:
+            self.selections(node.selection_set, named(type_text) if type_text else None)
+
+    def _given(self, nodes: Sequence[ArgumentNode], parent: str, field_name: str) -> None:
+        visible = self._view.arguments(parent, field_name) if nodes else ()
+        self.arguments |= {(parent, field_name, node.name.value) for node in nodes if node.name.value in visible}
