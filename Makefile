@@ -49,6 +49,7 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
+	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
 
 .PHONY: run
 run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own

@@ -142,3 +142,18 @@ def test_refusal_says_which_part_costs_too_much() -> None:
 def test_variables_that_do_not_fit_are_told_first() -> None:
     with pytest.raises(DocumentRefused, match="Int cannot represent non-integer value"):
         check("query($n: Int) { users(first: $n) { name } }", {"n": "6000"}, schemas=API)
+
+
+def test_connections_in_connections_count_as_readme_says() -> None:
+    schemas = schemas_of("""
+        type Query { repositories(first: Int): Repositories }
+        type Repositories { nodes: [Repository] }
+        type Repository { issues(first: Int): Issues }
+        type Issues { nodes: [Issue] }
+        type Issue { title: String }
+    """)
+    text = "{ repositories(first: 50) { nodes { issues(first: 20) { nodes { title } } } } }"
+
+    assert check(text, schemas=schemas, limits=replace(LIMITS, max_cost=1_101)).kind == "query"
+    with pytest.raises(DocumentRefused, match="more than 1100"):
+        check(text, schemas=schemas, limits=replace(LIMITS, max_cost=1_100))
