@@ -14,7 +14,6 @@ CONFIG = """\
 graphql: on
 upstream: {{url: '{url}', timeout_s: 5}}
 # The introspection query of GraphiQL has 15 levels, and more than 200 fields with its fragments expanded.
-limits: {{max_depth: 15, max_fields: 300}}
 """
 
 
