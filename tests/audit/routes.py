@@ -13,7 +13,6 @@ ROUTES = ("/graphql", "/tools/customer-lookup/graphql")
 CONFIG = """\
 graphql: on
 upstream: {{url: '{url}', timeout_s: 5}}
-# The introspection query of GraphiQL has 15 levels, and more than 200 fields with its fragments expanded.
 """
 
 
