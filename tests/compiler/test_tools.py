@@ -257,6 +257,7 @@ def test_annotations_tell_what_writes(tmp_path: Path) -> None:
     files = {
         "index.graphql": 'extend schema @tool(name: "read", graphql: {expose: true, types: "Query", fields: ".*"})'
         '@tool(name: "write", graphql: {expose: true, types: "Mutation", fields: ".*"})'
+        '@tool(name: "both", graphql: {expose: true, types: "Query|Mutation", fields: ".*"})'
         "type Query { a: Int } type Mutation { b: Int }",
         "config.yaml": PUBLIC,
         "operations/o.graphql": "query Q @mcpTool { a } mutation M @mcpTool { b }",
@@ -266,8 +267,12 @@ def test_annotations_tell_what_writes(tmp_path: Path) -> None:
 
     assert prescribed_tool(made, "Q").entry["annotations"] == reads
     assert prescribed_tool(made, "M").entry["annotations"] == writes
-    entries = {name: graphql_tool(made, name).listings[0].entry or {} for name in ("read", "write")}
-    assert {name: entry["annotations"] for name, entry in entries.items()} == {"read": reads, "write": writes}
+    entries = {name: graphql_tool(made, name).listings[0].entry or {} for name in ("read", "write", "both")}
+    assert {name: entry["annotations"] for name, entry in entries.items()} == {
+        "read": reads,
+        "write": writes,
+        "both": writes,
+    }
 
 
 def test_tools_stand_as_written_and_those_of_operations_after_them(tmp_path: Path) -> None:
