@@ -125,8 +125,18 @@ class SchemaIndex:
                 (raw.get("fields") or raw.get("inputs") or raw.get("values") or {}).keys()
             )
 
+    def targets(self, name: str) -> set[str]:
+        """The types that a type's members and their arguments name."""
+        with _shape(f"the schema index's type {name}"):
+            raw = self._raw[name]
+            found = set(_names(raw.get("members", [])))
+            for part in (raw.get("fields") or raw.get("inputs") or {}).values():
+                found.add(named(_text(part, "type")))
+                found.update(named(_text(value, "type")) for value in part.get("arguments", {}).values())
+            return found
+
     def references(self, name: str) -> list[Reference]:
-        """What a type's members name, in their order."""
+        """The same with the members and arguments that name them, in their order."""
         with _shape(f"the schema index's type {name}"):
             raw = self._raw[name]
             found = [(member, "", member) for member in _names(raw.get("members", []))]

@@ -11,7 +11,7 @@ from collections.abc import Collection, Container, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from handler.graph.index import Field, InputValue, Reference, SchemaIndex, TypeSlice
+from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -46,9 +46,9 @@ def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
 
     What is hidden is little beside what is not, so its consequences are followed, and the rest is only walked once.
     """
-    references = {name: index.references(name) for name in index}
-    gone = _Gone(index, references).with_all(hidden)
-    reachable = _reachable(index, references, gone)
+    targets = {name: index.targets(name) for name in index}
+    gone = _Gone(index).with_all(hidden, missing=set().union(*targets.values()) - targets.keys())
+    reachable = _reachable(index, targets, gone)
     return View(index, {name: _left(index, name, gone) for name in index if name in reachable}, gone)
 
 
@@ -65,14 +65,13 @@ def _left(index: SchemaIndex, name: str, gone: Set[str]) -> tuple[str, ...]:
 class _Gone:
     """Everything that goes because something else does, as coordinates; a union's members are written as such."""
 
-    def __init__(self, index: SchemaIndex, references: Mapping[str, Sequence[Reference]]) -> None:
+    def __init__(self, index: SchemaIndex) -> None:
         self._index = index
-        self._references = references
         self._gone: set[str] = set()
         self._waiting: list[str] = []
 
-    def with_all(self, hidden: Collection[str]) -> Set[str]:
-        missing = {type_ for parts in self._references.values() for _, _, type_ in parts if type_ not in self._index}
+    def with_all(self, hidden: Collection[str], *, missing: Set[str]) -> Set[str]:
+        """``missing`` are types that are named and not there, such as that of subscriptions."""
         self._waiting = [*hidden, *(coordinate for type_ in missing for coordinate in self._users.get(type_, ()))]
         while self._waiting:
             coordinate = self._waiting.pop()
@@ -85,8 +84,8 @@ class _Gone:
     def _users(self) -> Mapping[str, Sequence[str]]:
         """A type -> the coordinates that name it. Hiding fields alone does not ask for it."""
         found: dict[str, list[str]] = {}
-        for name, parts in self._references.items():
-            for member, argument, type_ in parts:
+        for name in self._index:
+            for member, argument, type_ in self._index.references(name):
                 found.setdefault(type_, []).append(f"{name}.{member}" + (f"({argument}:)" if argument else ""))
         return found
 
@@ -125,7 +124,7 @@ class _Gone:
         return [f"{name}.{field_name}{argument}" for name in interfaces if field_name in self._index.members(name)]
 
 
-def _reachable(index: SchemaIndex, references: Mapping[str, Sequence[Reference]], gone: Set[str]) -> set[str]:
+def _reachable(index: SchemaIndex, targets: Mapping[str, Set[str]], gone: Set[str]) -> set[str]:
     """What a request can meet, from the root types on.
 
     An interface that a field returns brings its implementers. One that is there only because a type implements it
@@ -144,18 +143,18 @@ def _reachable(index: SchemaIndex, references: Mapping[str, Sequence[Reference]]
             waiting += [(implementer, True) for implementer in index.implementers[name]]
         if name not in found:
             found.add(name)
-            parts = _visible(name, references[name], gone) if name in cut else references[name]
-            waiting += [(type_, True) for type_ in {type_ for _, _, type_ in parts}]
+            named = _visible_targets(index, name, gone) if name in cut else targets[name]
+            waiting += [(type_, True) for type_ in named]
             waiting += [(interface, False) for interface in index.interfaces(name)]
     return found
 
 
-def _visible(name: str, parts: Sequence[Reference], gone: Set[str]) -> list[Reference]:
-    return [
-        (member, argument, type_)
-        for member, argument, type_ in parts
+def _visible_targets(index: SchemaIndex, name: str, gone: Set[str]) -> set[str]:
+    return {
+        type_
+        for member, argument, type_ in index.references(name)
         if f"{name}.{member}" not in gone and (not argument or f"{name}.{member}({argument}:)" not in gone)
-    ]
+    }
 
 
 # Printing. The forms are graphql-core's (utilities/print_schema), so that both can be compared in tests.
