@@ -88,6 +88,8 @@ def _guarded_tool(
     whole = list(views.values())[-1]
     doubt_request_tool(endpoint, guards, whole, at=declaration.at, problems=problems)
     options, roots = declaration.options, whole.root_fields()
+    if "mutation" in roots and options.annotations.get("readOnlyHint"):
+        problems.warn(declaration.at, f'"{declaration.name}" lets models send mutations and says readOnlyHint: true')
     tool = GraphQLTool(
         name=declaration.name,
         arguments=options.confirmed(REQUEST),

@@ -112,6 +112,15 @@ def test_mutation_that_is_said_to_be_read_only_is_doubted(tmp_path: Path) -> Non
     assert doubted(tmp_path, files) == ['operations/o.graphql:1:22: "t" sends a mutation and says readOnlyHint: true']
 
 
+def test_graphql_tool_with_mutations_that_is_said_to_be_read_only_is_doubted(tmp_path: Path) -> None:
+    files = files_of("graphql", "annotations: {readOnlyHint: true}")
+    files["index.graphql"] = files["index.graphql"].replace('types: "Query"', 'types: "Mutation"')
+
+    assert doubted(tmp_path, files) == [
+        'index.graphql:1:15: "t" lets models send mutations and says readOnlyHint: true'
+    ]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_the_server_needs_stands_in_the_bundle(tmp_path: Path, kind: str) -> None:
     tool = tool_of(
