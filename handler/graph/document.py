@@ -47,6 +47,8 @@ INTROSPECTION = frozenset({"__schema", "__type"})
 D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = 10
+ABORTED = "Validation aborted."
+"""The end of what graphql-core says where it gives up, which names no place."""
 
 MAX_CHARS = 200_000
 """Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
@@ -88,10 +90,13 @@ def check_document(
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
+    sent = print_executable(own)
+    if len(sent) > MAX_CHARS:  # a list of lists is printed with much space before each item
+        raise DocumentRefused([f"written out it has more than {MAX_CHARS:,} characters: give long values as variables"])
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
-        text=print_executable(own),
+        text=sent,
         variables=declared,
         introspection=own if _is_introspection(own, operation) else None,
     )
@@ -169,7 +174,7 @@ def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(["subscriptions are not supported: send a query"])
     if operation.operation.value not in view.root_fields():
-        raise DocumentRefused([f"this tool has no {operation.operation.value} fields"])
+        raise DocumentRefused([f"there are no {operation.operation.value} fields here"])
 
 
 def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
@@ -182,6 +187,8 @@ def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limi
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
+    if any(not error.nodes and error.message.endswith(ABORTED) for error in errors[:1]):
+        raise DocumentRefused(["it takes too much work to be judged: send one operation, with fewer fragments in it"])
     if errors:
         told = errors[:MAX_ERRORS]
         hints = hints_for([error.message for error in told], view)

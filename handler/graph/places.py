@@ -36,7 +36,8 @@ def shown(name: str) -> str:
 def sentence_of(error: GraphQLError) -> str:
     """The words of graphql-core's error, with the first place that it names."""
     place = "".join(f"{at.line}:{at.column}: " for at in (error.locations or [])[:1])
-    return place + printable(error.message)
+    message = "a number has too many digits" if "set_int_max_str_digits" in error.message else error.message
+    return place + printable(message)
 
 
 def printable(text: str) -> str:

@@ -19,7 +19,7 @@ from graphql import (
 
 from handler.bundle import Limits
 from handler.errors import DocumentRefused
-from handler.graph.places import name_of, place_of, shown
+from handler.graph.places import name_of, place_of, printable, shown
 
 MAX_FRAGMENT_NESTING = 40
 """How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""
@@ -39,6 +39,7 @@ def refuse_large(document: DocumentNode, limits: Limits) -> None:
     Raises:
         DocumentRefused: with the first limit that is passed, and the selection that passes it.
     """
+    _refuse_same_names(document)
     measure = _Measure(document, limits)
     for node in document.definitions:
         match node:
@@ -46,6 +47,17 @@ def refuse_large(document: DocumentNode, limits: Limits) -> None:
                 measure.selections(node.selection_set, level=1, inside=(), schema=False)
             case FragmentDefinitionNode():
                 measure.fragment(node, node.name.value, level=1, inside=())
+
+
+def _refuse_same_names(document: DocumentNode) -> None:
+    """Fragments are measured by their names, so a second one of a name would not be. The words are graphql-core's."""
+    first: dict[str, FragmentDefinitionNode] = {}
+    for node in document.definitions:
+        if isinstance(node, FragmentDefinitionNode):
+            found = first.setdefault(node.name.value, node)
+            if found is not node:
+                sentence = f"There can be only one fragment named '{printable(node.name.value)}'."
+                raise DocumentRefused([f"{place_of(found.name)}{sentence}"])
 
 
 @dataclass(frozen=True, slots=True)

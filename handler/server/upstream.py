@@ -14,7 +14,10 @@ from handler.json_shape import parse_json
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
-SUGGESTION = re.compile(r"\s*\bdid you mean\b.*", re.IGNORECASE | re.DOTALL)
+SUGGESTION = re.compile(r"\s*\(?\bdid you mean\b.*", re.IGNORECASE | re.DOTALL)
+STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
+"""How the path of an error begins that graphql-ruby found in the document, before it executed anything."""
+
 UNNAMED = "The API reported an error."
 VALIDATION_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "validation-failed")
 DRIFT = (
@@ -129,8 +132,9 @@ def _error(error: Any, *, executed: bool) -> JSONObject:
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
     path = error.get("path")
-    kept: JSONObject = {"message": _message(error, code, of_request=not executed and not path)}
-    if path and isinstance(path, list):
+    static = isinstance(path, list) and bool(path) and bool(STATIC_PATH.fullmatch(str(path[0])))
+    kept: JSONObject = {"message": _message(error, code, of_request=not executed and (static or not path))}
+    if path and isinstance(path, list) and (executed or not static):
         kept["path"] = path
     if isinstance(code, str):
         kept["extensions"] = {"code": code}
@@ -152,6 +156,8 @@ def _message(error: Mapping[str, Any], code: object, *, of_request: bool) -> str
     if not of_request:
         return message
     about_a_variable = message.startswith("Variable ")
-    if code in VALIDATION_CODES or (code is None and error.get("locations") and not about_a_variable):
+    if code in VALIDATION_CODES or (
+        (code is None or error.get("path")) and error.get("locations") and not about_a_variable
+    ):
         return DRIFT
     return SUGGESTION.sub("", message)

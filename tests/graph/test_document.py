@@ -211,9 +211,9 @@ def test_kind_of_operation_that_the_view_has_no_field_of_is_refused() -> None:
     reads = schemas_of("type Query { a: Int } type Mutation { b: Int }", ["Mutation.b"])
     writes = schemas_of("type Query { a: Int } type Mutation { b: Int }", ["Query.a"])
 
-    assert refusal("mutation { b }", schemas=reads) == ("this tool has no mutation fields",)
-    assert refusal("{ a }", schemas=writes) == ("this tool has no query fields",)
-    assert refusal("{ __schema { types { name } } }", schemas=writes) == ("this tool has no query fields",)
+    assert refusal("mutation { b }", schemas=reads) == ("there are no mutation fields here",)
+    assert refusal("{ a }", schemas=writes) == ("there are no query fields here",)
+    assert refusal("{ __schema { types { name } } }", schemas=writes) == ("there are no query fields here",)
     assert check("mutation { b }", schemas=writes).kind == "mutation"
 
 

@@ -35,7 +35,19 @@ REFUSED = {
     "a million tokens": ("{" + "a " * 1_000_000 + "}", "characters"),
     "a million punctuators": ("[" * 1_000_000, "characters"),
     "tokens within the characters": ("{" + "a " * 50_000 + "}", "tokens"),
-    "a huge int": ("{ echo(int: " + "9" * 100_000 + ") }", "Expected value of type 'Int'"),
+    "a huge int": ("{ echo(int: " + "9" * 100_000 + ") }", "a number has too many digits"),
+    "two fragments of a name, the first one huge": (
+        "{...F} fragment F on Query {" + "self { self { __typename } }" * 500 + "} fragment F on Query { __typename }",
+        "There can be only one fragment named 'F'.",
+    ),
+    "many operations that share a wide fragment": (
+        " ".join(f"query A{n or str()}($a: JSON) {{ ...F }}" for n in range(120))
+        + " fragment F on Query { echo(json: ["
+        + "$a " * 800
+        + "]) }",
+        "too much work",
+    ),
+    "a wide list in deep ones": ("{ echo(json: " + "[" * 150 + "1 " * 4_000 + "]" * 150 + ") }", "written out"),
     "a huge name": ("{ " + "x" * 100_000 + " }", "Cannot query field"),
     "a huge string as an enum": ('{ employees(order: "' + "x" * 100_000 + '") { id } }', "cannot represent"),
     "half of a surrogate pair": ('{ echo(string: "\\uD83D") }', "Invalid Unicode escape"),

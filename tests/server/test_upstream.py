@@ -224,6 +224,17 @@ DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
         {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}], "path": None},
         {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}], "path": []},
         {"message": DID_YOU_MEAN, "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}},
+        {  # graphql-ruby's, whose paths lead through the document
+            "message": "Field 'x' doesn't exist on type 'Employee' (Did you mean `salary`?)",
+            "locations": [{"line": 1, "column": 3}],
+            "path": ["query ListOrders", "employee", "x"],
+            "extensions": {"code": "undefinedField", "typeName": "Employee", "fieldName": "x"},
+        },
+        {
+            "message": "Field 'x' doesn't exist on type 'Employee' (Did you mean `salary`?)",
+            "locations": [{"line": 1, "column": 3}],
+            "path": ["fragment F", "x"],
+        },
     ],
 )
 @pytest.mark.parametrize("data", [{}, {"data": None}])
@@ -241,6 +252,7 @@ def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_h
     ("error", "message"),
     [
         ({"message": DID_YOU_MEAN}, 'Cannot query field "x".'),
+        ({"message": "Field 'x' doesn't exist (Did you mean `salary`?)"}, "Field 'x' doesn't exist"),
         (
             {"message": "Variable '$a' got invalid value 'b'. Did you mean 'SALARY'?", "locations": [{"line": 1}]},
             "Variable '$a' got invalid value 'b'.",
