@@ -41,7 +41,7 @@ REFUSED = {
         "There can be only one fragment named 'F'.",
     ),
     "many operations that share a wide fragment": (
-        " ".join(f"query A{n or str()}($a: JSON) {{ ...F }}" for n in range(120))
+        " ".join(f"query A{n or ''}($a: JSON) {{ ...F }}" for n in range(120))
         + " fragment F on Query { echo(json: ["
         + "$a " * 800
         + "]) }",
