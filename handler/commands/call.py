@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import PrescribedTool, Tool, bundle_key, index_key, write_bundle
+from handler.bundle import CONFIRM, PrescribedTool, Tool, bundle_key, index_key, write_bundle
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    holders = [one for one in compiled if options.tool in _names(one)]
+    holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))]
     if len(holders) == 1:
         return _call(holders[0], options)
     if holders:
@@ -56,7 +56,11 @@ def arguments_for(tool: Tool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any
     schema = tool.arguments["properties"]["variables"] if nested else tool.arguments
     properties = schema.get("properties", {})
     values = {name: _value(text, properties.get(name, {})) for name, text in pairs}
-    return {"variables": values} if nested else values
+    if not nested:
+        return values
+    beside = {CONFIRM} if tool.options.confirm and CONFIRM not in properties else set()
+    confirmed = {name: _value(text, {"type": "boolean"}) for name, text in pairs if name in beside}
+    return {"variables": {name: value for name, value in values.items() if name not in beside}, **confirmed}
 
 
 def _pair(word: str) -> tuple[str, str]:
@@ -76,6 +80,10 @@ def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
 
 def _names(compiled: Compiled) -> list[str]:
     return [tool.name for tool in compiled.bundle.tools]
+
+
+def _aliases(compiled: Compiled) -> list[str]:
+    return [alias for tool in compiled.bundle.tools for alias in tool.options.aliases]
 
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
@@ -105,7 +113,7 @@ def _endpoint(compiled: Compiled) -> Endpoint:
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
     types = schema.get("type", [])
-    if "string" in ([types] if isinstance(types, str) else types):
+    if "string" in types and "object" not in types:  # a scalar that takes anything takes JSON
         return text
     try:
         return json.loads(text)
@@ -114,6 +122,8 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _show(result: Mapping[str, Any]) -> None:
+    if not result["content"]:
+        show_json(result.get("structuredContent"))
     for block in result["content"]:
         text = block["text"]
         try:

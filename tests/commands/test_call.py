@@ -155,3 +155,45 @@ def test_a_mistake_in_the_endpoint_is_shown(workplace: Path, stile: Stile) -> No
 
     assert (done.code, done.out) == (1, "")
     assert done.err.startswith("api/things/config.yaml:1:1: ")
+
+
+OPTIONS = {
+    "index.graphql": """
+    extend schema @tool(name: "nested", prescribed: "N", confirm: advisory)
+    type Query { find(any: JSON!): String } type Mutation { set(b: Int!): Int } scalar JSON
+    """,
+    "operations/f.graphql": """
+    query F($any: JSON!) @mcpTool(name: "f", aliases: ["old"], output: structured) { find(any: $any) }
+    """,
+    "operations/n.graphql": "mutation N($b: Int!) { set(b: $b) }",
+}
+
+
+@pytest.mark.parametrize("name", ["f", "old"])
+@pytest.mark.parametrize(("text", "value"), [('{"a": 1}', {"a": 1}), ("12", 12), ("word", "word")])
+def test_a_tool_answers_by_its_alias_too_and_its_structured_result_is_shown(
+    workplace: Path, stile: Stile, name: str, text: str, value: object
+) -> None:
+    with running_server(answering(answer(b'{"data": {"find": "x"}}', content_type="application/json"))) as api:
+        write_endpoint(workplace, {**OPTIONS, "config.yaml": f"upstream: {{url: '{api.url}'}}"})
+
+        done = stile("call", ".", name, f"any={text}")
+
+    assert (done.code, done.err) == (0, "")
+    assert json.loads(done.out) == {"data": {"find": "x"}}
+    (request,) = api.requests
+    assert json.loads(request.partition(b"\r\n\r\n")[2])["variables"] == {"any": value}
+
+
+def test_a_call_that_has_to_be_confirmed_can_be(workplace: Path, stile: Stile) -> None:
+    with running_server(answering(answer(b'{"data": {"set": 1}}', content_type="application/json"))) as api:
+        write_endpoint(workplace, {**OPTIONS, "config.yaml": f"upstream: {{url: '{api.url}'}}"})
+
+        asked = stile("call", ".", "nested", "b=1")
+        done = stile("call", ".", "nested", "b=1", "confirm=true")
+
+    assert asked.code == 1
+    assert '"confirm": true' in asked.err
+    assert (done.code, done.err) == (0, "")
+    (request,) = api.requests
+    assert json.loads(request.partition(b"\r\n\r\n")[2])["variables"] == {"b": 1}
