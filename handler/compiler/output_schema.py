@@ -99,7 +99,10 @@ class _Selected:
     def add(self, node: FieldNode, *, optional: bool) -> None:
         self.optional = self.optional and optional
         if node.selection_set:
-            self.below[id(node.selection_set)] = _Part(node.selection_set, optional)
+            before = self.below.get(id(node.selection_set))
+            self.below[id(node.selection_set)] = _Part(
+                node.selection_set, optional and (before is None or before.optional)
+            )
 
     def parts(self) -> list[_Part]:
         """What is selected below. Of several selections those that are skipped leave the object to the others."""

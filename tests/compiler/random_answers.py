@@ -87,10 +87,10 @@ def random_sdl(random: Random) -> str:
         "U0": random.sample(OBJECTS, random.randint(1, 4)),
         **{interface: [name for name in OBJECTS if interface in implements[name]] for interface in INTERFACES},
     }
-    parts = [f"interface {name} {{ {_fields({field: pool[field] for field in own[name]})} }}" for name in INTERFACES]
+    parts = [f"interface {name} {{ {_fields({field: pool[field] for field in sorted(own[name])})} }}" for name in INTERFACES]
     for name, interfaces in implements.items():
         fields = own[name].union(*(own[each] for each in interfaces))
-        stricter = {field: _stricter(pool[field], members, random) for field in fields}
+        stricter = {field: _stricter(pool[field], members, random) for field in sorted(fields)}
         implementing = f" implements {' & '.join(interfaces)}" if interfaces else ""
         parts.append(f"type {name}{implementing} {{ {_fields(stricter)} }}")
     union = f"union U0 = {' | '.join(members['U0'])}"

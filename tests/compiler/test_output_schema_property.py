@@ -110,7 +110,8 @@ class Oracle:
     - an object without a key that is selected under a condition, or by one of several selections of the object that
       stands under one: conditions are not compared;
     - for an interface or a union, an object that would be right for another type than it is of: where ``__typename`` is
-      not selected, nothing tells which it is.
+      not selected, nothing tells which it is;
+    - any object for an interface that no object implements: JSON Schema's way to say "none" is one clients stumble at.
 
     A key that is not selected is refused where types differ; elsewhere objects are open. ``changed`` adds no keys.
     """
@@ -141,7 +142,9 @@ class Oracle:
                 return isinstance(value, str) and value in type_.values
             case _ if is_composite_type(type_):
                 possible = possible_types(self._schema, get_named_type(type_))
-                return isinstance(value, dict) and any(self._is_of(name, value, selected) for name in possible)
+                if not isinstance(value, dict):
+                    return False
+                return not possible or any(self._is_of(name, value, selected) for name in possible)
             case _:
                 name = get_named_type(type_).name
                 return isinstance(value, SCALARS[name]) and (name == "Boolean" or not isinstance(value, bool))
