@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks.report import MB, page, show_round, write_page
 from benchmarks.runner import ROOT, Case, measure
-from handler.bundle import bundle_key, index_key, write_bundle
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import compile_endpoint
 from tests.corpora.downloads import FetchError
 from tests.corpora.fetch import fetch

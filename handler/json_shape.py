@@ -113,3 +113,11 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text:.20} is too large a number")
     return number
+
+
+def to_json_bytes(value: Any) -> bytes:
+    """Compact UTF-8 JSON in the order of ``value``. Half of a surrogate pair, which UTF-8 has not, stays escaped."""
+    try:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()

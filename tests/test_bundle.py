@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 from handler.bundle import (
-    FORMAT_VERSION,
-    READABLE_VERSIONS,
     Access,
     ApiKey,
     Binding,
     Bundle,
     GraphQLEndpoint,
     GraphQLTool,
+    Identity,
+    Issuer,
     Limits,
     Listing,
     Operation,
@@ -28,14 +28,12 @@ from handler.bundle import (
     PrescribedTool,
     ToolOptions,
     Upstream,
-    bundle_key,
-    index_key,
-    read_bundle,
-    to_json_bytes,
-    write_bundle,
+    VerificationKey,
 )
+from handler.bundle_json import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError
+from handler.json_shape import to_json_bytes
 from handler.policy import HIDDEN, NEVER
 
 SAMPLES = Path(__file__).parent / "samples"
@@ -96,9 +94,25 @@ HANDMADE = Bundle(
         documents="apollo",
     ),
     limits=LIMITS,
-    access=Access(
-        anonymous="challenge",
-        api_keys=(ApiKey(name="ops", sha256="a" * 64, expires=0), ApiKey(name="ci", sha256="b" * 64, expires=17)),
+    access=Access(anonymous="challenge"),
+    identity=Identity(
+        issuers=(
+            Issuer(
+                issuer="https://id.example.com",
+                audiences=("https://api.example.com/api/things/mcp",),
+                subject="",
+                required_claims=("exp",),
+                algorithms=("RS256", "ES256"),
+                jwks_url="https://id.example.com/jwks.json",
+                keys=(VerificationKey(id="1", algorithm="HS256", key="env:TOKENS"),),
+                leeway_s=30,
+            ),
+        ),
+        api_keys=(
+            ApiKey(name="ops", sha256="a" * 64, expires=0, claims=None),
+            ApiKey(name="ci", sha256="b" * 64, expires=17, claims={"roles": ["ci"]}),
+        ),
+        trusted_apis=("a1b2c3",),
     ),
     graphql=GraphQLEndpoint(
         mode="persisted",
@@ -126,7 +140,8 @@ EMPTY = replace(
     guards={},
     tools=(),
     upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}, documents="text"),
-    access=Access(anonymous="allow", api_keys=()),
+    access=Access(anonymous="allow"),
+    identity=Identity(issuers=(), api_keys=(), trusted_apis=()),
     graphql=GraphQLEndpoint(mode="off", guards={}, documents=()),
 )
 
@@ -290,9 +305,9 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
         (["upstream", "headers", "x-client"], 1, f"upstream.headers[x-client]: expected {TEXT}, got int"),
         (["limits", "max_depth"], True, f"limits.max_depth: expected {INTEGER}, got bool"),
         (["access", "anonymous"], True, f"access.anonymous: expected {TEXT}, got bool"),
-        (["access", "api_keys"], None, f"access.api_keys: expected {LIST}, got nothing"),
-        (["access", "api_keys", 1], "key", f"access.api_keys[1]: expected {OBJECT}, got str"),
-        (["access", "api_keys", 1, "sha256"], 0, f"access.api_keys[1].sha256: expected {TEXT}, got int"),
+        (["identity", "api_keys"], None, f"identity.api_keys: expected {LIST}, got nothing"),
+        (["identity", "api_keys", 1], "key", f"identity.api_keys[1]: expected {OBJECT}, got str"),
+        (["identity", "api_keys", 1, "sha256"], 0, f"identity.api_keys[1].sha256: expected {TEXT}, got int"),
         (["graphql", "mode"], True, f"graphql.mode: expected {TEXT}, got bool"),
         (["graphql", "guards", "__schema"], 2, f"graphql.guards[__schema]: expected {MASK}, got int"),
         (["graphql", "documents"], {}, f"graphql.documents: expected {LIST}, got dict"),
@@ -313,7 +328,7 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
             None,
             f"graphql.documents[0].operations[0].mask: expected {MASK}, got nothing",
         ),
-        (["access", "api_keys", 0, "expires"], "never", f"access.api_keys[0].expires: expected {INTEGER}, got str"),
+        (["identity", "api_keys", 0, "expires"], "never", f"identity.api_keys[0].expires: expected {INTEGER}, got str"),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) and value else None,
 )

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, PrescribedTool, Tool, bundle_key, index_key, write_bundle
+from handler.bundle import CONFIRM, PrescribedTool, Tool
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments

@@ -6,13 +6,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import KINDS, Bundle, PrescribedTool, to_json_bytes
+from handler.bundle import Bundle, PrescribedTool
+from handler.bundle_json import KINDS
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
+from handler.json_shape import to_json_bytes
 from handler.policy import outcome_of
 from handler.server.tools import entry_of
 
@@ -148,7 +150,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
-    keys = len(bundle.access.api_keys)
+    keys = len(bundle.identity.api_keys)
     who = [_counted(keys, "API key")] if keys else []
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:

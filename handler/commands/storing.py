@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from handler.bundle import Bundle, Tool, bundle_key, index_key, read_bundle, write_bundle
+from handler.bundle import Bundle, Tool
+from handler.bundle_json import bundle_key, index_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError, ObjectNotFound, StileError, StorageError

@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from handler.bundle import bundle_key, index_key, write_bundle
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.console import complain, located, say
 from handler.commands.folders import find_endpoints

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from graphql import GraphQLSchema
 
-from handler.bundle import Access, ApiKey
+from handler.bundle import Access
 from handler.compiler.coordinates import resolve, root_or_type, with_members
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
@@ -26,8 +25,6 @@ INTROSPECTION = ("__schema", "__type")
 
 META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
 """Policies of StepZen projects name these, whether or not there is such a field."""
-
-SHA256_DIGITS = 64
 
 
 class Conditions:
@@ -58,16 +55,14 @@ class Policies:
     graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Section, problems: Problems) -> Access:
-    """Who gets in: ``access.anonymous`` and ``identity.api_keys``.
+def read_access(access: Section, identity: Section) -> Access:
+    """Who gets in without a credential: ``access.anonymous``.
 
-    Anonymous callers are challenged when there is a credential to ask for, or no policy lets them use anything.
+    They are challenged when there is a credential to ask for, or no policy lets them use anything.
     """
     access.expect("anonymous", "policies", "hide", "show")
-    identity.expect("api_keys")
     default = "challenge" if identity.keys() or "policies" not in access else "allow"
-    keys = _api_keys(identity, problems)
-    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default), api_keys=tuple(keys))
+    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
 
 
 def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:
@@ -218,36 +213,3 @@ def _condition_mask(section: Section, conditions: Conditions, problems: Problems
             f'the condition "{text:.80}" cannot be judged yet: expected true or false',
         )
     return conditions.mask({"literal": BOOLEANS.get(text, False)})
-
-
-def _api_keys(identity: Section, problems: Problems) -> list[ApiKey]:
-    found: list[ApiKey] = []
-    for entry in identity.sections("api_keys"):
-        key = _api_key(entry)
-        if key.name and key.name in [other.name for other in found]:
-            problems.add(entry.place("name"), f'two keys are named "{key.name}"')
-        found.append(key)
-    return found
-
-
-def _api_key(entry: Section) -> ApiKey:
-    entry.expect("name", "sha256", "expires")
-    if not entry.text("name"):
-        entry.refuse("name", "the name of the key, for the log")
-    digest = entry.text("sha256").lower()
-    if len(digest) != SHA256_DIGITS or set(digest) - set("0123456789abcdef"):
-        entry.refuse("sha256", "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it")
-    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry))
-
-
-def _expires(entry: Section) -> int:
-    text = entry.text("expires")
-    if not text:
-        return 0
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
-        return 0
-    # 0 is for never: the first second of 1970 is as long past as the next one.
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1

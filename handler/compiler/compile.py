@@ -17,6 +17,7 @@ from handler.compiler.endpoint import Endpoint
 from handler.compiler.external import ExternalSchema
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.hiding import Consequences
+from handler.compiler.identity import read_identity
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
 from handler.compiler.persisted import graphql_endpoint
 from handler.compiler.problems import Problems
@@ -77,7 +78,8 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
-    access = read_access(config.access, config.identity, problems)
+    access = read_access(config.access, config.identity)
+    identity = read_identity(config.identity, problems)
     if author.schema is None:
         read_operations(executables, files, author, problems)
         raise problems.error()
@@ -105,6 +107,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         upstream=config.upstream,
         limits=config.limits,
         access=access,
+        identity=identity,
         graphql=graphql,
     )
     clients = Problems(problems.entry)

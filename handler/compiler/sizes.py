@@ -1,9 +1,10 @@
 from __future__ import annotations
 
-from handler.bundle import JSONObject, PrescribedTool, Tool, to_json_bytes
+from handler.bundle import JSONObject, PrescribedTool, Tool
 from handler.compiler.descriptions import MAX_ENUM_CHARS, enum_text
 from handler.compiler.inputs import Inputs
 from handler.compiler.problems import At, Problems
+from handler.json_shape import to_json_bytes
 
 MAX_DESCRIPTION_BYTES = 2_048
 """Widely used clients cut a tool's description here, without a word to anybody."""

@@ -32,7 +32,7 @@ from graphql import (
     visit,
 )
 
-from handler.bundle import Limits, to_json_bytes
+from handler.bundle import Limits
 from handler.errors import DocumentRefused
 from handler.graph.cost import refuse_costly
 from handler.graph.hints import hints_for
@@ -41,6 +41,7 @@ from handler.graph.places import sentence_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
 from handler.graph.view import View
+from handler.json_shape import to_json_bytes
 
 INTROSPECTION = frozenset({"__schema", "__type"})
 

@@ -8,17 +8,8 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle import (
-    Bundle,
-    GraphQLTool,
-    JSONObject,
-    PersistedOperation,
-    PrescribedTool,
-    Tool,
-    bundle_key,
-    index_key,
-    read_bundle,
-)
+from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
+from handler.bundle_json import bundle_key, index_key, read_bundle
 from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import build_view

@@ -10,9 +10,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
-from handler.bundle import ENDPOINT_NAME, JSONObject, to_json_bytes
+from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
 from handler.http import HttpClient
+from handler.json_shape import to_json_bytes
 from handler.policy import outcome_of
 from handler.server.caller import Caller
 from handler.server.endpoints import Endpoint, Endpoints
@@ -66,7 +67,7 @@ def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint)
         AccessError: a credential is asked for, or the one that came is refused.
     """
     bundle = endpoint.bundle
-    principal = identify(http_call.headers, bundle.access, development=services.development, now=services.clock())
+    principal = identify(http_call.headers, bundle, development=services.development, now=services.clock())
     note(http_call.scope, principal=principal.kind)
     outcome = outcome_of(bundle.conditions, unrestricted=principal.unrestricted)
     return principal, Caller(endpoint=endpoint, outcome=outcome, http=services.http, headers=dict(http_call.headers))

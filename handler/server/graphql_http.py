@@ -9,7 +9,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handler.bundle import GraphQLTool, JSONObject, to_json_bytes
+from handler.bundle import GraphQLTool, JSONObject
 from handler.errors import (
     AccessError,
     CallError,
@@ -21,6 +21,7 @@ from handler.errors import (
     ToolNotFound,
     UpstreamError,
 )
+from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.documents import (
     Document,

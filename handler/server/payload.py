@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handler.bundle import to_json_bytes
+from handler.json_shape import to_json_bytes
 
 MAX_PAYLOAD_BYTES = 6_200_000
 """What Lambda takes as an answer is 6 MiB, headers included."""

@@ -4,8 +4,9 @@ import hashlib
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from handler.bundle import Access, ApiKey
+from handler.bundle import ApiKey, Bundle
 from handler.errors import CredentialRefused, CredentialRequired
 
 
@@ -13,8 +14,9 @@ from handler.errors import CredentialRefused, CredentialRequired
 class Principal:
     """Who calls. An unrestricted one skips policies; what patterns hide stays hidden for everybody."""
 
-    kind: str  # anonymous | api_key | development
-    name: str = ""
+    kind: str  # anonymous | api_key | token | authorizer | development
+    name: str = ""  # of an API key
+    claims: Mapping[str, Any] | None = None  # verified, what policies call $jwt; None: no credential brought any
     unrestricted: bool = False
 
 
@@ -24,7 +26,7 @@ DEVELOPMENT = Principal(kind="development", name="development", unrestricted=Tru
 KEY_PREFIX = "stile_"
 
 
-def identify(headers: Mapping[str, str], access: Access, *, development: bool, now: float) -> Principal:
+def identify(headers: Mapping[str, str], bundle: Bundle, *, development: bool, now: float) -> Principal:
     """Tell who calls from the request's headers (lower-case names).
 
     An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``. Without
@@ -38,10 +40,10 @@ def identify(headers: Mapping[str, str], access: Access, *, development: bool, n
     if len(given) > 1:
         raise CredentialRefused
     if given:
-        return _holder(_key_in(headers), access.api_keys, now)
+        return _holder(_key_in(headers), bundle.identity.api_keys, now)
     if development:
         return DEVELOPMENT
-    if access.anonymous != "allow":
+    if bundle.access.anonymous != "allow":
         raise CredentialRequired
     return ANONYMOUS
 
@@ -62,4 +64,5 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     matches = [entry for entry in known if hmac.compare_digest(entry.sha256, digest)]
     if not matches or (matches[0].expires and matches[0].expires <= now):
         raise CredentialRefused
-    return Principal(kind="api_key", name=matches[0].name, unrestricted=True)
+    held = matches[0]
+    return Principal(kind="api_key", name=held.name, claims=held.claims, unrestricted=held.claims is None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from handler import __version__
-from handler.bundle import to_json_bytes
+from handler.json_shape import to_json_bytes
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

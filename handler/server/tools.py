@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool, to_json_bytes
+from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import BindingMissing, CallError, ConsentRequired, InvalidArguments, ToolNotFound, UpstreamError
-from handler.json_shape import MAX_NESTING, nests_deeper
+from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.policy import Mask
 from handler.server.bindings import bound_values
 from handler.server.caller import Caller

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle import JSONObject, Upstream, to_json_bytes
+from handler.bundle import JSONObject, Upstream
 from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpClient, HttpRequest, HttpResponse
-from handler.json_shape import parse_json
+from handler.json_shape import parse_json, to_json_bytes
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 

@@ -42,7 +42,7 @@ def test_the_lines_for_the_configuration_let_the_key_in_under_its_name(
         "identity": {"api_keys": [{"name": name, "sha256": hashlib.sha256(key.strip().encode()).hexdigest()}]}
     }
     endpoint = write_endpoint(workplace, {**FILES, "config.yaml": lines})
-    (let_in,) = compile_endpoint(endpoint).bundle.access.api_keys
+    (let_in,) = compile_endpoint(endpoint).bundle.identity.api_keys
     assert let_in.name == name
     assert let_in.sha256 == hashlib.sha256(key.strip().encode()).hexdigest()
 

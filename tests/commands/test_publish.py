@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle import bundle_key, index_key, read_bundle
+from handler.bundle_json import bundle_key, index_key, read_bundle
 from handler.http import HttpClient
 from handler.storage import S3Storage, open_storage
 from tests.commands.running import FILES, Stile, change, ran, ran_on_terminal, started

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle import bundle_key, index_key, read_bundle
+from handler.bundle_json import bundle_key, index_key, read_bundle
 from handler.commands.workbench import Workbench
 from handler.errors import ObjectNotFound
 from tests.commands.running import CONFIG, FILES, change

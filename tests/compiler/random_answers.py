@@ -87,7 +87,7 @@ def random_sdl(random: Random) -> str:
         "U0": random.sample(OBJECTS, random.randint(1, 4)),
         **{interface: [name for name in OBJECTS if interface in implements[name]] for interface in INTERFACES},
     }
-    parts = [f"interface {name} {{ {_fields({field: pool[field] for field in sorted(own[name])})} }}" for name in INTERFACES]
+    parts = [f"interface {name} {{ {_fields({field: pool[field] for field in own[name]})} }}" for name in INTERFACES]
     for name, interfaces in implements.items():
         fields = own[name].union(*(own[each] for each in interfaces))
         stricter = {field: _stricter(pool[field], members, random) for field in sorted(fields)}

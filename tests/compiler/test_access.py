@@ -49,7 +49,7 @@ def test_without_an_access_section_every_root_field_is_denied(tmp_path: Path) ->
         "Query.node",
         "Mutation.fire",
     }
-    assert bundle.access == Access(anonymous="challenge", api_keys=())
+    assert bundle.access == Access(anonymous="challenge")
 
 
 def test_unrestricted_caller_passes_every_policy(tmp_path: Path) -> None:
@@ -295,11 +295,11 @@ identity:
     - {{name: precise, sha256: {SHA256}, expires: "2030-01-31T12:00:00+02:00"}}
     - {{name: ancient, sha256: {SHA256}, expires: 1970-01-01}}
 """
-    assert bundle_with(tmp_path, config).access.api_keys == (
-        ApiKey(name="ci", sha256=SHA256, expires=0),
-        ApiKey(name="old", sha256=SHA256, expires=1_896_048_000),
-        ApiKey(name="precise", sha256=SHA256, expires=1_896_084_000),
-        ApiKey(name="ancient", sha256=SHA256, expires=1),  # 0 would be: never
+    assert bundle_with(tmp_path, config).identity.api_keys == (
+        ApiKey(name="ci", sha256=SHA256, expires=0, claims=None),
+        ApiKey(name="old", sha256=SHA256, expires=1_896_048_000, claims=None),
+        ApiKey(name="precise", sha256=SHA256, expires=1_896_084_000, claims=None),
+        ApiKey(name="ancient", sha256=SHA256, expires=1, claims=None),  # 0 would be: never
     )
 
 

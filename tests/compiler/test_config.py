@@ -426,7 +426,7 @@ def test_identity_is_read_below_deployment_too(tmp_path: Path) -> None:
         tmp_path, f"deployment: {{identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}]}}}}\naccess: {{policies: []}}"
     )
 
-    assert [key.name for key in bundle.access.api_keys] == ["a"]
+    assert [key.name for key in bundle.identity.api_keys] == ["a"]
     assert bundle.access.anonymous == "challenge"
 
 
@@ -450,8 +450,8 @@ def test_keys_for_tokens_are_a_warning_and_let_nobody_in(tmp_path: Path, where: 
     column = where.index("%s") + 1
     refusal = "identity: jwksendpoint, keys, issuer: tokens are not read yet, so callers with a JWT are refused"
     assert doubts(tmp_path / "1", config) == [f"config.yaml:1:{column}: {refusal}"]
-    access = bundle_with(tmp_path / "2", config).access
-    assert (access.anonymous, access.api_keys) == ("challenge", ())
+    bundle = bundle_with(tmp_path / "2", config)
+    assert (bundle.access.anonymous, bundle.identity.api_keys) == ("challenge", ())
 
 
 def test_other_unknown_key_of_identity_is_reported(tmp_path: Path) -> None:

@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from handler.bundle import PrescribedTool, to_json_bytes
+from handler.bundle import PrescribedTool
 from handler.compiler.default_values import fits
 from handler.compiler.scalars import FLOAT_MAX
+from handler.json_shape import to_json_bytes
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """

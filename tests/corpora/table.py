@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from handler.bundle import to_json_bytes
+from handler.json_shape import to_json_bytes
 from handler.policy import outcome_of
 from handler.server.tools import list_entries
 from tests.corpora.attempts import Attempt, attempt

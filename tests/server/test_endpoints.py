@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from handler.bundle import bundle_key, index_key, write_bundle
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.errors import StorageError
 from handler.server.endpoints import MAX_HELD, Endpoint

@@ -4,25 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from handler.bundle import Access, ApiKey
+from handler.bundle import Access, ApiKey, Identity
 from handler.errors import CredentialRefused, CredentialRequired
 from handler.server.principal import ANONYMOUS, DEVELOPMENT, identify
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
+from tests.test_bundle import EMPTY
 
 KEY = "stile_q0v6wJr1oJ0zVb3kX0Yx8m1y3Z5n7C9fK2hT4rD6sLw"
 OLD = "stile_expired"
-OPEN = Access(
-    anonymous="allow",
-    api_keys=(
-        ApiKey(name="ci", sha256=hashlib.sha256(KEY.encode()).hexdigest(), expires=0),
-        ApiKey(name="old", sha256=hashlib.sha256(OLD.encode()).hexdigest(), expires=1_000),
-    ),
+API_KEYS = (
+    ApiKey(name="ci", sha256=hashlib.sha256(KEY.encode()).hexdigest(), expires=0, claims=None),
+    ApiKey(name="old", sha256=hashlib.sha256(OLD.encode()).hexdigest(), expires=1_000, claims=None),
 )
+OPEN = replace(
+    EMPTY, access=Access(anonymous="allow"), identity=Identity(issuers=(), api_keys=API_KEYS, trusted_apis=())
+)
+CHALLENGING = replace(EMPTY, access=Access(anonymous="challenge"))
 
 FORMS = [
     {"authorization": f"Apikey {KEY}"},
@@ -76,11 +79,11 @@ def test_key_works_until_it_expires() -> None:
 def test_no_credential_is_anonymous_where_that_is_allowed() -> None:
     assert identify({}, OPEN, development=False, now=0) == ANONYMOUS
     with pytest.raises(CredentialRequired):
-        identify({}, Access(anonymous="challenge", api_keys=()), development=False, now=0)
+        identify({}, CHALLENGING, development=False, now=0)
 
 
 def test_no_credential_is_the_development_principal_on_stile_dev() -> None:
-    assert identify({}, Access(anonymous="challenge", api_keys=()), development=True, now=0) == DEVELOPMENT
+    assert identify({}, CHALLENGING, development=True, now=0) == DEVELOPMENT
 
 
 SCHEMA = 'schema @tool(name: "all", graphql: {expose: true, types: "Query", fields: ".*"}) { query: Query }'

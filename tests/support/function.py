@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
-from handler.bundle import bundle_key, index_key, write_bundle
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import create_app

@@ -1,0 +1,288 @@
+"""A bundle's stored form: versioned JSON.
+
+A stored bundle is one JSON object, ``{"format_version": N, "sha256": "…", "content": {…}}``, in which ``sha256`` is
+the digest of the bytes of ``content``. The header is read first, so that an unknown format or a damaged object is
+refused before anything inside it is believed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+from handler.bundle import (
+    Access,
+    ApiKey,
+    Binding,
+    Bundle,
+    GraphQLEndpoint,
+    GraphQLTool,
+    Identity,
+    Issuer,
+    JSONObject,
+    Limits,
+    Listing,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+    ToolOptions,
+    Upstream,
+    VerificationKey,
+)
+from handler.errors import BundleError
+from handler.json_shape import each, inside, mapping, parse_stored, require, require_object, to_json_bytes, wrong_type
+from handler.policy import Mask
+
+FORMAT_VERSION = 1
+READABLE_VERSIONS = (1,)
+"""This release's format and the one before it. There is only one so far."""
+
+_HEADER_END = b',"content":'
+
+
+def bundle_key(endpoint: str) -> str:
+    """Where the bundle of ``folder/name`` is stored, below the storage's location."""
+    return f"{endpoint}/bundle.v{FORMAT_VERSION}.json"
+
+
+def index_key(sha256: str) -> str:
+    """Where a schema index is stored. The object never changes: its name is its digest."""
+    return f".index/{sha256}"
+
+
+def write_bundle(bundle: Bundle) -> bytes:
+    """The stored form of a bundle. The same bundle gives the same bytes."""
+    content = to_json_bytes(_plain(bundle))
+    digest = hashlib.sha256(content).hexdigest()
+    return b'{"format_version":%d,"sha256":"%s"' % (FORMAT_VERSION, digest.encode()) + _HEADER_END + content + b"}"
+
+
+def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
+    """Read a stored bundle.
+
+    Raises:
+        BundleError: no bundle, a format this release cannot read, bytes that differ from their digest, or the
+            bundle of another endpoint than ``endpoint``.
+    """
+    header, content = _split(raw)
+    version = header.get("format_version")
+    if version not in READABLE_VERSIONS:
+        readable = ", ".join(map(str, READABLE_VERSIONS))
+        raise BundleError(
+            f"format_version {version!r} is unknown; this release reads {readable}: publish again, or update Stile"
+        )
+    if hashlib.sha256(content).hexdigest() != header.get("sha256"):
+        raise BundleError("the content does not match its digest: the object is damaged, publish again")
+    bundle = _bundle(parse_stored(content))
+    if bundle.endpoint != endpoint:
+        raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
+    return bundle
+
+
+def _split(raw: bytes) -> tuple[JSONObject, bytes]:
+    head, _, rest = raw.partition(_HEADER_END)
+    try:
+        header = require_object(parse_stored(head + b"}"))
+    except BundleError as exc:
+        raise BundleError("this is no bundle") from exc
+    if not rest.endswith(b"}"):
+        raise BundleError("this is no whole bundle")
+    return header, rest[:-1]
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case frozenset():
+            return sorted(value)
+        case Mapping():
+            return {key: _plain(item) for key, item in value.items()}
+        case tuple() | list():
+            return [_plain(item) for item in value]
+        case _ if is_dataclass(value):
+            members = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+            return {"kind": KINDS[type(value)], **members} if type(value) in KINDS else members
+        case _:
+            return value
+
+
+# Readers: one line a field, and an error that says where.
+
+
+def _bundle(raw: Any) -> Bundle:
+    return Bundle(
+        endpoint=require(raw, "endpoint", str),
+        sources=require(raw, "sources", str),
+        index=require(raw, "index", str),
+        conditions=each(raw, "conditions", require_object),
+        guards=mapping(raw, "guards", _mask),
+        tools=each(raw, "tools", _tool),
+        upstream=inside("upstream", _upstream, require(raw, "upstream", dict)),
+        limits=inside("limits", _limits, require(raw, "limits", dict)),
+        access=inside("access", _access, require(raw, "access", dict)),
+        identity=inside("identity", _identity, require(raw, "identity", dict)),
+        graphql=inside("graphql", _graphql_endpoint, require(raw, "graphql", dict)),
+    )
+
+
+def _tool(raw: Any) -> Tool:
+    kind = require(raw, "kind", str)
+    if kind not in TOOL_READERS:
+        raise BundleError(f"expected one of {', '.join(TOOL_READERS)}, got {kind!r}", path="kind")
+    return TOOL_READERS[kind](raw)
+
+
+def _prescribed(raw: JSONObject) -> PrescribedTool:
+    return PrescribedTool(
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        arguments=require(raw, "arguments", dict),
+        flat=require(raw, "flat", bool),
+        mask=inside("mask", _mask, raw.get("mask")),
+        operation=inside("operation", _operation, require(raw, "operation", dict)),
+        bindings=each(raw, "bindings", _binding),
+        bound=require(raw, "bound", dict),
+        options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+def _binding(raw: Any) -> Binding:
+    return Binding(
+        variable=require(raw, "variable", str),
+        source=require(raw, "source", str),
+        name=require(raw, "name", str),
+        value=raw.get("value"),
+        read_as=require(raw, "read_as", str),
+    )
+
+
+def _options(raw: JSONObject) -> ToolOptions:
+    return ToolOptions(
+        hidden=require(raw, "hidden", bool),
+        aliases=each(raw, "aliases", _text),
+        scopes=each(raw, "scopes", _text),
+        output=require(raw, "output", str),
+        confirm=require(raw, "confirm", bool),
+        meta=mapping(raw, "meta", _text),
+    )
+
+
+def _operation(raw: JSONObject) -> Operation:
+    return Operation(
+        name=require(raw, "name", str),
+        kind=require(raw, "kind", str),
+        text=require(raw, "text", str),
+        sha256=require(raw, "sha256", str),
+        null_is_absent=each(raw, "null_is_absent", _text),
+    )
+
+
+def _graphql(raw: JSONObject) -> GraphQLTool:
+    return GraphQLTool(
+        name=require(raw, "name", str),
+        arguments=require(raw, "arguments", dict),
+        guards=mapping(raw, "guards", _mask),
+        listings=each(raw, "listings", _listing),
+        limits=inside("limits", _limits, require(raw, "limits", dict)),
+        options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+TOOL_READERS: Mapping[str, Callable[[JSONObject], Tool]] = {"prescribed": _prescribed, "graphql": _graphql}
+KINDS: Mapping[type, str] = {PrescribedTool: "prescribed", GraphQLTool: "graphql"}
+
+
+def _listing(raw: Any) -> Listing:
+    outcome = inside("outcome", _mask, require_object(raw).get("outcome"))
+    return Listing(outcome=outcome, entry=None if raw.get("entry") is None else require(raw, "entry", dict))
+
+
+def _upstream(raw: JSONObject) -> Upstream:
+    return Upstream(
+        url=require(raw, "url", str),
+        timeout_s=require(raw, "timeout_s", float),
+        max_bytes=require(raw, "max_bytes", int),
+        headers=mapping(raw, "headers", _text),
+        documents=require(raw, "documents", str),
+    )
+
+
+def _limits(raw: JSONObject) -> Limits:
+    return Limits(**{field.name: require(raw, field.name, int) for field in fields(Limits)})
+
+
+def _access(raw: JSONObject) -> Access:
+    return Access(anonymous=require(raw, "anonymous", str))
+
+
+def _identity(raw: JSONObject) -> Identity:
+    return Identity(
+        issuers=each(raw, "issuers", _issuer),
+        api_keys=each(raw, "api_keys", _api_key),
+        trusted_apis=each(raw, "trusted_apis", _text),
+    )
+
+
+def _issuer(raw: Any) -> Issuer:
+    return Issuer(
+        issuer=require(raw, "issuer", str),
+        audiences=each(raw, "audiences", _text),
+        subject=require(raw, "subject", str),
+        required_claims=each(raw, "required_claims", _text),
+        algorithms=each(raw, "algorithms", _text),
+        jwks_url=require(raw, "jwks_url", str),
+        keys=each(raw, "keys", _verification_key),
+        leeway_s=require(raw, "leeway_s", int),
+    )
+
+
+def _verification_key(raw: Any) -> VerificationKey:
+    return VerificationKey(
+        id=require(raw, "id", str), algorithm=require(raw, "algorithm", str), key=require(raw, "key", str)
+    )
+
+
+def _api_key(raw: Any) -> ApiKey:
+    return ApiKey(
+        name=require(raw, "name", str),
+        sha256=require(raw, "sha256", str),
+        expires=require(raw, "expires", int),
+        claims=None if raw.get("claims") is None else require(raw, "claims", dict),
+    )
+
+
+def _graphql_endpoint(raw: JSONObject) -> GraphQLEndpoint:
+    return GraphQLEndpoint(
+        mode=require(raw, "mode", str),
+        guards=mapping(raw, "guards", _mask),
+        documents=each(raw, "documents", _document),
+    )
+
+
+def _document(raw: Any) -> PersistedDocument:
+    return PersistedDocument(
+        id=require(raw, "id", str), operations=each(raw, "operations", _persisted), tools=each(raw, "tools", _text)
+    )
+
+
+def _persisted(raw: Any) -> PersistedOperation:
+    return PersistedOperation(
+        operation=inside("operation", _operation, require(raw, "operation", dict)),
+        variables=require(raw, "variables", dict),
+        mask=inside("mask", _mask, raw.get("mask")),
+    )
+
+
+def _mask(raw: Any) -> Mask:
+    if not isinstance(raw, list) or not all(type(number) is int for number in raw):
+        raise wrong_type(raw, "a list of condition numbers")
+    return frozenset(raw)
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise wrong_type(raw, "a string")
+    return raw
