@@ -24,6 +24,7 @@
         ConsentRequired         the caller's user has not agreed to it
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
+        ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
 
 None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that.
@@ -213,6 +214,13 @@ class ConsentRequired(CallError):
         )
         self.tool = tool
         self.say = say
+
+
+class ValuesRefused(CallError):
+    """A policy compares variables with who calls, and they do not match. Which ones is the author's matter."""
+
+    def __init__(self) -> None:
+        super().__init__("You are not allowed to make this call with these values. Nothing was sent.")
 
 
 class InvalidArguments(CallError):

@@ -8,18 +8,16 @@ from contextlib import closing
 from typing import Any
 
 from handler.bundle import CONFIRM, PrescribedTool, Tool
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
+from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.errors import ToolNotFound
 from handler.http import HttpClient
-from handler.policy import outcome_of
 from handler.server.caller import Caller
-from handler.server.endpoints import Endpoint
+from handler.server.principal import DEVELOPMENT
 from handler.server.tools import call_tool
-from handler.storage import MemoryStorage
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -88,12 +86,13 @@ def _aliases(compiled: Compiled) -> list[str]:
 
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
-    endpoint = _endpoint(compiled)
+    endpoint = local_endpoint(compiled)
     arguments = arguments_for(endpoint.tools[options.tool], options.arguments)
-    outcome = outcome_of(compiled.bundle.conditions, unrestricted=True)
     try:
         with closing(HttpClient()) as http:
-            caller = Caller(endpoint=endpoint, outcome=outcome, http=http)
+            caller = Caller(
+                endpoint=endpoint, principal=DEVELOPMENT, judgement=endpoint.judgement_of(DEVELOPMENT), http=http
+            )
             result = asyncio.run(call_tool(caller, options.tool, arguments))
     except ToolNotFound:
         complain(f'"{options.tool}" has nothing left that a caller could see')
@@ -103,13 +102,6 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     else:
         _show(result)
     return 1 if result.get("isError") else 0
-
-
-def _endpoint(compiled: Compiled) -> Endpoint:
-    storage = MemoryStorage()
-    storage.write(index_key(compiled.bundle.index), compiled.index)
-    storage.write(bundle_key(compiled.bundle.endpoint), write_bundle(compiled.bundle))
-    return Endpoint(compiled.bundle, storage)
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from handler.compiler.hiding import Consequences
 from handler.compiler.scalars import Scalar
 from handler.graph.index import SchemaIndex
 from handler.graph.view import View, build_view
-from handler.policy import Mask, hidden_from
+from handler.policy import OPEN, Mask, hidden_from, outcome_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,13 @@ class Endpoint:
     def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
         """What callers of one outcome may use, with a tool's own guards on top."""
         return build_view(self.index, hidden_from(outcome, self.guards, guards))
+
+    def conditions_of(self, guards: Mapping[str, Mask]) -> Mask:
+        """What views depend on that have these guards on top: masks of what nobody sees change none."""
+        everything = outcome_of(self.conditions, unrestricted=True)
+        whole = self.view_of(everything, guards)
+        both = [*self.guards.items(), *guards.items()]
+        return OPEN.union(*(mask for place, mask in both if place.partition(".")[0] in whole.members)) & everything
 
     @property
     def name_variables(self) -> dict[str, str]:

@@ -4,18 +4,28 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
-from graphql import BREAK, DocumentNode, FieldNode, Visitor, visit
+from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
 
-from handler.bundle import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation, PrescribedTool, Tool
+from handler.bundle import (
+    GraphQLEndpoint,
+    JSONObject,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
+from handler.compiler.default_values import default_of
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.input_schema import enforced_schema
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, Operations
 from handler.compiler.problems import Problems
 from handler.compiler.used import coordinates_used
-from handler.policy import hidden_from_everybody, union_of
+from handler.guarded_schema import conditions_in
+from handler.policy import union_of
 
 INTROSPECTION = ("__schema", "__type")
 
@@ -41,7 +51,12 @@ def graphql_endpoint(
                 tools=tuple(same[each.name] for each in kept if each.name in same),
             )
         )
-    return GraphQLEndpoint(mode=mode, guards=endpoint.graphql_guards, documents=tuple(documents))
+    return GraphQLEndpoint(
+        mode=mode,
+        guards=endpoint.graphql_guards,
+        conditions=endpoint.conditions_of(endpoint.graphql_guards),
+        documents=tuple(documents),
+    )
 
 
 def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
@@ -49,23 +64,34 @@ def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
     return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm and not tool.bindings
 
 
-def sent(operation: AuthorOperation) -> Operation:
+def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     """An author's operation as the function sends it."""
+    defaults: JSONObject = {}
+    for node in operation.node.variable_definitions or ():
+        type_: Any = type_from_ast(schema, node.type)
+        found = default_of(node.default_value, type_)
+        if found:
+            defaults[node.variable.name.value] = found["default"]
     return Operation(
         name=operation.name,
         kind=operation.kind,
         text=operation.text,
         sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
         null_is_absent=tuple(sorted(operation.optional_conditions)),
+        variables=tuple(operation.variables),
+        defaults=defaults,
     )
 
 
 def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
-    inputs = Inputs(operation, endpoint.schema, hidden_from_everybody(endpoint.guards))
+    mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
+    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
+    variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
     return PersistedOperation(
-        operation=sent(operation),
-        variables=enforced_schema(inputs, scalars=endpoint.scalars, flat=True),
-        mask=union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema)),
+        operation=sent(operation, endpoint.schema),
+        variables=variables,
+        mask=mask,
+        conditions=conditions_in(variables),
     )
 
 

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
-from handler.errors import BundleError, DocumentNotFound, DocumentRefused, StorageError, UpstreamError
+from handler.errors import DocumentNotFound, DocumentRefused, ValuesRefused
 from handler.server.caller import Caller
+from handler.server.endpoint import schema_loading
 from handler.server.upstream import GraphQLRequest, execute
 
 if TYPE_CHECKING:
@@ -82,18 +83,22 @@ def prepare_persisted(
         DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
         DocumentRefused: which operation to run cannot be told.
         InvalidArguments: with every variable that does not fit.
+        ValuesRefused: a policy does not let this caller give these values.
 
     Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
     """
     persisted = _choose(caller, document_id, operation_name)
     operation = persisted.operation
     given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
-    caller.endpoint.variables_validator(persisted).check(given)
+    caller.endpoint.variables_validator(persisted, caller.judgement).check(given)
+    values = operation.sendable(given)
+    if not caller.judgement.meets_with(persisted.mask, operation.coerced(values)):
+        raise ValuesRefused
     request = GraphQLRequest(
         text=operation.text,
         sha256=operation.sha256,
         operation_name=operation.name or None,
-        variables=operation.sendable(given),
+        variables=values,
         is_query=operation.kind == "query",
     )
     return Prepared(kind=operation.kind, request=request)
@@ -123,15 +128,14 @@ def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
 
 
 async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
-    try:
-        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.outcome)
-    except (StorageError, BundleError) as exc:
-        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+    with schema_loading():
+        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.judgement)
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
-    hidden = {name for name, mask in caller.endpoint.bundle.graphql.guards.items() if not mask <= caller.outcome}
+    guards = caller.endpoint.bundle.graphql.guards
+    hidden = {name for name, mask in guards.items() if not caller.judgement.meets(mask)}
     root = schemas.view.index.roots.get("query", "Query")
     refused = [
         f'{_place(field)}Cannot query field "{field.name.value}" on type "{root}".'
@@ -157,7 +161,8 @@ def _place(field: FieldNode) -> str:
 
 def _choose(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
     all_of_them = caller.endpoint.documents.get(document_id, ())
-    usable = [each for each in all_of_them if each.mask <= caller.outcome]
+    judgement = caller.judgement
+    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
     if not usable:
         raise DocumentNotFound
     if not operation_name and len(all_of_them) > 1:

@@ -14,10 +14,10 @@ from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.json_shape import to_json_bytes
-from handler.policy import outcome_of
 from handler.server.caller import Caller
-from handler.server.endpoints import Endpoint, Endpoints
-from handler.server.principal import Principal, identify
+from handler.server.endpoint import Endpoint
+from handler.server.endpoints import Endpoints
+from handler.server.principal import identify
 from handler.server.request_log import note
 
 MAX_BODY_BYTES = 1_048_576
@@ -60,7 +60,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     return endpoint
 
 
-def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> tuple[Principal, Caller]:
+def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> Caller:
     """Who calls, and the endpoint as they have it.
 
     Raises:
@@ -69,8 +69,13 @@ def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint)
     bundle = endpoint.bundle
     principal = identify(http_call.headers, bundle, development=services.development, now=services.clock())
     note(http_call.scope, principal=principal.kind)
-    outcome = outcome_of(bundle.conditions, unrestricted=principal.unrestricted)
-    return principal, Caller(endpoint=endpoint, outcome=outcome, http=services.http, headers=dict(http_call.headers))
+    return Caller(
+        endpoint=endpoint,
+        principal=principal,
+        judgement=endpoint.judgement_of(principal),
+        http=services.http,
+        headers=dict(http_call.headers),
+    )
 
 
 async def read_body(http_call: HttpCall) -> bytes:

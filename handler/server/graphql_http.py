@@ -20,6 +20,7 @@ from handler.errors import (
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
+    ValuesRefused,
 )
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
@@ -50,7 +51,7 @@ from handler.server.graphql_request import (
     parse_url,
 )
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS, Principal
+from handler.server.principal import ANONYMOUS
 from handler.server.request_log import note
 from handler.server.tools import find_tool
 
@@ -60,6 +61,7 @@ STATUSES: Mapping[type[CallError], int] = {
     DocumentRefused: 400,
     InvalidArguments: 400,
     ConsentRequired: 403,
+    ValuesRefused: 403,
     UpstreamError: 502,
 }
 """What well-formed requests fail with in ``application/graphql-response+json``; in ``application/json`` it is 200."""
@@ -99,8 +101,8 @@ class GraphQLRoute:
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
             raise HTTPException(404, "this endpoint serves no GraphQL")
-        principal, caller = identify_caller(self._services, http_call, endpoint)
-        tool = _find_tool(http_call, principal, caller) if is_tool else None
+        caller = identify_caller(self._services, http_call, endpoint)
+        tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
         prepared = await _prepare(http_call, caller, parameters, tool)
         note(http_call.scope, operation=prepared.kind)
@@ -134,17 +136,17 @@ def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
         raise HTTPException(415, "expected Content-Type: application/json")
 
 
-def _find_tool(http_call: HttpCall, principal: Principal, caller: Caller) -> GraphQLTool:
+async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """The tool that the path names. A prescribed one has no schema of its own to serve."""
     name = http_call.path_params["tool"]
     try:
-        tool = find_tool(caller, name)
+        tool = await find_tool(caller, name)
     except ToolNotFound as exc:
         raise HTTPException(404, "there is no such tool") from exc
     if not isinstance(tool, GraphQLTool):
         raise HTTPException(404, "there is no such tool")
     note(http_call.scope, tool=name)
-    if principal == ANONYMOUS and tool.options.scopes:
+    if caller.principal == ANONYMOUS and tool.options.scopes:
         raise CredentialRequired
     return tool
 

@@ -20,7 +20,6 @@ from handler.server.entrance import (
 )
 from handler.server.inbound import INTERNAL_ERROR, Notification, Rejected, Request, classify
 from handler.server.methods import Call, answer
-from handler.server.principal import ANONYMOUS, Principal
 from handler.server.request_log import note
 from handler.server.revisions import is_modern
 
@@ -41,13 +40,13 @@ class McpRoute:
         try:
             _refuse_media_types(http_call)
             endpoint = await find_endpoint(self._services, http_call)
-            principal, caller = identify_caller(self._services, http_call, endpoint)
+            caller = identify_caller(self._services, http_call, endpoint)
             message = classify(http_call.headers, await read_body(http_call))
             note(http_call.scope, method=message.method)
             if isinstance(message, Notification):
                 return Response(status_code=202)
             request = message
-            return await _answer(http_call, request, principal, caller)
+            return await _answer(http_call, request, caller)
         except Rejected as exc:
             note(http_call.scope, outcome="rejected", reason=exc.message)
             return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
@@ -76,11 +75,11 @@ def _takes_json(accept: str) -> bool:
     return bool(kinds & {JSON, "application/*", "*/*"})
 
 
-async def _answer(http_call: HttpCall, request: Request, principal: Principal, caller: Caller) -> Response:
+async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
     tool = request.params.get("name")
     if request.method == "tools/call" and isinstance(tool, str):
         note(http_call.scope, tool=tool)
-    result = await answer(Call(request=request, caller=caller, anonymous=principal == ANONYMOUS))
+    result = await answer(Call(request=request, caller=caller))
     response = json_response({"jsonrpc": "2.0", "id": request.id, "result": result})
     note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
     return response

@@ -8,7 +8,6 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import CredentialRequired, ToolNotFound
-from handler.policy import outcome_of
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
@@ -24,7 +23,11 @@ class Call:
 
     request: Request
     caller: Caller
-    anonymous: bool  # no credential came with it
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether no credential came with it."""
+        return self.caller.principal == ANONYMOUS
 
 
 async def answer(call: Call) -> JSONObject:
@@ -56,14 +59,15 @@ async def _ping(_: Call) -> JSONObject:
 
 async def _discover(call: Call) -> JSONObject:
     result = {"supportedVersions": list(MODERN), "capabilities": CAPABILITIES}
-    return cacheable(result, call.request.revision, public=_is_public(call))
+    return cacheable(result, call.request.revision, public=call.caller.endpoint.bundle.access.anonymous == "allow")
 
 
 async def _list_tools(call: Call) -> JSONObject:
     if call.request.params.get("cursor") is not None:
         raise Rejected(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page", id=call.request.id)
-    entries = list_entries(call.caller.endpoint.bundle, call.caller.outcome)
-    return cacheable({"tools": entries}, call.request.revision, public=_is_public(call))
+    caller = call.caller
+    entries = await list_entries(caller.endpoint, caller.judgement)
+    return cacheable({"tools": entries}, call.request.revision, public=await _is_public(call, entries))
 
 
 async def _call_tool(call: Call) -> JSONObject:
@@ -75,7 +79,7 @@ async def _call_tool(call: Call) -> JSONObject:
             id=call.request.id,
         )
     try:
-        if call.anonymous and find_tool(call.caller, name).options.scopes:
+        if call.anonymous and (await find_tool(call.caller, name)).options.scopes:
             raise CredentialRequired
         return await call_tool(call.caller, name, arguments)
     except ToolNotFound as exc:
@@ -84,13 +88,12 @@ async def _call_tool(call: Call) -> JSONObject:
         raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
 
 
-def _is_public(call: Call) -> bool:
-    """Whether anybody gets the identical answer without a credential."""
-    bundle = call.caller.endpoint.bundle
-    if bundle.access.anonymous != "allow":
+async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
+    """Whether anybody gets the identical list without a credential."""
+    endpoint = call.caller.endpoint
+    if endpoint.bundle.access.anonymous != "allow":
         return False
-    everybody = outcome_of(bundle.conditions, unrestricted=ANONYMOUS.unrestricted)
-    return list_entries(bundle, everybody) == list_entries(bundle, call.caller.outcome)
+    return call.anonymous or await list_entries(endpoint, endpoint.everybody) == entries
 
 
 Method = Callable[[Call], Awaitable[dict[str, Any]]]
