@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from handler.bundle import CONFIRM, PrescribedTool, Tool
+from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
@@ -16,7 +17,6 @@ from handler.compiler.compile import Compiled
 from handler.errors import ToolNotFound
 from handler.http import HttpClient
 from handler.server.caller import Caller
-from handler.server.principal import DEVELOPMENT
 from handler.server.tools import call_tool
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an argument or a variable: a text where the tool takes one, else JSON",
     )
+    add_caller_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
@@ -90,12 +91,11 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     arguments = arguments_for(endpoint.tools[options.tool], options.arguments)
     try:
         with closing(HttpClient()) as http:
-            caller = Caller(
-                endpoint=endpoint, principal=DEVELOPMENT, judgement=endpoint.judgement_of(DEVELOPMENT), http=http
-            )
+            judgement = endpoint.judgement_of(options.caller)
+            caller = Caller(endpoint=endpoint, principal=options.caller, judgement=judgement, http=http)
             result = asyncio.run(call_tool(caller, options.tool, arguments))
     except ToolNotFound:
-        complain(f'"{options.tool}" has nothing left that a caller could see')
+        complain(f'"{options.tool}" is not for this caller: `stile explain` says why')
         return 1
     if options.json:
         show_json(result)

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle import Bundle
-from handler.compiler.access import Policies, doubt_exceptions, read_access, read_policies
+from handler.compiler.access import Policies, Rule, doubt_exceptions, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import Config, read_config
 from handler.compiler.coordinates import with_members
@@ -39,6 +39,7 @@ class Compiled:
     index: bytes
     made: tuple[MadeTool, ...]
     documents: tuple[PersistedDocument, ...]
+    rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
     warnings: tuple[Problem, ...]
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
@@ -117,9 +118,17 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         index=raw,
         made=made,
         documents=operations.documents,
+        rules=(*policies.rules, *_rules_of_directives(author)),
         warnings=problems.warnings,
         client_warnings=clients.warnings,
     )
+
+
+def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
+    """What directives in the schema hide, by the directive."""
+    for directive in dict.fromkeys(author.hidden.values()):
+        hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
+        yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
 
 
 def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:

@@ -108,6 +108,7 @@ def _guarded_tool(
     return MadeTool(
         at=declaration.at,
         tool=tool,
+        uses=(),
         runs="; ".join(f"{kind} {', '.join(names)}" for kind, names in roots.items()),
         types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
         reads="query" in roots,

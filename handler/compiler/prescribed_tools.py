@@ -119,6 +119,7 @@ def _operation_tool(
     return MadeTool(
         at=declaration.at,
         tool=tool,
+        uses=tuple(used),
         runs=f"{operation.kind} {operation.name}",
         types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
         reads=operation.kind == "query",
