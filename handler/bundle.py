@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.policy import Mask, Predicate
+from handler.policy import Mask
+from handler.predicates import Predicate
 
 JSONObject = dict[str, Any]
 

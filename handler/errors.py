@@ -4,6 +4,7 @@
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
       PatternRefused            a regular expression that is none, or may take very long
+      PredicateRefused          a condition of a policy that cannot be read
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -68,6 +69,14 @@ class UnknownCoordinate(StileError):
 
 class PatternRefused(StileError):
     """A regular expression that values cannot be matched against; the message says why."""
+
+
+class PredicateRefused(StileError):
+    """A condition of a policy that cannot be read; the message says why. ``offset`` counts its characters from 0."""
+
+    def __init__(self, reason: str, *, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
 
 
 class BundleError(StileError):

@@ -12,11 +12,13 @@ from graphql import GraphQLSchema
 
 from handler.bundle import Access
 from handler.compiler.coordinates import resolve, root_or_type, with_members
+from handler.compiler.predicates import parse_predicate
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
-from handler.compiler.yaml_section import BOOLEANS, Section
+from handler.compiler.yaml_section import Section
 from handler.errors import UnknownCoordinate
-from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
+from handler.policy import HIDDEN, NEVER, OPEN, Mask
+from handler.predicates import Predicate
 
 FALSE: Predicate = {"literal": False}
 
@@ -259,10 +261,10 @@ def _fields_of(
 
 
 def _condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
-    text = section.text("condition").strip()
-    if text not in BOOLEANS:
-        problems.add(
-            section.place("condition"),
-            f'the condition "{text:.80}" cannot be judged yet: expected true or false',
-        )
-    return conditions.mask({"literal": BOOLEANS.get(text, False)})
+    """The mask of a condition. What has a mistake counts as never met; what a variable holds is not shown."""
+    told = Problems() if section.is_variable("condition") else problems
+    text = section.text("condition")
+    predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), told)
+    if predicate is None and told is not problems:
+        section.refuse("condition", 'a condition, such as $jwt.role:String == "admin"')
+    return conditions.mask(predicate or FALSE)

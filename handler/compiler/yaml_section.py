@@ -8,7 +8,7 @@ alias can be repeated as often as an author likes without growing anything.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import yaml
 from graphql import Source
@@ -17,6 +17,9 @@ from handler.compiler.problems import Place, Problems, place_in, suggestion
 from handler.compiler.variables import NAME, Variables
 
 BOOLEANS = {"true": True, "false": False}
+
+TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
+"""Style of a scalar that may stand on one line -> the characters that take two in the file."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
@@ -131,6 +134,16 @@ class Section:
         node = self._values.get(key, self._node)
         return _place(node) if node else Place(self._file)
 
+    def place_in(self, key: str, offset: int) -> Place:
+        """Where a character of a text stands, counted from 0; where the text begins if that cannot be told."""
+        node = self._values.get(key)
+        return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
+
+    def is_variable(self, key: str) -> bool:
+        """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
+        node = self._values.get(key)
+        return isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
         keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
@@ -234,6 +247,19 @@ def _is_empty(node: yaml.Node) -> bool:
 
 def _place(node: yaml.Node) -> Place:
     return _mark_place(node.start_mark)
+
+
+def _place_in(node: yaml.ScalarNode, offset: int) -> Place:
+    """Where a character of a scalar stands. Blocks, several lines and other escapes than ``TWICE`` hide that."""
+    start, end = node.start_mark, node.end_mark
+    twice = TWICE.get(node.style)
+    if twice is None or start.line != end.line:
+        return _mark_place(start)
+    quotes = 1 if node.style else 0
+    widths = [2 if each in twice else 1 for each in node.value]
+    if end.column - start.column != sum(widths) + 2 * quotes:
+        return _mark_place(start)
+    return Place(start.name, start.line + 1, start.column + 1 + quotes + sum(widths[:offset]))
 
 
 def _mark_place(mark: yaml.Mark) -> Place:
