@@ -70,6 +70,16 @@ class Endpoint:
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
         self._lock = Lock()
 
+    @property
+    def held(self) -> Mapping[str, int]:
+        """How much of each kind is held that was made for outcomes."""
+        return {
+            "validators": len(self._validators),
+            "entries": len(self._entries),
+            "views": len(self._views),
+            "schemas": len(self._schemas),
+        }
+
     @cached_property
     def everybody(self) -> Judgement:
         """What holds for whoever brings no credential."""
