@@ -86,6 +86,8 @@ class _Parser:
     def whole(self) -> Predicate:
         if len(self._text) > MAX_CHARS:
             raise self._mistake(f"the condition has {len(self._text):,} characters: expected {MAX_CHARS:,} at most")
+        if not self._rest():
+            raise self._mistake('there is no condition: expected one, such as true or $jwt.role:String == "admin"', 0)
         found = self._or()
         if self._rest():
             raise self._unexpected("&&, || or the end", '?$jwt && $jwt.role:String == "admin"')
@@ -134,29 +136,28 @@ class _Parser:
         return {"exists": operand}
 
     def _comparison(self) -> Predicate:
-        self._skip_blanks()
-        start = self._at
         left = self._operand()
         self._skip_blanks()
         operator = _OPERATOR.match(self._text, self._at)
         if operator is None:
-            return self._alone(left, start)
+            return self._alone(left)
         self._at = operator.end()
         self._skip_blanks()
         right = self._operand()
         if mistake := _misfit(left, operator[0], right):
-            raise self._mistake(mistake, operator.start() if "value" not in left or operator[0] != "has" else start)
+            raise self._mistake(mistake, operator.start())
         if operator[0] == "has":
             return {"has": left, "value": right}
         return {"compare": operator[0], "left": left, "right": right}
 
-    def _alone(self, operand: _Operand, start: int) -> Predicate:
-        if _type_of(operand) == "Boolean":
-            if "value" in operand:
-                return {"literal": operand["value"]}
-            return {"compare": "==", "left": operand, "right": {"value": True}}
-        sentence = f"this {_type_of(operand)} is compared with nothing: expected one of < <= == != > >= has behind it"
-        raise self._mistake(f'{sentence}, as in $jwt.role:String == "admin"', start)
+    def _alone(self, operand: _Operand) -> Predicate:
+        type_ = _type_of(operand)
+        if type_ != "Boolean":
+            example = '$jwt.role:String == "admin"'
+            raise self._unexpected(f"one of < <= == != > >= has behind this {type_}", example)
+        if "value" in operand:
+            return {"literal": operand["value"]}
+        return {"compare": "==", "left": operand, "right": {"value": True}}
 
     def _operand(self) -> _Operand:
         text = self._rest()
@@ -171,7 +172,7 @@ class _Parser:
             return {"value": found[0] == "true"}
         if found := _NUMBER.match(self._text, self._at):
             return {"value": self._number(found)}
-        raise self._unexpected("a variable or a literal", '$jwt.role:String == "admin"')
+        raise self._unexpected("true, false, a text, a number or a variable", '$jwt.role:String == "admin"')
 
     def _number(self, found: re.Match[str]) -> float:
         value = float(found[0]) if found[1] or found[2] else int(found[0])

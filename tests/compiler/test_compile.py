@@ -128,7 +128,10 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
             file="config.yaml",
             line=3,
             column=48,
-            sentence='the condition "x" cannot be judged yet: expected true or false',
+            sentence=(
+                'the condition has "x" here: expected true, false, a text, a number or a variable, '
+                'as in $jwt.role:String == "admin"'
+            ),
         ),
         Problem(file="config.yaml", line=4, column=14, sentence='the schema has no type "Foo" with fields'),
         Problem(

@@ -115,7 +115,7 @@ identity:
             'config.yaml:7:7: unknown key "access.policies[0].rule": expected one of type, rules, policyDefault; '
             "did you mean rules?"
         ),
-        'config.yaml:8:22: the condition "" cannot be judged yet: expected true or false',
+        'config.yaml:8:22: there is no condition: expected one, such as true or $jwt.role:String == "admin"',
         'config.yaml:8:23: unknown key "access.policies[0].policyDefault.when": expected one of condition',
         'config.yaml:11:91: unknown key "identity.api_keys[0].claims": expected one of name, sha256, expires',
     ]
