@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from handler.compiler.predicates import parse_predicate
 from handler.compiler.problems import Place, Problems
-from handler.policy import Predicate
+from handler.predicates import Predicate
 
 
 def predicate_of(text: str) -> Predicate:

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.predicates import MAX_NESTING
-from handler.policy import MAX_DEPTH, UNKNOWN, Predicate, holds, judge, outcome_of
+from handler.policy import outcome_of
+from handler.predicates import MAX_DEPTH, UNKNOWN, Predicate, holds, judge
 from tests.support.predicates import predicate_of
 
 HOLDS, FAILS, NEITHER, EITHER = (True, False), (False, True), (False, False), (True, True)
