@@ -276,7 +276,7 @@ def test_what_an_unknown_variable_and_a_missing_claim_leave_open_is_not_certain(
 
 
 # What the documentation of IBM API Connect for GraphQL shows and says, with callers that it is made for.
-STEPZEN = [
+STEPZEN: list[tuple[str, Claims, tuple[bool, bool]]] = [
     ("true", None, HOLDS),
     ("false", {"role": "admin"}, FAILS),
     ('?$jwt && $jwt.roles:String has "history-viewer"', {"roles": ["history-viewer"]}, HOLDS),

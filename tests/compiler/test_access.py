@@ -7,6 +7,7 @@ import pytest
 from handler.bundle import Access, ApiKey, Bundle
 from handler.errors import Problem
 from handler.policy import NEVER, outcome_of
+from handler.predicates import Predicate
 from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
 
 SDL = """
@@ -180,7 +181,7 @@ def test_condition_over_claims_is_one_of_the_endpoints_conditions(tmp_path: Path
     )
     bundle = bundle_with(tmp_path, config)
 
-    token = {"exists": {"jwt": []}}
+    token: Predicate = {"exists": {"jwt": []}}
     role = {"compare": "==", "left": {"jwt": ["role"], "type": "String"}, "right": {"value": "admin"}}
     assert bundle.conditions == (NEVER, {"and": [token, role]}, token, {"literal": False})
     assert {name: mask for name, mask in bundle.guards.items() if name.startswith("Query.")} == {

@@ -10,11 +10,12 @@ import pytest
 from handler.compiler.predicates import MAX_CHARS, MAX_NAMES, MAX_NESTING, parse_predicate
 from handler.compiler.problems import Problems
 from handler.errors import Problem
+from handler.predicates import Predicate
 from tests.support.predicates import place_in_one_line, predicate_of
 
 ROLE = {"jwt": ["role"], "type": "String"}
 ADMIN = {"compare": "==", "left": ROLE, "right": {"value": "admin"}}
-TOKEN = {"exists": {"jwt": []}}
+TOKEN: Predicate = {"exists": {"jwt": []}}
 KEY = {"exists": {"variables": ["key"]}}
 
 
