@@ -26,6 +26,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.ways_around import doubt_ways_around
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 from handler.policy import HIDDEN, OPEN
@@ -91,6 +92,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
     operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
+    doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems)
     doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
     declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
