@@ -184,7 +184,7 @@ def _typed(operand: Any, call: _Call) -> tuple[Any, Callable[[Any], Any]]:
 
 
 def _claim_of(operand: Mapping[str, Any], call: _Call) -> Any:
-    """A claim; ``None`` where there is none, or null; ``_MISSING`` if the path is none."""
+    """A claim, as ``_claim`` says; ``_MISSING`` if the path is none."""
     path = operand["jwt"]
     return _claim(call.claims, path) if _is_path(path) else _MISSING
 
@@ -194,11 +194,14 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
 
     In each object the whole text is tried as a name first, then what stands before its last dot or slash, and so on.
     Different names lead to different members, so nothing is looked into twice and the claims bound the work.
+    ``None`` where there is nothing, or null; ``_MISSING`` below a depth that no path of the compiler's leads to.
     """
     if not path:
         return value
-    if not isinstance(value, dict) or not depth:
+    if not isinstance(value, dict):
         return None
+    if not depth:
+        return _MISSING
     text, *rest = path
     if text in value and (found := _claim(value[text], rest, depth - 1)) is not None:
         return found

@@ -205,6 +205,7 @@ def test_condition_may_be_as_long_and_as_deep_as_the_limits() -> None:
     assert predicate_of(deep) == {"not": TOKEN}
     assert predicate_of("?$jwt".ljust(MAX_CHARS)) == TOKEN
     assert "or" in predicate_of(alternating)
+    assert len(predicate_of(" && ".join(["!(?$jwt)"] * 100))["and"]) == 100
     assert predicate_of(f"?$jwt{'.a' * MAX_NAMES}") == {"exists": {"jwt": [".".join("a" * MAX_NAMES)]}}
 
 
