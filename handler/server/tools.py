@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool
@@ -31,10 +31,16 @@ def entry_of(tool: Tool, outcome: Mask) -> JSONObject | None:
             return next((listing.entry for listing in tool.listings if listing.outcome == outcome), None)
 
 
-async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def call_tool(
+    caller: Caller,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    on_failure: Callable[[CallError], None] = lambda _: None,
+) -> JSONObject:
     """Call a tool and return an MCP ``CallToolResult``.
 
-    What goes wrong for a reason that a model can act on is a result with ``isError``.
+    What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
 
     Raises:
         ToolNotFound: there is no such tool for this caller, which is the same whether or not it exists.
@@ -50,6 +56,7 @@ async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> 
             case GraphQLTool():
                 return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
+        on_failure(exc)
         return _with_meta({"content": [_text(str(exc))], "isError": True}, tool)
 
 
