@@ -16,7 +16,9 @@
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      anonymous, where a credential is asked for
-        CredentialRefused       a credential that is unknown, expired or malformed
+        CredentialRefused       a credential that is unknown or expired
+        CredentialMalformed     a request whose credential cannot be read
+        InsufficientScope       a credential whose scopes do not reach
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
       DocumentNotFound          no persisted document of that id for this caller
@@ -157,10 +159,11 @@ class AccessError(StileError):
 
 
 class CredentialRequired(AccessError):
-    """An anonymous caller, where a credential is asked for."""
+    """An anonymous caller, where a credential is asked for. ``scopes`` are what it needs, as far as that is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, scopes: Sequence[str] = ()) -> None:
         super().__init__("a credential is required")
+        self.scopes = tuple(scopes)
 
 
 class CredentialRefused(AccessError):
@@ -168,6 +171,27 @@ class CredentialRefused(AccessError):
 
     def __init__(self) -> None:
         super().__init__("the credential was refused")
+
+
+class CredentialMalformed(AccessError):
+    """A request from which no one credential can be read."""
+
+    def __init__(self) -> None:
+        forms = "Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
+        super().__init__(f"expected one credential, as {forms}")
+
+
+class InsufficientScope(AccessError):
+    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
+
+    It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it can be the error of its item
+    alone: nothing but the status and the challenge of a whole response is lost by that.
+    """
+
+    def __init__(self, tool: str, scopes: Sequence[str]) -> None:
+        super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}")
+        self.tool = tool
+        self.scopes = tuple(scopes)
 
 
 class EndpointNotFound(StileError):

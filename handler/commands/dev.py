@@ -90,6 +90,7 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) ->
             http=http,
             allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
             development=True,
+            public_url=f"http://{HOST}:{port}",
         )
         config = uvicorn.Config(
             create_app(services, write_line=_write_line),

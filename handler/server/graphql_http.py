@@ -14,7 +14,6 @@ from handler.errors import (
     AccessError,
     CallError,
     ConsentRequired,
-    CredentialRequired,
     DocumentNotFound,
     DocumentRefused,
     InvalidArguments,
@@ -35,8 +34,7 @@ from handler.server.documents import (
 from handler.server.entrance import (
     JSON,
     Services,
-    challenge,
-    endpoint_name,
+    deny,
     find_endpoint,
     identify_caller,
     read_body,
@@ -51,8 +49,8 @@ from handler.server.graphql_request import (
     parse_url,
 )
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS
 from handler.server.request_log import note
+from handler.server.scopes import require_scopes
 from handler.server.tools import find_tool
 
 METHODS = ("GET", "POST")
@@ -62,9 +60,8 @@ STATUSES: Mapping[type[CallError], int] = {
     InvalidArguments: 400,
     ConsentRequired: 403,
     ValuesRefused: 403,
-    UpstreamError: 502,
 }
-"""What well-formed requests fail with in ``application/graphql-response+json``; in ``application/json`` it is 200."""
+"""What refuses a well-formed request in ``application/graphql-response+json``; in ``application/json`` it is 200."""
 
 PLACE = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)
 """Line and column, as refusals of documents begin."""
@@ -108,6 +105,7 @@ class GraphQLRoute:
         note(http_call.scope, operation=prepared.kind)
         if prepared.kind == "mutation":
             _refuse_mutation(http_call, parameters, tool)
+        note(http_call.scope, decision="allowed")
         return await run(caller, prepared)
 
 
@@ -139,15 +137,11 @@ def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """The tool that the path names. A prescribed one has no schema of its own to serve."""
     name = http_call.path_params["tool"]
-    try:
-        tool = await find_tool(caller, name)
-    except ToolNotFound as exc:
-        raise HTTPException(404, "there is no such tool") from exc
-    if not isinstance(tool, GraphQLTool):
-        raise HTTPException(404, "there is no such tool")
     note(http_call.scope, tool=name)
-    if caller.principal == ANONYMOUS and tool.options.scopes:
-        raise CredentialRequired
+    tool = await find_tool(caller, name)
+    if not isinstance(tool, GraphQLTool):
+        raise ToolNotFound(name)
+    require_scopes(tool, caller.principal)
     return tool
 
 
@@ -202,19 +196,25 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
     """What a request is refused with; the log gets the reason, but nothing that the caller wrote."""
     match exc:
         case HTTPException():
-            note(http_call.scope, outcome="rejected", reason=exc.detail)
+            note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
             return _Refusal(status=exc.status_code, messages=[exc.detail], headers=exc.headers or {})
         case Malformed():
-            note(http_call.scope, outcome="rejected", reason="malformed")
+            note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
             return _Refusal(status=400, messages=[str(exc)])
         case AccessError():
-            note(http_call.scope, outcome="denied", reason=str(exc))
-            return _Refusal(status=401, messages=[str(exc)], headers=challenge(endpoint_name(http_call), exc))
+            denial = deny(http_call, exc)
+            return _Refusal(status=denial.status, messages=[str(exc)], headers=denial.headers)
+        case ToolNotFound():
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
+            return _Refusal(status=404, messages=["there is no such tool"])
         case DocumentNotFound():
-            note(http_call.scope, outcome="rejected", reason=str(exc))
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
             return _Refusal(status=400, messages=[str(exc)])
+        case UpstreamError():
+            note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
+            return _Refusal(status=502, messages=[str(exc)], firm=False)
         case CallError():
-            note(http_call.scope, outcome="refused", reason=type(exc).__name__)
+            note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
             return _Refusal(status=STATUSES[type(exc)], messages=_messages(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)

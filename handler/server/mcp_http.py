@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
@@ -11,8 +14,7 @@ from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
     Services,
-    challenge,
-    endpoint_name,
+    deny,
     find_endpoint,
     identify_caller,
     json_response,
@@ -22,6 +24,9 @@ from handler.server.inbound import INTERNAL_ERROR, Notification, Rejected, Reque
 from handler.server.methods import Call, answer
 from handler.server.request_log import note
 from handler.server.revisions import is_modern
+
+DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
+"""What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
 
 
 class McpRoute:
@@ -51,9 +56,9 @@ class McpRoute:
             note(http_call.scope, outcome="rejected", reason=exc.message)
             return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
         except AccessError as exc:
-            note(http_call.scope, outcome="denied", reason=str(exc))
-            body = {"error": "unauthorized", "message": str(exc)}
-            return json_response(body, status=401, headers=challenge(endpoint_name(http_call), exc))
+            denial = deny(http_call, exc)
+            body = {"error": DENIALS[denial.status], "message": str(exc)}
+            return json_response(body, status=denial.status, headers=denial.headers)
         except HTTPException:
             raise
         except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
@@ -79,7 +84,8 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     tool = request.params.get("name")
     if request.method == "tools/call" and isinstance(tool, str):
         note(http_call.scope, tool=tool)
-    result = await answer(Call(request=request, caller=caller))
+    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    result = await answer(call)
     response = json_response({"jsonrpc": "2.0", "id": request.id, "result": result})
     note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
     return response

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import CredentialRequired, ToolNotFound
+from handler.errors import CallError, CredentialRequired, ToolNotFound, UpstreamError
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
+from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
@@ -23,6 +25,7 @@ class Call:
 
     request: Request
     caller: Caller
+    note: Callable[..., None]  # adds facts to the request's line in the log
 
     @property
     def anonymous(self) -> bool:
@@ -35,7 +38,9 @@ async def answer(call: Call) -> JSONObject:
 
     Raises:
         Rejected: a method that this revision does not have, parameters that do not fit, an unknown tool.
-        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists.
+        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists, or one
+            that asks for scopes.
+        InsufficientScope: a caller's claims lack scopes of the tool.
     """
     request = call.request
     methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
@@ -72,6 +77,7 @@ async def _list_tools(call: Call) -> JSONObject:
 
 async def _call_tool(call: Call) -> JSONObject:
     name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Rejected(
             INVALID_PARAMS,
@@ -79,13 +85,20 @@ async def _call_tool(call: Call) -> JSONObject:
             id=call.request.id,
         )
     try:
-        if call.anonymous and (await find_tool(call.caller, name)).options.scopes:
-            raise CredentialRequired
-        return await call_tool(call.caller, name, arguments)
+        require_scopes(await find_tool(call.caller, name), call.caller.principal)
+        call.note(decision="allowed")
+        return await call_tool(call.caller, name, arguments, on_failure=partial(_note_failure, call))
     except ToolNotFound as exc:
+        call.note(decision="denied")
         if call.anonymous:
             raise CredentialRequired from exc
         raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
+
+
+def _note_failure(call: Call, failure: CallError) -> None:
+    """The API's failure is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    call.note(decision=decision, reason=type(failure).__name__)
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
@@ -45,10 +45,16 @@ async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSON
             return await asyncio.to_thread(endpoint.entry, tool, judgement)
 
 
-async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def call_tool(
+    caller: Caller,
+    name: str,
+    arguments: Mapping[str, Any],
+    *,
+    on_failure: Callable[[CallError], None] = lambda _: None,
+) -> JSONObject:
     """Call a tool and return an MCP ``CallToolResult``.
 
-    What goes wrong for a reason that a model can act on is a result with ``isError``.
+    What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
 
     Raises:
         ToolNotFound: there is no such tool for this caller, which is the same whether or not it exists.
@@ -67,6 +73,7 @@ async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> 
             case GraphQLTool():
                 return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
+        on_failure(exc)
         return _with_meta({"content": [_text(str(exc))], "isError": True}, tool)
 
 

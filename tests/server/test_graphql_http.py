@@ -275,7 +275,7 @@ def test_tool_with_scopes_asks_anonymous_callers_for_a_credential(tools_function
     answered = tools_function.graphql({"query": "{ a }"}, "/tools/scoped/graphql")
 
     assert answered.status == 401
-    assert answered.headers["www-authenticate"] == 'Bearer realm="api/things"'
+    assert answered.headers["www-authenticate"] == 'Bearer realm="api/things", scope="a:read"'
 
 
 def test_mutation_of_a_tool_that_asks_for_consent_waits_for_it(tools_function: Function) -> None:
