@@ -4,6 +4,7 @@
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
       PatternRefused            a regular expression that is none, or may take very long
+      KeyRefused                a text that is no public key for its algorithm
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -67,6 +68,10 @@ class UnknownCoordinate(StileError):
 
 class PatternRefused(StileError):
     """A regular expression that values cannot be matched against; the message says why."""
+
+
+class KeyRefused(StileError):
+    """A text that is no public key for its algorithm; the message says why and shows nothing of it."""
 
 
 class BundleError(StileError):

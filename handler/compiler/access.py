@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "Using field policies".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
@@ -55,13 +55,13 @@ class Policies:
     graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Section) -> Access:
+def read_access(access: Section, identity: Iterable[Section]) -> Access:
     """Who gets in without a credential: ``access.anonymous``.
 
     They are challenged when there is a credential to ask for, or no policy lets them use anything.
     """
     access.expect("anonymous", "policies", "hide", "show")
-    default = "challenge" if identity.keys() or "policies" not in access else "allow"
+    default = "challenge" if any(section.keys() for section in identity) or "policies" not in access else "allow"
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
 
 
