@@ -148,21 +148,25 @@ class HttpTooLarge(HttpError):
 
 
 class AccessError(StileError):
-    """The caller may not do this."""
+    """The caller may not do this. ``reason`` is for the log, and holds nothing of what the caller sent."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class CredentialRequired(AccessError):
     """An anonymous caller, where a credential is asked for."""
 
     def __init__(self) -> None:
-        super().__init__("a credential is required")
+        super().__init__("a credential is required", reason="no_credential")
 
 
 class CredentialRefused(AccessError):
-    """A credential that is unknown, expired or malformed. Never says which."""
+    """A credential that is unknown, expired or malformed. The message never says which, ``reason`` does."""
 
-    def __init__(self) -> None:
-        super().__init__("the credential was refused")
+    def __init__(self, reason: str) -> None:
+        super().__init__("the credential was refused", reason=reason)
 
 
 class EndpointNotFound(StileError):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
+
+SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +19,7 @@ class Settings:
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
     refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -33,7 +36,15 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         preload=_endpoints(environ),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
         allowed_origins=frozenset(_list(environ, "STILE_ALLOWED_ORIGINS")),
+        secrets=read_secrets(environ),
     )
+
+
+def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """The secrets that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
+    return {
+        name.removeprefix(SECRET_PREFIX): value for name, value in environ.items() if name.startswith(SECRET_PREFIX)
+    }
 
 
 def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:

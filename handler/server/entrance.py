@@ -17,8 +17,9 @@ from handler.json_shape import to_json_bytes
 from handler.policy import outcome_of
 from handler.server.caller import Caller
 from handler.server.endpoints import Endpoint, Endpoints
-from handler.server.principal import Principal, identify
+from handler.server.principal import Presented, Principal, identify
 from handler.server.request_log import note
+from handler.server.tokens import TokenVerifier
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -31,6 +32,7 @@ class Services:
 
     endpoints: Endpoints
     http: HttpClient
+    tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
     clock: Callable[[], float] = time.time  # UNIX seconds
@@ -60,17 +62,25 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     return endpoint
 
 
-def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> tuple[Principal, Caller]:
+async def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> tuple[Principal, Caller]:
     """Who calls, and the endpoint as they have it.
 
     Raises:
         AccessError: a credential is asked for, or the one that came is refused.
     """
     bundle = endpoint.bundle
-    principal = identify(http_call.headers, bundle, development=services.development, now=services.clock())
+    presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
+    principal = await identify(
+        presented, bundle, tokens=services.tokens, development=services.development, now=services.clock()
+    )
     note(http_call.scope, principal=principal.kind)
-    outcome = outcome_of(bundle.conditions, unrestricted=principal.unrestricted)
-    return principal, Caller(endpoint=endpoint, outcome=outcome, http=services.http, headers=dict(http_call.headers))
+    return principal, Caller(
+        endpoint=endpoint,
+        outcome=outcome_of(bundle.conditions, unrestricted=principal.unrestricted),
+        http=services.http,
+        headers=dict(http_call.headers),
+        claims=principal.claims or {},
+    )
 
 
 async def read_body(http_call: HttpCall) -> bytes:

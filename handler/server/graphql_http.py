@@ -99,7 +99,7 @@ class GraphQLRoute:
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
             raise HTTPException(404, "this endpoint serves no GraphQL")
-        principal, caller = identify_caller(self._services, http_call, endpoint)
+        principal, caller = await identify_caller(self._services, http_call, endpoint)
         tool = _find_tool(http_call, principal, caller) if is_tool else None
         parameters = await _read(http_call)
         prepared = await _prepare(http_call, caller, parameters, tool)
@@ -206,7 +206,7 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             note(http_call.scope, outcome="rejected", reason="malformed")
             return _Refusal(status=400, messages=[str(exc)])
         case AccessError():
-            note(http_call.scope, outcome="denied", reason=str(exc))
+            note(http_call.scope, outcome="denied", reason=exc.reason)
             return _Refusal(status=401, messages=[str(exc)], headers=challenge(endpoint_name(http_call), exc))
         case DocumentNotFound():
             note(http_call.scope, outcome="rejected", reason=str(exc))

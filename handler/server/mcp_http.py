@@ -41,7 +41,7 @@ class McpRoute:
         try:
             _refuse_media_types(http_call)
             endpoint = await find_endpoint(self._services, http_call)
-            principal, caller = identify_caller(self._services, http_call, endpoint)
+            principal, caller = await identify_caller(self._services, http_call, endpoint)
             message = classify(http_call.headers, await read_body(http_call))
             note(http_call.scope, method=message.method)
             if isinstance(message, Notification):
@@ -52,7 +52,7 @@ class McpRoute:
             note(http_call.scope, outcome="rejected", reason=exc.message)
             return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
         except AccessError as exc:
-            note(http_call.scope, outcome="denied", reason=str(exc))
+            note(http_call.scope, outcome="denied", reason=exc.reason)
             body = {"error": "unauthorized", "message": str(exc)}
             return json_response(body, status=401, headers=challenge(endpoint_name(http_call), exc))
         except HTTPException:

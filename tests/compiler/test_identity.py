@@ -18,6 +18,13 @@ FILES = {"index.graphql": "type Query { a: Int }"}
 HEAD = "default_tool: false\n"
 SHA256 = "a" * 64
 SECRET = "s" * 32
+KEYS = "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer"
+ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
+NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"
+NO_JWKS_URL = '"identity.jwksendpoint": expected the https URL of a JSON Web Key Set'
+NO_SET_FOR = "the keys of a key set cannot be for"
+NO_SECRET = "expected the secret, or env:NAME, which stands for STILE_SECRET_NAME"
+PUBLIC_KEY = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"
 NO_AUDIENCE = "no audience: any token of this issuer is taken, also one made for another API"
 
 RSA = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
@@ -156,21 +163,11 @@ identity:
     [
         (
             "identity: {isuer: a}",
-            [
-                (
-                    'config.yaml:2:12: unknown key "identity.isuer": expected one of jwksendpoint, keys, issuer, audience, '
-                    "subject, claims, algorithms, leeway_s, api_keys, trust_authorizer; did you mean issuer?"
-                )
-            ],
+            [f'config.yaml:2:12: unknown key "identity.isuer": expected one of {KEYS}; did you mean issuer?'],
         ),
         (
             "identity: [{api_kes: []}]",
-            [
-                (
-                    'config.yaml:2:13: unknown key "identity[0].api_kes": expected one of jwksendpoint, keys, issuer, '
-                    "audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer; did you mean api_keys?"
-                )
-            ],
+            [f'config.yaml:2:13: unknown key "identity[0].api_kes": expected one of {KEYS}; did you mean api_keys?'],
         ),
         ("identity: [a]", ['config.yaml:2:12: "identity[0]": expected a mapping']),
         (
@@ -179,16 +176,11 @@ identity:
         ),
         (
             "identity: {audience: b, jwksendpoint: 'http://login.example/'}",
-            [
-                (
-                    'config.yaml:2:39: "identity.jwksendpoint": expected the https URL of a JSON Web Key Set, got '
-                    "'http://login.example/'"
-                )
-            ],
+            [f"config.yaml:2:39: {NO_JWKS_URL}, got 'http://login.example/'"],
         ),
         (
             "identity: {audience: b, jwksendpoint: }",
-            ["config.yaml:2:38: \"identity.jwksendpoint\": expected the https URL of a JSON Web Key Set, got ''"],
+            [f"config.yaml:2:38: {NO_JWKS_URL}, got ''"],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://me:secret@login.example/'}",
@@ -205,14 +197,8 @@ identity:
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', algorithms: [RS256, HS256, ES265]}",
             [
-                (
-                    'config.yaml:2:75: the keys of a key set cannot be for "HS256": expected one of RS256, RS384, RS512, '
-                    "ES256, EdDSA; did you mean RS256?"
-                ),
-                (
-                    'config.yaml:2:82: the keys of a key set cannot be for "ES265": expected one of RS256, RS384, RS512, '
-                    "ES256, EdDSA; did you mean ES256?"
-                ),
+                f'config.yaml:2:75: {NO_SET_FOR} "HS256": expected one of {ALGORITHMS}; did you mean RS256?',
+                f'config.yaml:2:82: {NO_SET_FOR} "ES265": expected one of {ALGORITHMS}; did you mean ES256?',
             ],
         ),
         (
@@ -228,46 +214,29 @@ identity:
             ['config.yaml:2:36: "a.b" is no API id: expected letters and digits, as in ID.execute-api.…'],
         ),
         (
-            "identity: {audience: b, keys: [{algoritm: HS256, algorithm: none, key: a}]}",
+            "identity: {audience: b, keys: [{size: 1, algorithm: none, key: a}]}",
             [
-                (
-                    'config.yaml:2:33: unknown key "identity.keys[0].algoritm": expected one of algorithm, key, keyid; '
-                    "did you mean algorithm?"
-                ),
-                (
-                    'config.yaml:2:61: "identity.keys[0].algorithm": expected one of HS256, RS256, RS384, RS512, ES256, '
-                    "EdDSA, got 'none'"
-                ),
+                'config.yaml:2:33: unknown key "identity.keys[0].size": expected one of algorithm, key, keyid',
+                f"""config.yaml:2:53: "identity.keys[0].algorithm": expected one of HS256, {ALGORITHMS}, got 'none'""",
             ],
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256, key: 'env:A'}, {algorithm: HS256, key: 'env:B'}]}",
             [
-                (
-                    'config.yaml:2:32: "identity.keys[0].keyid": expected the id that tokens name this key by, as it is '
-                    "not the only one"
-                ),
-                (
-                    'config.yaml:2:66: "identity.keys[1].keyid": expected the id that tokens name this key by, as it is '
-                    "not the only one"
-                ),
+                f'config.yaml:2:32: "identity.keys[0].keyid": {NOT_ALONE}',
+                f'config.yaml:2:66: "identity.keys[1].keyid": {NOT_ALONE}',
             ],
         ),
         (
             f"identity: {{audience: b, jwksendpoint: 'https://a.b/', keys: [{{algorithm: HS256, key: {SECRET}}}]}}",
-            [
-                (
-                    'config.yaml:2:62: "identity.keys[0].keyid": expected the id that tokens name this key by, as it is '
-                    "not the only one"
-                )
-            ],
+            [f'config.yaml:2:62: "identity.keys[0].keyid": {NOT_ALONE}'],
         ),
         (
-            (
-                "identity: {audience: b, keys: [{algorithm: HS256, key: env:A, keyid: 1}, {algorithm: HS256, key: env:B, "
-                "keyid: 1}]}"
-            ),
-            ['config.yaml:2:112: two keys have the id "1"'],
+            "identity: {audience: b, keys: [{algorithm: HS256, key: env:A, keyid: 1}, {algorithm: RS256, keyid: 1}]}",
+            [
+                f'config.yaml:2:74: "identity.keys[1].key": expected {PUBLIC_KEY}',
+                'config.yaml:2:100: two keys have the id "1"',
+            ],
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256, key: 'env:A-B'}]}",
@@ -275,12 +244,7 @@ identity:
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256}]}",
-            [
-                (
-                    'config.yaml:2:32: "identity.keys[0].key": expected the secret, or env:NAME, which stands for '
-                    "STILE_SECRET_NAME"
-                )
-            ],
+            [f'config.yaml:2:32: "identity.keys[0].key": {NO_SECRET}'],
         ),
     ],
 )
@@ -347,11 +311,11 @@ def test_public_key_of_each_form_becomes_the_same_one(tmp_path: Path, algorithm:
         ("EdDSA", spki(P256), "EdDSA takes an Ed25519 key"),
         ("RS256", private(RSA), "this is a private key, which has no place here: give the public one"),
         ("ES256", private(P256), "this is a private key, which has no place here: give the public one"),
-        ("RS256", "PEMBlock", "expected a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"),
+        ("RS256", "PEMBlock", f"expected {PUBLIC_KEY}"),
         (
             "RS256",
             spki(RSA).replace("M", "", 2),
-            "expected a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate",
+            f"expected {PUBLIC_KEY}",
         ),
         ("HS256", spki(RSA), "HS256 takes a secret, and a PEM block is none"),
     ],
