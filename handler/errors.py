@@ -5,6 +5,7 @@
       UnknownCoordinate         a text that names nothing in a schema
       PatternRefused            a regular expression that is none, or may take very long
       PredicateRefused          a condition of a policy that cannot be read
+      KeyRefused                a text that is no public key for its algorithm
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -81,6 +82,10 @@ class PredicateRefused(StileError):
         self.offset = offset
 
 
+class KeyRefused(StileError):
+    """A text that is no public key for its algorithm; the message says why and shows nothing of it."""
+
+
 class BundleError(StileError):
     """Bytes that are not a bundle this release can serve."""
 
@@ -155,22 +160,26 @@ class HttpTooLarge(HttpError):
 
 
 class AccessError(StileError):
-    """The caller may not do this."""
+    """The caller may not do this. ``reason`` is for the log, and holds nothing of what the caller sent."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class CredentialRequired(AccessError):
     """An anonymous caller, where a credential is asked for. ``scopes`` are what it needs, as far as that is known."""
 
     def __init__(self, scopes: Sequence[str] = ()) -> None:
-        super().__init__("a credential is required")
+        super().__init__("a credential is required", reason="no_credential")
         self.scopes = tuple(scopes)
 
 
 class CredentialRefused(AccessError):
-    """A credential that is unknown, expired or malformed. Never says which."""
+    """A credential that is unknown, expired or malformed. The message never says which, ``reason`` does."""
 
-    def __init__(self) -> None:
-        super().__init__("the credential was refused")
+    def __init__(self, reason: str) -> None:
+        super().__init__("the credential was refused", reason=reason)
 
 
 class CredentialMalformed(AccessError):
@@ -178,7 +187,7 @@ class CredentialMalformed(AccessError):
 
     def __init__(self) -> None:
         forms = "Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
-        super().__init__(f"expected one credential, as {forms}")
+        super().__init__(f"expected one credential, as {forms}", reason="malformed")
 
 
 class InsufficientScope(AccessError):
@@ -189,7 +198,7 @@ class InsufficientScope(AccessError):
     """
 
     def __init__(self, tool: str, scopes: Sequence[str]) -> None:
-        super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}")
+        super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
         self.tool = tool
         self.scopes = tuple(scopes)
 

@@ -21,6 +21,7 @@ from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.pseudonyms import Pseudonyms
+from handler.server.tokens import TokenVerifier
 from handler.settings import Settings, read_settings
 from handler.storage import open_storage
 
@@ -40,6 +41,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     services = Services(
         endpoints=endpoints,
         http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets),
         allowed_origins=settings.allowed_origins,
         public_url=settings.public_url,
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),

@@ -17,6 +17,7 @@ PUBLIC_URL = re.compile(r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*")
 MIN_LOG_KEY_CHARS = 32
 
 LOG_SUBJECTS = ("hashed", "plain")
+SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,7 @@ class Settings:
     public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
     log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -49,7 +51,15 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         public_url=_public_url(environ),
         log_key=_log_key(environ),
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
+        secrets=read_secrets(environ),
     )
+
+
+def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """The secrets that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
+    return {
+        name.removeprefix(SECRET_PREFIX): value for name, value in environ.items() if name.startswith(SECRET_PREFIX)
+    }
 
 
 def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:

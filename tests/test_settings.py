@@ -25,6 +25,14 @@ def test_lists_are_separated_by_commas() -> None:
     assert settings.refresh_s == 0.5
 
 
+def test_only_variables_that_are_called_secrets_can_be_referred_to() -> None:
+    environ = {"STILE_SECRET_LOGIN": "s3cret", "AWS_SECRET_ACCESS_KEY": "aws", "STILE_BUNDLES": "folder"}
+    settings = read_settings(environ)
+
+    assert settings.secrets == {"LOGIN": "s3cret"}
+    assert "s3cret" not in repr(settings)
+
+
 @pytest.mark.parametrize("origin", ["*", "http://localhost:3000", "https://[::1]:8080", "chrome-extension://abc"])
 def test_origins_are_as_browsers_write_them(origin: str) -> None:
     settings = read_settings({"STILE_BUNDLES": "folder", "STILE_ALLOWED_ORIGINS": origin})

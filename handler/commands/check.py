@@ -150,15 +150,25 @@ def _rows(compiled: Compiled) -> list[_Row]:
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
-    keys = len(bundle.identity.api_keys)
-    who = [_counted(keys, "API key")] if keys else []
+    identity = bundle.identity
+    counts = (
+        (identity.api_keys, "API key"),
+        (identity.issuers, "token issuer"),
+        (identity.trusted_apis, "trusted API"),
+    )
+    who = [_counted(len(found), what) for found, what in counts if found]
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:
-        return f"Who gets in: {' and '.join(who)}.", ""
+        return f"Who gets in: {_listed(who)}.", ""
     return (
-        "Nobody gets in once this is published: add an access section or identity.api_keys to config.yaml.",
+        "Nobody gets in once this is published: add an access section or identity to config.yaml.",
         "yellow",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _graphql(bundle: Bundle) -> str:

@@ -69,13 +69,13 @@ class Policies:
     graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Section) -> Access:
+def read_access(access: Section, identity: Iterable[Section]) -> Access:
     """Who gets in without a credential: ``access.anonymous``.
 
     They are challenged when there is a credential to ask for, or no policy lets them use anything.
     """
     access.expect("anonymous", "policies", "hide", "show")
-    default = "challenge" if identity.keys() or "policies" not in access else "allow"
+    default = "challenge" if any(section.keys() for section in identity) or "policies" not in access else "allow"
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
 
 

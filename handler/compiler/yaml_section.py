@@ -1,8 +1,9 @@
 """Reading YAML with positions: every value is asked for by name and kind, and every refusal says where it stands.
 
 Scalars are read as the text that stands in the file and take their kind from what is asked for, so ``true`` and
-``"true"`` are the same, as in StepZen's files. Nodes are never turned into Python values as a whole, so an
-alias can be repeated as often as an author likes without growing anything.
+``"true"`` are the same, as in StepZen's files. Nodes are not turned into Python values as a whole, so an alias can
+be repeated as often as an author likes without growing anything; where values are needed (``json_object``), they are
+counted.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ from collections.abc import Mapping, Sequence
 import yaml
 from graphql import Source
 
+from handler.bundle import JSONObject
 from handler.compiler.problems import Place, Problems, place_in, suggestion
 from handler.compiler.variables import NAME, Variables
+from handler.compiler.yaml_values import value_of
 
 BOOLEANS = {"true": True, "false": False}
 
@@ -129,6 +132,10 @@ class Section:
                 names = ", ".join(known) + suggestion(key.value, known)
                 self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
 
+    def name(self, key: str) -> str:
+        """A key with all that is above it, for a sentence."""
+        return f'"{self._path}{key}"'
+
     def place(self, key: str = "") -> Place:
         """Where a value stands; without a key, where the section does."""
         node = self._values.get(key, self._node)
@@ -210,6 +217,26 @@ class Section:
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:
                 self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a mapping')
+        return found
+
+    def one_or_more(self, key: str) -> list[Section]:
+        """The mappings in the list below a key, or the one mapping that stands there without a list."""
+        if isinstance(self._values.get(key), yaml.SequenceNode):
+            return self.sections(key)
+        return [self.section(key)]
+
+    def json_object(self, key: str) -> JSONObject:
+        """The mapping below a key as JSON: the one place where scalars have the kind that they are written in."""
+        node = self._values.get(key)
+        if not isinstance(node, yaml.MappingNode):
+            self.refuse(key, "a mapping of keys to values")
+            return {}
+        try:
+            found: JSONObject = value_of(node, text_of=self._resolved)
+        except yaml.MarkedYAMLError as exc:
+            at = _mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
+            self._problems.add(at, f"{self.name(key)}: {exc.problem}")
+            return {}
         return found
 
     def texts(self, key: str) -> list[tuple[str, Place]]:

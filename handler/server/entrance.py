@@ -20,9 +20,10 @@ from handler.server.credentials import require_readable_credential
 from handler.server.endpoint import Endpoint
 from handler.server.endpoints import Endpoints
 from handler.server.front_door import public_url
-from handler.server.principal import ANONYMOUS, identify
+from handler.server.principal import ANONYMOUS, Presented, identify
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_log import note
+from handler.server.tokens import TokenVerifier
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -41,6 +42,7 @@ class Services:
 
     endpoints: Endpoints
     http: HttpClient
+    tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
     public_url: str = ""
@@ -73,7 +75,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     return endpoint
 
 
-def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> Caller:
+async def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> Caller:
     """Who calls, and the endpoint as they have it.
 
     Raises:
@@ -81,7 +83,10 @@ def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint)
     """
     bundle = endpoint.bundle
     require_readable_credential(http_call.headers)
-    principal = identify(http_call.headers, bundle, development=services.development, now=services.clock())
+    presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
+    principal = await identify(
+        presented, bundle, tokens=services.tokens, development=services.development, now=services.clock()
+    )
     note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
     return Caller(
         endpoint=endpoint,
@@ -116,7 +121,7 @@ class Denial:
 
 def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
-    note(http_call.scope, decision="denied", outcome="denied", reason=str(reason))
+    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
     value = challenge(reason, http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))

@@ -98,7 +98,7 @@ class GraphQLRoute:
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
             raise HTTPException(404, "this endpoint serves no GraphQL")
-        caller = identify_caller(self._services, http_call, endpoint)
+        caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
         prepared = await _prepare(http_call, caller, parameters, tool)

@@ -45,7 +45,7 @@ class McpRoute:
         try:
             _refuse_media_types(http_call)
             endpoint = await find_endpoint(self._services, http_call)
-            caller = identify_caller(self._services, http_call, endpoint)
+            caller = await identify_caller(self._services, http_call, endpoint)
             message = classify(http_call.headers, await read_body(http_call))
             note(http_call.scope, method=message.method)
             if isinstance(message, Notification):

@@ -93,7 +93,7 @@ CALLS: dict[str, tuple[str, dict[str, Any], tuple[str, str, str | None]]] = {
     "a scope that lacks": (
         "scoped",
         {"query": DOCUMENT},
-        ("denied", "denied", "scoped needs a token with the scopes orders:write"),
+        ("denied", "denied", "insufficient_scope"),
     ),
     "arguments that are no object": ("t", [], ("refused", "rejected", None)),  # type: ignore[dict-item]
 }
@@ -125,7 +125,7 @@ OPERATIONS: dict[str, tuple[str, dict[str, Any], tuple[str | None, str, str, str
     "a scope that lacks": (
         "/tools/scoped/graphql",
         {"query": DOCUMENT},
-        ("scoped", "denied", "denied", "scoped needs a token with the scopes orders:write"),
+        ("scoped", "denied", "denied", "insufficient_scope"),
     ),
     "no operation at all": ("/graphql", {}, (None, "refused", "rejected", "malformed")),
 }
@@ -162,7 +162,7 @@ def test_line_of_a_challenge_says_that_nobody_was_known(tmp_path: Path, upstream
 def test_anonymous_call_of_an_unknown_tool_is_denied(function: Function) -> None:
     function.call("nothing", {})
 
-    assert facts(function, *WHAT) == ("anonymous", "nothing", "denied", "denied", "a credential is required")
+    assert facts(function, *WHAT) == ("anonymous", "nothing", "denied", "denied", "no_credential")
 
 
 def test_other_requests_have_a_line_without_a_decision(function: Function) -> None:

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from handler.errors import CredentialRequired, InsufficientScope
-from handler.server.principal import ANONYMOUS, DEVELOPMENT, Principal
-from handler.server.scopes import require_scopes, scopes_of
+from handler.server.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
+from handler.server.scopes import require_scopes
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
