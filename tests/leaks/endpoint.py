@@ -1,0 +1,150 @@
+"""A random endpoint: its files, compiled by the product, served as they say and once more with nothing enforced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from random import Random
+
+from handler.bundle import Bundle, GraphQLTool, Listing, PrescribedTool, Tool
+from handler.compiler.compile import Compiled, compile_endpoint
+from handler.errors import CompileError
+from handler.policy import OPEN
+from tests.leaks.api import Api
+from tests.leaks.documents import Document, random_document
+from tests.leaks.oracle import Denied, Oracle
+from tests.leaks.policies import Access, Caller, print_config, print_schema_definition, random_access
+from tests.leaks.schemas import Schema, print_types, random_schema
+from tests.support.endpoints import write_endpoint
+from tests.support.function import Function, running_function
+
+OPERATIONS = "operations.graphql"
+PRESCRIBED = "prescribed"
+FLAT = "flat"
+MAX_ATTEMPTS = 20
+"""Random patterns may leave nothing, which the compiler refuses; others are drawn then."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LeakEndpoint:
+    """What an author wrote, what follows from it by the oracle, and the API behind it."""
+
+    seed: str
+    schema: Schema
+    access: Access
+    oracle: Oracle
+    api: Api
+    operations: Mapping[str, Document]  # by the tool that runs it
+    files: Mapping[str, str]
+    compiled: Compiled
+
+    @cached_property
+    def document_id(self) -> str:
+        """Of the file with the prescribed tool's operation."""
+        return f"sha256:{sha256(self.files[OPERATIONS].encode()).hexdigest()}"
+
+    def denied(self, caller: Caller, tool: str | None) -> Denied:
+        """What a caller must not learn through a GraphQL tool, or in any other way."""
+        return self._denied[caller.name, tool]
+
+    @cached_property
+    def _denied(self) -> dict[tuple[str, str | None], Denied]:
+        return {
+            (caller.name, tool): self.oracle.denied(caller, self.access.tools.get(tool or ""))
+            for caller in self.access.callers
+            for tool in (None, *self.access.tools)
+        }
+
+
+def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
+    """An endpoint from a seed, written to a folder and compiled; ``url`` is where its API listens."""
+    random = Random(seed)
+    schema = random_schema(random)
+    fields = [coordinate for coordinate, _ in schema.fields() if coordinate.startswith("P") and "." in coordinate]
+    without = random.sample([each for each in fields if not each.endswith((".id", "s"))], random.choice([0, 0, 0, 1]))
+    api = Api(schema, seed=random.randrange(10**9), without=without)
+    for _ in range(MAX_ATTEMPTS):
+        access = random_access(schema, random)
+        oracle = Oracle(schema, access)
+        operations = _random_operations(api, oracle.denied(access.callers[0], None), random)
+        files = _files(schema, access, operations, url)
+        try:
+            compiled = compile_endpoint(write_endpoint(folder / str(random.random()), files, name="api/leaks"))
+        except CompileError as exc:
+            refused = exc
+            continue
+        return LeakEndpoint(
+            seed=seed,
+            schema=schema,
+            access=access,
+            oracle=oracle,
+            api=api,
+            operations=operations,
+            files=files,
+            compiled=compiled,
+        )
+    raise refused
+
+
+def _random_operations(api: Api, denied: Denied, random: Random) -> dict[str, Document]:
+    def one(name: str, directives: str = "") -> Document:
+        mood = random.choice(["allowed", "allowed", "told", "denied"])
+        return random_document(api, denied, random, name=name, mood=mood, directives=directives)
+
+    return {PRESCRIBED: one("Prescribed"), FLAT: one("Flat", f' @mcpTool(name: "{FLAT}", title: "Flat")')}
+
+
+def _files(schema: Schema, access: Access, operations: Mapping[str, Document], url: str) -> dict[str, str]:
+    definition = print_schema_definition(schema, access, {PRESCRIBED: "Prescribed"})
+    return {
+        "index.graphql": f"{definition}\n{print_types(schema)}",
+        "config.yaml": print_config(access, url),
+        OPERATIONS: operations[PRESCRIBED].text,
+        "operations/flat.graphql": operations[FLAT].text,
+    }
+
+
+@dataclass(frozen=True)
+class Served:
+    """The function with one endpoint twice: as compiled, and with nothing enforced."""
+
+    enforced: Function
+    open: Function
+
+
+@contextmanager
+def serving(endpoint: LeakEndpoint) -> Iterator[Served]:
+    """Serve an endpoint in memory, both ways."""
+    compiled = endpoint.compiled
+    unenforced = replace(compiled, bundle=without_enforcement(compiled.bundle, name="api/open"))
+    with running_function(compiled, unenforced) as function:
+        yield Served(function, Function(function.handler, function.lines, "/api/open/mcp"))
+
+
+def without_enforcement(bundle: Bundle, *, name: str) -> Bundle:
+    """The same endpoint without guards and masks: everybody may use everything that the schema has."""
+    documents = tuple(
+        replace(document, operations=tuple(replace(each, mask=OPEN) for each in document.operations))
+        for document in bundle.graphql.documents
+    )
+    return replace(
+        bundle,
+        endpoint=name,
+        guards={},
+        tools=tuple(map(_opened, bundle.tools)),
+        graphql=replace(bundle.graphql, guards={}, documents=documents),
+    )
+
+
+def _opened(tool: Tool) -> Tool:
+    match tool:
+        case PrescribedTool():
+            return replace(tool, mask=OPEN)
+        case GraphQLTool():
+            entry = next(listing.entry for listing in reversed(tool.listings) if listing.entry)
+            listings = tuple(Listing(outcome=listing.outcome, entry=entry) for listing in tool.listings)
+            return replace(tool, guards={}, listings=listings)
