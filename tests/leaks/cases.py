@@ -6,7 +6,7 @@ import json
 import re
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,12 +14,13 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from handler.bundle import Bundle
 from tests.leaks.api import Loopback, running_loopback
 from tests.leaks.documents import random_document, random_values
 from tests.leaks.endpoint import FLAT, PRESCRIBED, LeakEndpoint, random_endpoint, serving
 from tests.leaks.oracle import Denied
 from tests.leaks.policies import Caller
-from tests.leaks.schemas import Input, Schema, marker, named
+from tests.leaks.schemas import marker
 from tests.support.function import Answer, Function
 
 SECRET = re.compile(r"secret-\d+|(?<!\d)\d{6}(?!\d)|about-[\w-]+")
@@ -31,6 +32,9 @@ ROUTES = ("call", "call", "call", "tool", "tool", "graphql", "graphql", "get", "
 
 NOT_TOLD = ("request_id", "duration_ms", "failure")
 """What of a log line is no text of ours; a failure is looked at by itself."""
+
+
+Weakened = Callable[[Bundle], Bundle]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,14 +99,16 @@ class Tally:
         )
 
 
-def run_cases(cases: int, *, schemas: int, seed: str = "leaks", stop_after: int = 10) -> Tally:
-    """Run so many cases over so many schemas; give up after some leaks."""
+def run_cases(
+    cases: int, *, schemas: int, seed: str = "leaks", stop_after: int = 10, weakened: Weakened = lambda bundle: bundle
+) -> Tally:
+    """Run so many cases over so many schemas; give up after some leaks. ``weakened`` takes enforcement away in part."""
     tally = Tally()
     with TemporaryDirectory() as folder, running_loopback() as loopback:
         for number in range(schemas):
             endpoint = random_endpoint(f"{seed}-{number}", Path(folder), loopback.url)
             share = cases // schemas + (number < cases % schemas)
-            _run_endpoint(endpoint, share, loopback, tally)
+            _run_endpoint(endpoint.with_bundle(weakened), share, loopback, tally)
             if len(tally.enforced) >= stop_after:
                 break
     return tally
@@ -152,12 +158,10 @@ class Trial:
         self._endpoint = endpoint
         self._request = request
         denied = endpoint.denied(request.caller, request.tool)
-        self._doubted = _doubted(endpoint, request, denied)
-        told = {field for each in self._doubted for field in endpoint.oracle.tells(each)}
-        self._varied = denied.fields - denied.excepted - told
+        self._varied = denied.fields - denied.excepted
         sent = json.dumps(request.body)
-        self._secrets = _secrets(endpoint, denied, self._doubted) - set(SECRET.findall(sent))
-        self._names = _secret_names(endpoint, denied, self._doubted) - set(WORD.findall(sent))
+        self._secrets = _secrets(endpoint, denied) - set(SECRET.findall(sent))
+        self._names = _secret_names(endpoint, denied) - set(WORD.findall(sent))
 
     def leak(self, function: Function) -> str:
         """How an answer told what is denied; empty where none did."""
@@ -166,7 +170,7 @@ class Trial:
         answer = self._request.send(function)
         sent = api.requests > before
         told = self._told(answer.body.decode(), "answer") or self._told(str(answer.headers), "headers")
-        told = told or self._told(_log_text(function.lines[logged:]), "log")
+        told = told or self._told(_log_text(function.lines[logged:]), "log") or self._introspected(answer)
         if told or not sent:
             return told
         api.varied = self._varied
@@ -174,6 +178,13 @@ class Trial:
         if other.body != answer.body:
             return f"the answer depends on what is denied:\n{answer.body.decode()}\n{other.body.decode()}"
         return ""
+
+    def _introspected(self, answer: Answer) -> str:
+        if self._request.route not in ("graphql", "get"):
+            return ""
+        answered = {"__schema", "__type"} & set(answer.json.get("data") or {})
+        told = [name for name in answered if not self._endpoint.oracle.may_ask(self._request.caller, name)]
+        return f"{told[0]} was answered: {answer.body.decode():.200}" if told else ""
 
     def _told(self, text: str, where: str) -> str:
         for found in SECRET.finditer(text):
@@ -192,28 +203,8 @@ def _log_text(lines: list[dict[str, Any]]) -> str:
     return json.dumps([{name: fact for name, fact in line.items() if name not in NOT_TOLD} for line in lines])
 
 
-def _doubted(endpoint: LeakEndpoint, request: Request, denied: Denied) -> frozenset[str]:
-    """Denied inputs that variables of an author's operation can name, of which the compiler warns."""
-    if request.route not in (PRESCRIBED, FLAT, "persisted", "list"):
-        return frozenset()
-    operations = endpoint.operations.values()
-    below = {each for one in operations for made in one.inputs.values() for each in _below(endpoint.schema, made)}
-    return frozenset(below & denied.inputs - denied.hidden)
-
-
-def _below(schema: Schema, asked: Input) -> Iterator[str]:
-    seen, waiting = set(), [named(asked.type)]
-    while waiting:
-        name = waiting.pop()
-        if name in schema.types and name not in seen:
-            seen.add(name)
-            for each, value in schema.types[name].inputs.items():
-                yield f"{name}.{each}"
-                waiting.append(named(value.type))
-
-
 @cache
-def _secrets(endpoint: LeakEndpoint, denied: Denied, doubted: frozenset[str]) -> frozenset[str]:
+def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Values of denied fields, and the descriptions of these and of what would tell them."""
     values = [
         value
@@ -224,14 +215,14 @@ def _secrets(endpoint: LeakEndpoint, denied: Denied, doubted: frozenset[str]) ->
         for held in pair
         for value in (held if isinstance(held, list) else [held])
     ]
-    coordinates = denied.fields | (denied.inputs - doubted)
-    return frozenset({str(value) for value in values} | {marker(coordinate) for coordinate in coordinates})
+    descriptions = {marker(coordinate) for coordinate in denied.fields | denied.inputs}
+    return frozenset({str(value) for value in values} | descriptions)
 
 
 @cache
-def _secret_names(endpoint: LeakEndpoint, denied: Denied, doubted: frozenset[str]) -> frozenset[str]:
+def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Names that stand for nothing but what is denied."""
-    schema, gone = endpoint.schema, denied.fields | (denied.inputs - doubted)
+    schema, gone = endpoint.schema, denied.fields | denied.inputs
     all_of_them = [*schema.inputs(), *schema.fields()]
     standing: dict[str, bool] = {}
     for coordinate, _ in all_of_them:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,10 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from handler.bundle import Bundle, GraphQLTool, Listing, PrescribedTool, Tool
+from handler.bundle import Bundle, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError
-from handler.policy import OPEN
+from handler.guarded_schema import seen_by
+from handler.policy import OPEN, Mask
 from tests.leaks.api import Api
 from tests.leaks.documents import Document, random_document
 from tests.leaks.oracle import Denied, Oracle
@@ -46,6 +47,10 @@ class LeakEndpoint:
     def document_id(self) -> str:
         """Of the file with the prescribed tool's operation."""
         return f"sha256:{sha256(self.files[OPERATIONS].encode()).hexdigest()}"
+
+    def with_bundle(self, changed: Callable[[Bundle], Bundle]) -> LeakEndpoint:
+        """The same with another bundle of the same name."""
+        return replace(self, compiled=replace(self.compiled, bundle=changed(self.compiled.bundle)))
 
     def denied(self, caller: Caller, tool: str | None) -> Denied:
         """What a caller must not learn through a GraphQL tool, or in any other way."""
@@ -127,24 +132,28 @@ def serving(endpoint: LeakEndpoint) -> Iterator[Served]:
 
 def without_enforcement(bundle: Bundle, *, name: str) -> Bundle:
     """The same endpoint without guards and masks: everybody may use everything that the schema has."""
+    everything = frozenset(range(len(bundle.conditions)))
     documents = tuple(
-        replace(document, operations=tuple(replace(each, mask=OPEN) for each in document.operations))
+        replace(document, operations=tuple(_opened_operation(each, everything) for each in document.operations))
         for document in bundle.graphql.documents
     )
     return replace(
         bundle,
         endpoint=name,
         guards={},
-        tools=tuple(map(_opened, bundle.tools)),
-        graphql=replace(bundle.graphql, guards={}, documents=documents),
+        tools=tuple(_opened_tool(tool, everything) for tool in bundle.tools),
+        graphql=replace(bundle.graphql, guards={}, conditions=OPEN, documents=documents),
     )
 
 
-def _opened(tool: Tool) -> Tool:
+def _opened_operation(persisted: PersistedOperation, everything: Mask) -> PersistedOperation:
+    return replace(persisted, mask=OPEN, conditions=OPEN, variables=seen_by(persisted.variables, everything))
+
+
+def _opened_tool(tool: Tool, everything: Mask) -> Tool:
     match tool:
         case PrescribedTool():
-            return replace(tool, mask=OPEN)
+            entry, arguments = seen_by(tool.entry, everything), seen_by(tool.arguments, everything)
+            return replace(tool, mask=OPEN, conditions=OPEN, entry=entry, arguments=arguments)
         case GraphQLTool():
-            entry = next(listing.entry for listing in reversed(tool.listings) if listing.entry)
-            listings = tuple(Listing(outcome=listing.outcome, entry=entry) for listing in tool.listings)
-            return replace(tool, guards={}, listings=listings)
+            return replace(tool, guards={}, conditions=OPEN, listings=())

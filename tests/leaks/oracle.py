@@ -26,7 +26,6 @@ class Denied:
     fields: frozenset[str]
     inputs: frozenset[str]
     excepted: frozenset[str]
-    hidden: frozenset[str]  # those of both that are hidden from everybody
 
 
 class Oracle:
@@ -35,32 +34,27 @@ class Oracle:
     def __init__(self, schema: Schema, access: Access) -> None:
         self._schema = schema
         self._access = access
+        self._asked = {name: self._asked_by(name) for name, type_ in schema.types.items() if type_.inputs}
         self._reads = {coordinate: set(self._read_by(coordinate)) for coordinate, _ in schema.inputs()}
 
-    def denied(self, caller: Caller | None, patterns: Sequence[Pattern] | None) -> Denied:
-        """``caller=None``: what nobody may use, whatever the policies; ``patterns=None``: without a tool."""
+    def denied(self, caller: Caller, patterns: Sequence[Pattern] | None) -> Denied:
+        """``patterns`` are those of a GraphQL tool; ``None``: without one."""
         own = {coordinate for coordinate, _ in self._schema.fields() if self._is_denied(coordinate, caller, patterns)}
         gone = self._followed(own)
         fields = {each for each in gone if "." in each and self._holds(each)}
         told = {each: reads & fields for each, reads in self._reads.items() if reads & fields}
         excepted = set().union(*(told.pop(each) for each in self._access.show if each in told))
         hidden_inputs = {each for each, _ in self._schema.inputs() if self._is_hidden(each)}
-        nobody = self.denied(None, None) if caller else None
-        hidden = nobody.fields | nobody.inputs if nobody else frozenset()
-        return Denied(frozenset(fields), frozenset({*told, *hidden_inputs}), frozenset(excepted), frozenset(hidden))
+        return Denied(frozenset(fields), frozenset({*told, *hidden_inputs}), frozenset(excepted))
 
-    def tells(self, coordinate: str) -> set[str]:
-        """The fields of objects whose values an input may be compared with."""
-        return self._reads[coordinate]
-
-    def may_introspect(self, caller: Caller) -> bool:
-        """Whether the policy of ``Query`` lets a caller ask for ``__schema`` where there is no tool."""
-        return not self._is_closed_by_policy(self._schema.query, "__schema", caller)
+    def may_ask(self, caller: Caller, name: str) -> bool:
+        """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
+        return not self._is_closed_by_policy(self._schema.query, name, caller)
 
     def _holds(self, coordinate: str) -> bool:
         return self._schema.types[coordinate.partition(".")[0]].kind == "object"
 
-    def _is_denied(self, coordinate: str, caller: Caller | None, patterns: Sequence[Pattern] | None) -> bool:
+    def _is_denied(self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None) -> bool:
         owner, _, name = coordinate.partition(".")
         if self._is_hidden(coordinate) or self._is_closed_by_policy(owner, name, caller):
             return True
@@ -78,7 +72,7 @@ class Oracle:
         return bool({coordinate, coordinate.partition(".")[0]} & set(self._access.hide))
 
     def _is_closed_by_policy(self, owner: str, name: str, caller: Caller | None) -> bool:
-        if caller is None or caller.skips_policies:
+        if caller.skips_policies:
             return False
         usual = {self._schema.query: "Query", self._schema.mutation: "Mutation"}.get(owner, owner)
         policies = [policy for policy in self._access.policies if policy.type in (owner, usual)]
@@ -126,7 +120,7 @@ class Oracle:
             yield from self._targets(made.inputs[argument], rows)
         else:
             asked = self._schema.types[owner].inputs[name]
-            yield from self._targets(asked, self._asked_by(owner))
+            yield from self._targets(asked, self._asked[owner])
 
     def _asked_by(self, input_type: str) -> set[str]:
         """The objects that a type of inputs can be about."""
