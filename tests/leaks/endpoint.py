@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -18,7 +18,14 @@ from handler.policy import OPEN, Mask
 from tests.leaks.api import Api
 from tests.leaks.documents import Document, random_document
 from tests.leaks.oracle import Denied, Oracle
-from tests.leaks.policies import Access, Caller, print_config, print_schema_definition, random_access
+from tests.leaks.policies import (
+    CLAIMS_IN_CONFIG,
+    Access,
+    Caller,
+    print_config,
+    print_schema_definition,
+    random_access,
+)
 from tests.leaks.schemas import Schema, print_types, random_schema
 from tests.support.endpoints import write_endpoint
 from tests.support.function import Function, running_function
@@ -82,7 +89,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
         except CompileError as exc:
             refused = exc
             continue
-        return LeakEndpoint(
+        made = LeakEndpoint(
             seed=seed,
             schema=schema,
             access=access,
@@ -92,7 +99,14 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
             files=files,
             compiled=compiled,
         )
+        return made if CLAIMS_IN_CONFIG else made.with_bundle(partial(_with_claims, access))
     raise refused
+
+
+def _with_claims(access: Access, bundle: Bundle) -> Bundle:
+    claims = {caller.name: None if caller.claims is None else dict(caller.claims) for caller in access.callers}
+    keys = tuple(replace(key, claims=claims[key.name]) for key in bundle.identity.api_keys)
+    return replace(bundle, identity=replace(bundle.identity, api_keys=keys))
 
 
 def _random_operations(api: Api, denied: Denied, random: Random) -> dict[str, Document]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.leaks.api import MAX_STEPS
-from tests.leaks.policies import Access, Caller, Pattern
+from tests.leaks.policies import NEVER, Access, Caller, Condition, Pattern
 from tests.leaks.schemas import Input, Schema, named
 
 
@@ -31,16 +31,24 @@ class Denied:
 class Oracle:
     """The rules over one schema and what one author says."""
 
-    def __init__(self, schema: Schema, access: Access) -> None:
+    def __init__(self, schema: Schema, access: Access, *, together: bool = False) -> None:
         self._schema = schema
         self._access = access
+        self._together = together
         self._asked = {name: self._asked_by(name) for name, type_ in schema.types.items() if type_.inputs}
         self._reads = {coordinate: set(self._read_by(coordinate)) for coordinate, _ in schema.inputs()}
 
     def denied(self, caller: Caller, patterns: Sequence[Pattern] | None) -> Denied:
-        """``patterns`` are those of a GraphQL tool; ``None``: without one."""
-        own = {coordinate for coordinate, _ in self._schema.fields() if self._is_denied(coordinate, caller, patterns)}
-        gone = self._followed(own)
+        """``patterns`` are those of a GraphQL tool; ``None``: without one.
+
+        What follows from a denial is followed for each reason alone. With ``together``, a type is also lost where
+        nothing of it is left for several reasons.
+        """
+        reasons: dict[str, set[str]] = {}
+        for coordinate, _ in self._schema.fields():
+            for reason in self._reasons(coordinate, caller, patterns):
+                reasons.setdefault("any" if self._together else reason, set()).add(coordinate)
+        gone = set().union(*map(self._followed, reasons.values())) | self._followed(set())
         fields = {each for each in gone if "." in each and self._holds(each)}
         told = {each: reads & fields for each, reads in self._reads.items() if reads & fields}
         excepted = set().union(*(told.pop(each) for each in self._access.show if each in told))
@@ -49,37 +57,42 @@ class Oracle:
 
     def may_ask(self, caller: Caller, name: str) -> bool:
         """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
-        return not self._is_closed_by_policy(self._schema.query, name, caller)
+        condition = self._condition(self._schema.query, name)
+        return caller.skips_policies or condition is None or condition.holds(caller.claims)
 
     def _holds(self, coordinate: str) -> bool:
         return self._schema.types[coordinate.partition(".")[0]].kind == "object"
 
-    def _is_denied(self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None) -> bool:
+    def _reasons(self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None) -> Iterator[str]:
+        """Why a field is denied by itself: a condition that does not hold, ``hide``, the tool's patterns."""
         owner, _, name = coordinate.partition(".")
-        if self._is_hidden(coordinate) or self._is_closed_by_policy(owner, name, caller):
-            return True
-        if patterns is None:
-            return False
-        usual = {self._schema.query: "Query", self._schema.mutation: "Mutation"}.get(owner, owner)
+        if self._is_hidden(coordinate):
+            yield "hide"
+        condition = self._condition(owner, name)
+        if not caller.skips_policies and condition and not condition.holds(caller.claims):
+            yield condition.text
+        usual = self._usual(owner)
         matching = [
             pattern
-            for pattern in patterns
+            for pattern in patterns or ()
             if any(re.fullmatch(pattern.types, each) for each in (owner, usual)) and re.fullmatch(pattern.fields, name)
         ]
-        return not matching[-1].expose if matching else owner in self._schema.roots
+        exposed = matching[-1].expose if matching else owner not in self._schema.roots
+        if patterns is not None and not exposed:
+            yield "pattern"
+
+    def _usual(self, owner: str) -> str:
+        return {self._schema.query: "Query", self._schema.mutation: "Mutation"}.get(owner, owner)
 
     def _is_hidden(self, coordinate: str) -> bool:
         return bool({coordinate, coordinate.partition(".")[0]} & set(self._access.hide))
 
-    def _is_closed_by_policy(self, owner: str, name: str, caller: Caller | None) -> bool:
-        if caller.skips_policies:
-            return False
-        usual = {self._schema.query: "Query", self._schema.mutation: "Mutation"}.get(owner, owner)
-        policies = [policy for policy in self._access.policies if policy.type in (owner, usual)]
+    def _condition(self, owner: str, name: str) -> Condition | None:
+        """What has to hold for a field; ``None``: nothing."""
+        policies = [policy for policy in self._access.policies if policy.type in (owner, self._usual(owner))]
         if not policies:
-            return owner in self._schema.roots
-        condition = policies[0].rules.get(name, policies[0].default)
-        return condition is None or not condition.holds(caller.claims)
+            return NEVER if owner in self._schema.roots else None
+        return policies[0].rules.get(name, policies[0].default) or NEVER
 
     def _followed(self, own: set[str]) -> set[str]:
         """With the implementers of interfaces, and what returns a type of which nothing is left."""

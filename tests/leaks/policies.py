@@ -11,10 +11,13 @@ from typing import Any
 
 from tests.leaks.schemas import INTERFACES, NOUNS, OBJECTS, Schema
 
-WITH_CLAIMS = False
-"""Whether conditions ask for claims, and keys have some. Until the compiler reads these, only ``true`` and ``false``."""
+CLAIMS_IN_CONFIG = False
+"""Whether the compiler reads ``claims`` of API keys. Else they are put into the bundle (``endpoint.py``)."""
 
 Claims = Mapping[str, Any]
+
+Verdict = bool | None
+"""``None`` where a claim is missing or has another type: then neither a comparison holds nor its negation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +25,14 @@ class Condition:
     """A condition as it is written, and what it means. Without a credential there are no claims (``None``)."""
 
     text: str
-    holds: Callable[[Claims | None], bool]
+    judge: Callable[[Claims | None], Verdict]
+
+    def holds(self, claims: Claims | None) -> bool:
+        return self.judge(claims) is True
+
+
+ALWAYS = Condition("true", lambda _: True)
+NEVER = Condition("false", lambda _: False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,20 +113,19 @@ def _policies(schema: Schema, random: Random) -> list[Policy]:
         closed = random.sample(list(schema.types[name].fields), random.choice([0, 1, 2]) if root == "Query" else 0)
         meta = ["__schema"] if root == "Query" and random.random() < 0.2 else []
         rules = {each: random_condition(random) for each in (*closed, *meta)}
-        default = Condition("true", lambda _: True) if random.random() < 0.9 else random_condition(random)
+        default = ALWAYS if random.random() < 0.9 else random_condition(random)
         found.append(Policy(type=random.choice([root, name]), rules=rules, default=default))
     for name in random.sample([*OBJECTS, *INTERFACES, "Money"], random.randint(1, 3)):
         fields = list(schema.types[name].fields)
         rules = {each: random_condition(random) for each in random.sample(fields, min(len(fields), 3))}
-        default = random.choice([None, random_condition(random), *3 * [Condition("true", lambda _: True)]])
+        default = random.choice([None, random_condition(random), *3 * [ALWAYS]])
         found.append(Policy(type=name, rules=rules, default=default))
     return found
 
 
 def random_condition(random: Random) -> Condition:
-    """``true``, ``false`` or, where claims are known, one over claims."""
-    literal = random.random() < 0.4
-    if literal or not WITH_CLAIMS:
+    """``true``, ``false``, or a condition over claims."""
+    if random.random() < 0.5:
         value = random.random() < 0.3
         return Condition(str(value).lower(), lambda _: value)
     return _over_claims(random, depth=2)
@@ -126,32 +135,55 @@ def _over_claims(random: Random, *, depth: int) -> Condition:
     if not depth or random.random() < 0.5:
         return random.choice(ATOMS)
     first, second = _over_claims(random, depth=depth - 1), _over_claims(random, depth=depth - 1)
-    return random.choice(
-        [
-            Condition(f"!({first.text})", lambda claims: not first.holds(claims)),
-            Condition(f"({first.text}) && ({second.text})", lambda claims: first.holds(claims) and second.holds(claims)),
-            Condition(f"({first.text}) || ({second.text})", lambda claims: first.holds(claims) or second.holds(claims)),
-        ]
-    )
+    return random.choice([_negated(first), _both(first, second), _either(first, second)])
 
 
-def _claim(claims: Claims | None, name: str, type_: type) -> Any:
-    """A claim of a type; nothing where there is none, or one of another type."""
-    value = (claims or {}).get(name)
-    return value if isinstance(value, type) and not isinstance(value, bool) else None
+def _negated(one: Condition) -> Condition:
+    def judge(claims: Claims | None) -> Verdict:
+        verdict = one.judge(claims)
+        return None if verdict is None else not verdict
+
+    return Condition(f"!({one.text})", judge)
 
 
-def _is_above_3(claims: Claims | None) -> bool:
-    level = _claim(claims, "level", int)
-    return level is not None and bool(level > 3)
+def _both(first: Condition, second: Condition) -> Condition:
+    def judge(claims: Claims | None) -> Verdict:
+        verdicts = (first.judge(claims), second.judge(claims))
+        return False if False in verdicts else None if None in verdicts else True
+
+    return Condition(f"({first.text}) && ({second.text})", judge)
+
+
+def _either(first: Condition, second: Condition) -> Condition:
+    def judge(claims: Claims | None) -> Verdict:
+        verdicts = (first.judge(claims), second.judge(claims))
+        return True if True in verdicts else None if None in verdicts else False
+
+    return Condition(f"({first.text}) || ({second.text})", judge)
+
+
+def _about(name: str, type_: type, judge: Callable[[Any], bool]) -> Callable[[Claims | None], Verdict]:
+    def about_claim(claims: Claims | None) -> Verdict:
+        value = (claims or {}).get(name)
+        return judge(value) if isinstance(value, type_) else None
+
+    return about_claim
+
+
+def _has_group_x(claims: Claims | None) -> Verdict:
+    """Some providers write a list of one as a text. One that is another group may be a list of several in one text."""
+    groups = (claims or {}).get("groups")
+    if isinstance(groups, str):
+        return True if groups == "x" else None
+    return "x" in groups if isinstance(groups, list) else None
 
 
 ATOMS = (
     Condition("?$jwt", lambda claims: claims is not None),
     Condition("?$jwt.level", lambda claims: "level" in (claims or {})),
-    Condition('$jwt.role:String == "hr"', lambda claims: _claim(claims, "role", str) == "hr"),
-    Condition('$jwt.groups:String has "x"', lambda claims: "x" in (_claim(claims, "groups", list) or [])),
-    Condition("$jwt.level:Int > 3", _is_above_3),
+    Condition('$jwt.role:String == "hr"', _about("role", str, lambda role: role == "hr")),
+    Condition('$jwt.groups:String has "x"', _has_group_x),
+    Condition("$jwt.level:Int > 3", _about("level", int, lambda level: level > 3)),
 )
 
 CLAIMS: tuple[Claims, ...] = (
@@ -165,7 +197,7 @@ CLAIMS: tuple[Claims, ...] = (
 
 def _callers(random: Random) -> list[Caller]:
     keys = [Caller(name="service", key=f"key-{random.randrange(10**9)}")]
-    for number, claims in enumerate(random.sample(CLAIMS, 3) if WITH_CLAIMS else ()):
+    for number, claims in enumerate(random.sample(CLAIMS, 3)):
         keys.append(Caller(name=f"holder{number}", key=f"key-{random.randrange(10**9)}", claims=claims))
     return [Caller(name="anonymous"), *keys]
 
@@ -194,7 +226,7 @@ def print_config(access: Access, url: str) -> str:
     ]
     keys = [
         {"name": each.name, "sha256": hashlib.sha256(each.key.encode()).hexdigest()}
-        | ({} if each.claims is None else {"claims": each.claims})
+        | ({"claims": each.claims} if each.claims is not None and CLAIMS_IN_CONFIG else {})
         for each in access.callers
         if each.key
     ]
