@@ -76,7 +76,7 @@ class Api:
     def linked(self, row: Row, link: str) -> list[Row]:
         return row.links.get(link, ([], []))[f"{row.type}.{link}" in self.varied]
 
-    def _resolve(self, row: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
+    def _resolve(self, row: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
         name, owner = info.field_name, info.parent_type.name
         if isinstance(row, dict):  # of a page
             return row[name]
@@ -88,7 +88,7 @@ class Api:
         made = self.schema.types[owner].fields[name]
         if named(made.type) in LEAVES:
             return self.read(row, name)
-        given = {each.name.value for each in info.field_nodes[0].arguments}
+        given = {each.name.value for each in info.field_nodes[0].arguments or ()}
         asked = {each: arguments[each] for each in given if each in arguments}
         rows = self.select(self.linked(row, name), made.inputs, asked)
         if named(made.type).endswith("Connection"):
@@ -127,7 +127,7 @@ class Api:
         return self.schema.types[named(asked.type)].inputs
 
     def found(self, row: Row, asked: Input) -> Iterator[Any]:
-        """The values that an input compares: of the row, of those behind the link that it names, or of any near ones."""
+        """The values that an input compares: of the row, of those behind a link that it names, or of any near ones."""
         rows = self.linked(row, asked.link) if asked.link else [row]
         for _ in range(MAX_STEPS + 1):
             having = [each for each in rows if asked.noun in each.values]
@@ -153,7 +153,7 @@ class Api:
         return (True, min(values)) if values else (False, 0)
 
 
-def _payload(info: GraphQLResolveInfo) -> str:
+def _payload(info: GraphQLResolveInfo[Any]) -> str:
     return "Person" if info.field_name == "createPerson" else named(str(info.return_type))
 
 

@@ -8,7 +8,7 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -19,7 +19,7 @@ from tests.leaks.api import Loopback, running_loopback
 from tests.leaks.documents import random_document, random_values
 from tests.leaks.endpoint import FLAT, PRESCRIBED, LeakEndpoint, random_endpoint, serving
 from tests.leaks.oracle import Denied
-from tests.leaks.policies import Caller
+from tests.leaks.policies import Caller, Facts
 from tests.leaks.schemas import marker
 from tests.support.function import Answer, Function
 
@@ -45,6 +45,20 @@ class Request:
     caller: Caller
     tool: str | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def facts(self) -> Facts | None:
+        """What is known of an author's operation beside claims. In a list, its variables are still to come."""
+        claims = self.caller.claims
+        match self.route:
+            case "prescribed" | "persisted":
+                return Facts(claims, self.body["variables"])
+            case "flat":
+                return Facts(claims, self.body)
+            case "list":
+                return Facts(claims, anything=True)
+            case _:
+                return None
 
     def send(self, function: Function) -> Answer:
         headers = self.caller.headers
@@ -157,7 +171,7 @@ class Trial:
     def __init__(self, endpoint: LeakEndpoint, request: Request) -> None:
         self._endpoint = endpoint
         self._request = request
-        denied = endpoint.denied(request.caller, request.tool)
+        denied = endpoint.denied(request.caller, request.tool, request.facts)
         self._varied = denied.fields - denied.excepted
         sent = json.dumps(request.body)
         self._secrets = _secrets(endpoint, denied) - set(SECRET.findall(sent))
@@ -192,7 +206,9 @@ class Trial:
                 return f"{found[0]} stands in the {where}: …{text[max(0, found.start() - 150) : found.end() + 50]}…"
         for word in WORD.finditer(text):
             if word[0] in self._names:
-                return f"the name {word[0]} stands in the {where}: …{text[max(0, word.start() - 150) : word.end() + 50]}…"
+                return (
+                    f"the name {word[0]} stands in the {where}: …{text[max(0, word.start() - 150) : word.end() + 50]}…"
+                )
         return ""
 
 
@@ -203,7 +219,7 @@ def _log_text(lines: list[dict[str, Any]]) -> str:
     return json.dumps([{name: fact for name, fact in line.items() if name not in NOT_TOLD} for line in lines])
 
 
-@cache
+@lru_cache(maxsize=64)
 def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Values of denied fields, and the descriptions of these and of what would tell them."""
     values = [
@@ -219,7 +235,7 @@ def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     return frozenset({str(value) for value in values} | descriptions)
 
 
-@cache
+@lru_cache(maxsize=64)
 def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Names that stand for nothing but what is denied."""
     schema, gone = endpoint.schema, denied.fields | denied.inputs

@@ -1,4 +1,4 @@
-"""Random documents for a random schema: most of them ask for something that their caller is denied, in one way or another."""
+"""Random documents for a random schema: most of them ask in some way for what their caller is denied."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOODS = ("denied", "denied", "told", "told", "told", "allowed", "allowed", "miss
 
 INTROSPECTION = """
 { __schema { description queryType { name } types { kind name description interfaces { name } possibleTypes { name }
-  fields(includeDeprecated: true) { name description args { name description defaultValue } type { name ofType { name } } }
+  fields(includeDeprecated: true) { name description args { name description defaultValue } type { name } }
   inputFields { name description defaultValue } enumValues { name description } } } }
 """
 ONE_TYPE = """
@@ -48,7 +48,8 @@ def random_document(
     if not mood and random.random() < 0.08:
         type_ = random.choice(sorted(api.schema.types))
         return Document(random.choice([INTROSPECTION, ONE_TYPE % json.dumps(type_)]).strip())
-    return _Writer(api, denied, random, mood or random.choice(MOODS)).document(name, directives)
+    variables = 0.3 if name == "Q" else 0.6
+    return _Writer(api, denied, random, mood or random.choice(MOODS), variables=variables).document(name, directives)
 
 
 def random_values(document: Document, api: Api, denied: Denied, random: Random) -> dict[str, Any]:
@@ -60,12 +61,13 @@ def random_values(document: Document, api: Api, denied: Denied, random: Random) 
 class _Writer:
     """Writes one document. ``mood`` says which of several things to choose."""
 
-    def __init__(self, api: Api, denied: Denied, random: Random, mood: str) -> None:
+    def __init__(self, api: Api, denied: Denied, random: Random, mood: str, *, variables: float = 0) -> None:
         self._api = api
         self._schema = api.schema
         self._denied = denied
         self._random = random
         self._mood = mood
+        self._variables = variables  # the share of arguments that variables fill
         self._inputs: dict[str, Input] = {}
         self._values: dict[str, Any] = {}
         self._fragments: list[str] = []
@@ -136,7 +138,7 @@ class _Writer:
 
     def _given(self, asked: Input, about: Sequence[str]) -> str:
         value = self.value(asked, about, depth=2)
-        if self._chance(0.7):
+        if not self._chance(self._variables):
             return literal(value)
         name = f"v{len(self._inputs)}"
         self._inputs[name], self._values[name] = asked, value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,6 +22,7 @@ from tests.leaks.policies import (
     CLAIMS_IN_CONFIG,
     Access,
     Caller,
+    Facts,
     print_config,
     print_schema_definition,
     random_access,
@@ -49,6 +50,7 @@ class LeakEndpoint:
     operations: Mapping[str, Document]  # by the tool that runs it
     files: Mapping[str, str]
     compiled: Compiled
+    _denied: dict[tuple[str, str | None], Denied] = field(default_factory=dict)
 
     @cached_property
     def document_id(self) -> str:
@@ -59,17 +61,15 @@ class LeakEndpoint:
         """The same with another bundle of the same name."""
         return replace(self, compiled=replace(self.compiled, bundle=changed(self.compiled.bundle)))
 
-    def denied(self, caller: Caller, tool: str | None) -> Denied:
-        """What a caller must not learn through a GraphQL tool, or in any other way."""
-        return self._denied[caller.name, tool]
-
-    @cached_property
-    def _denied(self) -> dict[tuple[str, str | None], Denied]:
-        return {
-            (caller.name, tool): self.oracle.denied(caller, self.access.tools.get(tool or ""))
-            for caller in self.access.callers
-            for tool in (None, *self.access.tools)
-        }
+    def denied(self, caller: Caller, tool: str | None, facts: Facts | None = None) -> Denied:
+        """What a caller must not learn through a GraphQL tool or without one; ``facts``: more than their claims."""
+        patterns = self.access.tools.get(tool or "")
+        if facts:
+            return self.oracle.denied(caller, patterns, facts)
+        known = self._denied.get((caller.name, tool))
+        if known is None:
+            known = self._denied[caller.name, tool] = self.oracle.denied(caller, patterns, Facts(caller.claims))
+        return known
 
 
 def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
@@ -82,7 +82,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
     for _ in range(MAX_ATTEMPTS):
         access = random_access(schema, random)
         oracle = Oracle(schema, access)
-        operations = _random_operations(api, oracle.denied(access.callers[0], None), random)
+        operations = _random_operations(api, oracle.denied(access.callers[0], None, Facts(None)), random)
         files = _files(schema, access, operations, url)
         try:
             compiled = compile_endpoint(write_endpoint(folder / str(random.random()), files, name="api/leaks"))

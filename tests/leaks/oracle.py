@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.leaks.api import MAX_STEPS
-from tests.leaks.policies import NEVER, Access, Caller, Condition, Pattern
+from tests.leaks.policies import NEVER, Access, Caller, Condition, Facts, Pattern
 from tests.leaks.schemas import Input, Schema, named
 
 
@@ -38,15 +38,15 @@ class Oracle:
         self._asked = {name: self._asked_by(name) for name, type_ in schema.types.items() if type_.inputs}
         self._reads = {coordinate: set(self._read_by(coordinate)) for coordinate, _ in schema.inputs()}
 
-    def denied(self, caller: Caller, patterns: Sequence[Pattern] | None) -> Denied:
-        """``patterns`` are those of a GraphQL tool; ``None``: without one.
+    def denied(self, caller: Caller, patterns: Sequence[Pattern] | None, facts: Facts) -> Denied:
+        """``patterns`` are those of a GraphQL tool; ``None``: without one. ``facts`` are the caller's claims, and more.
 
         What follows from a denial is followed for each reason alone. With ``together``, a type is also lost where
         nothing of it is left for several reasons.
         """
         reasons: dict[str, set[str]] = {}
         for coordinate, _ in self._schema.fields():
-            for reason in self._reasons(coordinate, caller, patterns):
+            for reason in self._reasons(coordinate, caller, patterns, facts):
                 reasons.setdefault("any" if self._together else reason, set()).add(coordinate)
         gone = set().union(*map(self._followed, reasons.values())) | self._followed(set())
         fields = {each for each in gone if "." in each and self._holds(each)}
@@ -58,18 +58,20 @@ class Oracle:
     def may_ask(self, caller: Caller, name: str) -> bool:
         """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
         condition = self._condition(self._schema.query, name)
-        return caller.skips_policies or condition is None or condition.holds(caller.claims)
+        return caller.skips_policies or condition is None or condition.holds(Facts(caller.claims))
 
     def _holds(self, coordinate: str) -> bool:
         return self._schema.types[coordinate.partition(".")[0]].kind == "object"
 
-    def _reasons(self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None) -> Iterator[str]:
+    def _reasons(
+        self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None, facts: Facts
+    ) -> Iterator[str]:
         """Why a field is denied by itself: a condition that does not hold, ``hide``, the tool's patterns."""
         owner, _, name = coordinate.partition(".")
         if self._is_hidden(coordinate):
             yield "hide"
         condition = self._condition(owner, name)
-        if not caller.skips_policies and condition and not condition.holds(caller.claims):
+        if not caller.skips_policies and condition and not condition.holds(facts):
             yield condition.text
         usual = self._usual(owner)
         matching = [
@@ -121,7 +123,9 @@ class Oracle:
     def _lacks_argument(self, coordinate: str) -> bool:
         owner, _, name = coordinate.partition(".")
         inputs = self._schema.types[owner].fields[name].inputs
-        return any(value.type.endswith("!") and self._is_hidden(f"{coordinate}({each}:)") for each, value in inputs.items())
+        return any(
+            value.type.endswith("!") and self._is_hidden(f"{coordinate}({each}:)") for each, value in inputs.items()
+        )
 
     def _read_by(self, coordinate: str) -> Iterator[str]:
         """The fields that an input reads where it can stand, which is below arguments of queries."""

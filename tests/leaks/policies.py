@@ -21,14 +21,26 @@ Verdict = bool | None
 
 
 @dataclass(frozen=True, slots=True)
+class Facts:
+    """What conditions are judged by. Without a credential there are no claims, in a caller's own document no variables.
+
+    ``anything``: what says something of variables counts as held, because they are still to come.
+    """
+
+    claims: Claims | None
+    variables: Mapping[str, Any] | None = None
+    anything: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition as it is written, and what it means. Without a credential there are no claims (``None``)."""
+    """A condition as it is written, and what it means."""
 
     text: str
-    judge: Callable[[Claims | None], Verdict]
+    judge: Callable[[Facts], Verdict]
 
-    def holds(self, claims: Claims | None) -> bool:
-        return self.judge(claims) is True
+    def holds(self, facts: Facts) -> bool:
+        return self.judge(facts) is True or (facts.anything and "$variables" in self.text)
 
 
 ALWAYS = Condition("true", lambda _: True)
@@ -113,7 +125,7 @@ def _policies(schema: Schema, random: Random) -> list[Policy]:
         closed = random.sample(list(schema.types[name].fields), random.choice([0, 1, 2]) if root == "Query" else 0)
         meta = ["__schema"] if root == "Query" and random.random() < 0.2 else []
         rules = {each: random_condition(random) for each in (*closed, *meta)}
-        default = ALWAYS if random.random() < 0.9 else random_condition(random)
+        default: Condition | None = ALWAYS if random.random() < 0.9 else random_condition(random)
         found.append(Policy(type=random.choice([root, name]), rules=rules, default=default))
     for name in random.sample([*OBJECTS, *INTERFACES, "Money"], random.randint(1, 3)):
         fields = list(schema.types[name].fields)
@@ -124,66 +136,79 @@ def _policies(schema: Schema, random: Random) -> list[Policy]:
 
 
 def random_condition(random: Random) -> Condition:
-    """``true``, ``false``, or a condition over claims."""
+    """``true``, ``false``, or a condition over claims and variables."""
     if random.random() < 0.5:
-        value = random.random() < 0.3
-        return Condition(str(value).lower(), lambda _: value)
+        return ALWAYS if random.random() < 0.3 else NEVER
     return _over_claims(random, depth=2)
 
 
 def _over_claims(random: Random, *, depth: int) -> Condition:
     if not depth or random.random() < 0.5:
-        return random.choice(ATOMS)
+        return random.choice([*ATOMS, *ATOMS, *ATOMS_OF_VARIABLES])
     first, second = _over_claims(random, depth=depth - 1), _over_claims(random, depth=depth - 1)
     return random.choice([_negated(first), _both(first, second), _either(first, second)])
 
 
 def _negated(one: Condition) -> Condition:
-    def judge(claims: Claims | None) -> Verdict:
-        verdict = one.judge(claims)
+    def judge(facts: Facts) -> Verdict:
+        verdict = one.judge(facts)
         return None if verdict is None else not verdict
 
     return Condition(f"!({one.text})", judge)
 
 
 def _both(first: Condition, second: Condition) -> Condition:
-    def judge(claims: Claims | None) -> Verdict:
-        verdicts = (first.judge(claims), second.judge(claims))
+    def judge(facts: Facts) -> Verdict:
+        verdicts = (first.judge(facts), second.judge(facts))
         return False if False in verdicts else None if None in verdicts else True
 
     return Condition(f"({first.text}) && ({second.text})", judge)
 
 
 def _either(first: Condition, second: Condition) -> Condition:
-    def judge(claims: Claims | None) -> Verdict:
-        verdicts = (first.judge(claims), second.judge(claims))
+    def judge(facts: Facts) -> Verdict:
+        verdicts = (first.judge(facts), second.judge(facts))
         return True if True in verdicts else None if None in verdicts else False
 
     return Condition(f"({first.text}) || ({second.text})", judge)
 
 
-def _about(name: str, type_: type, judge: Callable[[Any], bool]) -> Callable[[Claims | None], Verdict]:
-    def about_claim(claims: Claims | None) -> Verdict:
-        value = (claims or {}).get(name)
-        return judge(value) if isinstance(value, type_) else None
-
-    return about_claim
+def _has_variable(facts: Facts) -> Verdict:
+    return None if facts.variables is None else facts.variables.get("v0") is not None
 
 
-def _has_group_x(claims: Claims | None) -> Verdict:
+def _claim(name: str, type_: type, judge: Callable[[Any], bool]) -> Callable[[Facts], Verdict]:
+    return lambda facts: _judged((facts.claims or {}).get(name), type_, judge)
+
+
+def _variable(type_: type, judge: Callable[[Any], bool]) -> Callable[[Facts], Verdict]:
+    return lambda facts: _judged((facts.variables or {}).get("v0"), type_, judge)
+
+
+def _judged(value: Any, type_: type, judge: Callable[[Any], bool]) -> Verdict:
+    return judge(value) if isinstance(value, type_) else None
+
+
+def _has_group_x(facts: Facts) -> Verdict:
     """Some providers write a list of one as a text. One that is another group may be a list of several in one text."""
-    groups = (claims or {}).get("groups")
+    groups = (facts.claims or {}).get("groups")
     if isinstance(groups, str):
         return True if groups == "x" else None
     return "x" in groups if isinstance(groups, list) else None
 
 
 ATOMS = (
-    Condition("?$jwt", lambda claims: claims is not None),
-    Condition("?$jwt.level", lambda claims: "level" in (claims or {})),
-    Condition('$jwt.role:String == "hr"', _about("role", str, lambda role: role == "hr")),
+    Condition("?$jwt", lambda facts: facts.claims is not None),
+    Condition("?$jwt.level", lambda facts: "level" in (facts.claims or {})),
+    Condition('$jwt.role:String == "hr"', _claim("role", str, lambda role: role == "hr")),
     Condition('$jwt.groups:String has "x"', _has_group_x),
-    Condition("$jwt.level:Int > 3", _about("level", int, lambda level: level > 3)),
+    Condition("$jwt.level:Int > 3", _claim("level", int, lambda level: level > 3)),
+)
+ATOMS_OF_VARIABLES = (
+    Condition("?$variables.v0", _has_variable),
+    Condition("$variables.v0:Int > 500000", _variable(int, lambda value: value > 500_000)),
+    Condition('$variables.v0:String == "A"', _variable(str, lambda value: value == "A")),
+    Condition('$variables.v0:String != "A"', _variable(str, lambda value: value != "A")),
 )
 
 CLAIMS: tuple[Claims, ...] = (

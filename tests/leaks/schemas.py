@@ -1,7 +1,7 @@
-"""Random schemas of the kinds that APIs have: what can be asked, filtered, sorted and looked up in them, and by which names.
+"""Random schemas of the kinds that APIs have, in which much can be asked, filtered, sorted and looked up by name.
 
-A schema is made together with what its inputs mean, so that an API can be run of it (``api.py``) and nobody has to guess
-from a name what it asks for. Each description is a text that stands nowhere else.
+A schema is made together with what its inputs mean, so that an API can be run of it (``api.py``) and nobody has to
+guess from a name what it asks for. Each description is a text that stands nowhere else.
 """
 
 from __future__ import annotations
