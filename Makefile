@@ -12,6 +12,7 @@ SAM_VENV ?= .venv-sam
 UV_VERSION ?= 0.13.8
 ARCH ?= arm64
 ROUNDS ?= 9
+CASES ?= 50000
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
@@ -45,6 +46,10 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 	$(VENV)/bin/python -m tests.corpora.fetch
 	STILE_REQUIRE="node,pypi,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/corpora $(ARGS)
 	$(VENV)/bin/python -m tests.corpora.table --check
+
+.PHONY: leaks
+leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
+	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
 
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
