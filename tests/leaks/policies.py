@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.leaks.schemas import INTERFACES, NOUNS, OBJECTS, Schema
 
-CLAIMS_IN_CONFIG = False
+CLAIMS_IN_CONFIG = True
 """Whether the compiler reads ``claims`` of API keys. Else they are put into the bundle (``endpoint.py``)."""
 
 Claims = Mapping[str, Any]
