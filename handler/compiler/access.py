@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from graphql import GraphQLSchema
 
 from handler.bundle import Access
+from handler.compiler.conditions import Conditions
 from handler.compiler.coordinates import resolve, root_or_type, with_members
 from handler.compiler.predicates import parse_predicate
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.yaml_section import Section
 from handler.errors import UnknownCoordinate
-from handler.policy import HIDDEN, NEVER, OPEN, Mask
+from handler.policy import HIDDEN, OPEN, Mask
 from handler.predicates import Predicate
 
 FALSE: Predicate = {"literal": False}
@@ -27,24 +28,6 @@ INTROSPECTION = ("__schema", "__type")
 
 META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
 """Policies of StepZen projects name these, whether or not there is such a field."""
-
-
-class Conditions:
-    """The distinct predicates of an endpoint; the first one never holds."""
-
-    def __init__(self) -> None:
-        self._predicates: list[Predicate] = [NEVER]
-
-    def mask(self, predicate: Predicate) -> Mask:
-        """The mask of one predicate. What always holds needs no condition."""
-        if predicate == {"literal": True}:
-            return OPEN
-        if predicate not in self._predicates:
-            self._predicates.append(predicate)
-        return frozenset({self._predicates.index(predicate)})
-
-    def __iter__(self) -> Iterator[Predicate]:
-        return iter(self._predicates)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +45,7 @@ class Rule:
 class Policies:
     """The conditions of an endpoint, and what they guard by themselves. What follows: see ``hiding.py``."""
 
-    conditions: tuple[Predicate, ...]
+    conditions: Conditions
     rules: tuple[Rule, ...]
     guards: dict[str, Mask]
     shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
@@ -93,7 +76,7 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     guards = _masks([*rules, *hidden])
     graphql_guards = _graphql_guards(guards, schema, rules)
     return Policies(
-        conditions=tuple(conditions),
+        conditions=conditions,
         rules=(*rules, *hidden),
         guards=guards,
         shown=_shown(access, schema, _masks(hidden), problems),

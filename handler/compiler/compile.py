@@ -104,7 +104,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         endpoint=project.endpoint,
         sources=files.digest(),
         index=digest,
-        conditions=endpoint.conditions,
+        conditions=tuple(endpoint.conditions),
         guards=endpoint.guards,
         tools=tuple(each.tool for each in made),
         upstream=config.upstream,
@@ -147,7 +147,7 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
 ) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
-    consequences = Consequences(author.schema, shown=policies.shown)
+    consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
     hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
     own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
     return Endpoint(
@@ -156,6 +156,7 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
         index=index,
         scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
+        own_guards=own,
         guards=consequences.of(own),
         external_guards=consequences.of(hidden),
         graphql_guards=policies.graphql_guards,

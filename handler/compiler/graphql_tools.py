@@ -82,7 +82,7 @@ def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
 def _guarded_tool(
     endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
 ) -> MadeTool:
-    guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
+    guards = fold_types(endpoint.schema, endpoint.guards_with(own))
     conditions = endpoint.conditions_of(guards)
     # Finished for what everybody may see, and for what an unrestricted caller may.
     anonymous = Judgement(endpoint.conditions, claims=None).outcome(conditions)
