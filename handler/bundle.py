@@ -47,6 +47,7 @@ class PersistedOperation:
     variables: JSONObject  # the enforced schema, with guards: see guarded_schema.py
     mask: Mask
     conditions: Mask  # that guard what variables can name
+    scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -280,6 +280,7 @@ def _persisted(raw: Any) -> PersistedOperation:
         variables=require(raw, "variables", dict),
         mask=inside("mask", _mask, raw.get("mask")),
         conditions=inside("conditions", _mask, raw.get("conditions")),
+        scopes=each(raw, "scopes", _text),
     )
 
 

@@ -140,6 +140,7 @@ HANDMADE = Bundle(
                         variables={"type": "object", "properties": {}, "additionalProperties": False},
                         mask=frozenset({1}),
                         conditions=frozenset(),
+                        scopes=("a:read",),
                     ),
                 ),
                 tools=("thing-by-id",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Any, TypeGuard
+from typing import Any
 
 from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
 
@@ -38,7 +38,16 @@ def graphql_endpoint(
     Operations with bound variables are called as tools alone: here their caller would have to fill these.
     """
     named = {operation.name: operation for operation in operations.valid}
-    same = {tool.operation.name: tool.name for tool in tools if _says_all(tool)}
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    scopes: dict[str, tuple[str, ...]] = {}
+    for tool in prescribed:
+        name = tool.operation.name
+        scopes[name] = tuple(dict.fromkeys((*scopes.get(name, ()), *tool.options.scopes)))
+    same = {
+        tool.operation.name: tool.name
+        for tool in prescribed
+        if _says_all(tool) and tool.options.scopes == scopes[tool.operation.name]
+    }
     documents = []
     for document in operations.documents if mode != "off" else ():
         found = [named[name] for name in document.operations if name in named]
@@ -47,7 +56,9 @@ def graphql_endpoint(
         documents.append(
             PersistedDocument(
                 id=document.id,
-                operations=tuple(_persisted(endpoint, each) for each in kept if each.name not in same),
+                operations=tuple(
+                    _persisted(endpoint, each, scopes.get(each.name, ())) for each in kept if each.name not in same
+                ),
                 tools=tuple(same[each.name] for each in kept if each.name in same),
             )
         )
@@ -59,9 +70,9 @@ def graphql_endpoint(
     )
 
 
-def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
+def _says_all(tool: PrescribedTool) -> bool:
     """Whether a tool's arguments are its operation's variables, and nothing else."""
-    return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm and not tool.bindings
+    return tool.flat and not tool.options.confirm and not tool.bindings
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
@@ -83,7 +94,7 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     )
 
 
-def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
+def _persisted(endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str, ...]) -> PersistedOperation:
     mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
     inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
     variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
@@ -92,6 +103,7 @@ def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOpera
         variables=variables,
         mask=mask,
         conditions=conditions_in(variables),
+        scopes=scopes,
     )
 
 

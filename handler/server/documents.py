@@ -15,6 +15,7 @@ from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
 from handler.errors import DocumentNotFound, DocumentRefused, ValuesRefused
 from handler.server.caller import Caller
 from handler.server.endpoint import schema_loading
+from handler.server.scopes import require_scopes
 from handler.server.upstream import GraphQLRequest, execute
 
 if TYPE_CHECKING:
@@ -83,12 +84,14 @@ def prepare_persisted(
         DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
         DocumentRefused: which operation to run cannot be told.
         InvalidArguments: with every variable that does not fit.
+        AccessError: a tool runs this operation, and asks for scopes that the caller lacks.
         ValuesRefused: a policy does not let this caller give these values.
 
     Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
     """
     persisted = _choose(caller, document_id, operation_name)
     operation = persisted.operation
+    require_scopes(operation.name, persisted.scopes, caller.principal)
     given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
     caller.endpoint.variables_validator(persisted, caller.judgement).check(given)
     values = operation.sendable(given)

@@ -178,7 +178,11 @@ class Endpoint:
         for tool in map(self.tools.get, names):
             if isinstance(tool, PrescribedTool):
                 yield PersistedOperation(
-                    operation=tool.operation, variables=tool.arguments, mask=tool.mask, conditions=tool.conditions
+                    operation=tool.operation,
+                    variables=tool.arguments,
+                    mask=tool.mask,
+                    conditions=tool.conditions,
+                    scopes=tool.options.scopes,
                 )
 
     def _validator(self, kind: str, name: str, schema: JSONObject, outcome: Mask) -> ArgumentsValidator:

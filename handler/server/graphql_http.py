@@ -141,7 +141,7 @@ async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     tool = await find_tool(caller, name)
     if not isinstance(tool, GraphQLTool):
         raise ToolNotFound(name)
-    require_scopes(tool, caller.principal)
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
     return tool
 
 

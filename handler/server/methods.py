@@ -85,7 +85,8 @@ async def _call_tool(call: Call) -> JSONObject:
             id=call.request.id,
         )
     try:
-        require_scopes(await find_tool(call.caller, name), call.caller.principal)
+        tool = await find_tool(call.caller, name)
+        require_scopes(tool.name, tool.options.scopes, call.caller.principal)
         call.note(decision="allowed")
         return await call_tool(call.caller, name, arguments, on_failure=partial(_note_failure, call))
     except ToolNotFound as exc:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ DOCUMENT = f'{{ customer(email: "{EMAIL}") {{ name }} }}'
 FOUND = {"data": {"customer": {"name": "Elif Núñez"}}}
 
 SCOPES = '["orders:read", "orders:write"]'
+OPERATION = "query {}($email: String!) @mcpTool(name: {}) {{ customer(email: $email) {{ name }} }}"
+T = OPERATION.format("T", f'"t" scopes: {SCOPES}')
+T_DOCUMENT = f"sha256:{sha256(T.encode()).hexdigest()}"
 CHALLENGE = 'Bearer realm="api/things", error="insufficient_scope", scope="orders:read orders:write"'
 
 ENOUGH: list[Mapping[str, Any]] = [
@@ -53,11 +57,10 @@ LACKING: list[Mapping[str, Any]] = [
 def serving(folder: Path, upstream: Upstream, claims: Mapping[str, Any] | None, **services: Any) -> Iterator[Function]:
     """A prescribed tool ``t`` and a GraphQL tool ``g`` with the same scopes, and ``free`` without any."""
     patterns = '[{expose: true, types: "Query", fields: ".*"}]'
-    operation = "query {}($email: String!) @mcpTool(name: {}) {{ customer(email: $email) {{ name }} }}"
     files = {
         "index.graphql": f'extend schema @tool(name: "g", graphql: {patterns}, scopes: {SCOPES}) {SDL}',
-        "operations/t.graphql": operation.format("T", f'"t" scopes: {SCOPES}'),
-        "operations/free.graphql": operation.format("Free", '"free"'),
+        "operations/t.graphql": T,
+        "operations/free.graphql": OPERATION.format("Free", '"free"'),
         "config.yaml": f"upstream: {{url: '{upstream.url}'}}\n{READABLE}",
     }
     upstream.clear()
@@ -72,6 +75,7 @@ def asked(function: Function, headers: Mapping[str, str] = HOLDER) -> list[Answe
         function.call("g", {"query": DOCUMENT}, headers=headers),
         function.graphql({"query": DOCUMENT}, "/tools/g/graphql", headers=headers),
         function.get({"query": DOCUMENT}, "/tools/g/graphql", headers=headers),
+        function.graphql({"documentId": T_DOCUMENT, "variables": {"email": EMAIL}}, headers=headers),
     ]
 
 
@@ -80,11 +84,11 @@ def test_claims_with_all_scopes_of_a_tool_may_use_it(
     tmp_path: Path, upstream: Upstream, claims: Mapping[str, Any]
 ) -> None:
     with serving(tmp_path, upstream, claims) as function:
-        t, *_, by_get = asked(function)
+        t, *_, by_get, by_id = asked(function)
 
         assert t.result["structuredContent"] == FOUND
-        assert by_get.json == FOUND
-        assert len(upstream.requests()) == 4
+        assert by_get.json == by_id.json == FOUND
+        assert len(upstream.requests()) == 5
 
 
 @pytest.mark.parametrize("claims", LACKING)
@@ -100,7 +104,7 @@ def test_claims_that_lack_a_scope_are_403_and_told_all_that_are_needed(
 
 def test_bodies_of_a_lacking_scope_are_those_of_their_routes(tmp_path: Path, upstream: Upstream) -> None:
     with serving(tmp_path, upstream, {}) as function:
-        mcp, _, graphql, _ = asked(function)
+        mcp, _, graphql, *_ = asked(function)
 
     assert mcp.json == {
         "error": "insufficient_scope",
@@ -157,13 +161,13 @@ def test_denial_carries_the_tool_and_all_its_scopes(tmp_path: Path, upstream: Up
     tool = prescribed_tool(compiled(tmp_path, files), "t")
 
     with pytest.raises(InsufficientScope) as lacking:
-        require_scopes(tool, Principal(kind="token", claims={"scope": "orders:read"}))
+        require_scopes(tool.name, tool.options.scopes, Principal(kind="token", claims={"scope": "orders:read"}))
     with pytest.raises(CredentialRequired) as anonymous:
-        require_scopes(tool, ANONYMOUS)
+        require_scopes(tool.name, tool.options.scopes, ANONYMOUS)
 
     assert (lacking.value.tool, lacking.value.scopes) == ("t", ("orders:read", "orders:write"))
     assert anonymous.value.scopes == ("orders:read", "orders:write")
-    require_scopes(tool, DEVELOPMENT)
+    require_scopes(tool.name, tool.options.scopes, DEVELOPMENT)
 
 
 @pytest.mark.parametrize(
