@@ -83,6 +83,10 @@ smoke-test: $(VENV)/.stamp
 clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
 	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
+.PHONY: issuers
+issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
+	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
+
 .PHONY: audit
 audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
@@ -137,6 +141,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 
 .stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+.stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make issuers\` installs an OpenID provider with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@

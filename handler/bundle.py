@@ -14,6 +14,12 @@ JSONObject = dict[str, Any]
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
+SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none itself
+"""What stands before the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
+
+RSA_BITS = range(2_048, 16_385)
+"""How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
+
 CONFIRM = "confirm"
 """The argument in which a caller says that its user agreed."""
 

@@ -16,12 +16,15 @@ import pytest
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.descriptions import MAX_ENUM_CHARS
+from handler.compiler.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.patterns import MAX_PATTERN_CHARS
 from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
+from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
@@ -125,6 +128,26 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     }  # fmt: skip
     assert made.upstream.timeout_s == 10
     assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)
+
+
+def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path) -> None:
+    (config,) = re.findall(r"^```yaml\n(identity:\n.*?)^```", README, re.MULTILINE | re.DOTALL)
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": f"default_tool: false\n{config}"}
+    section = README[README.index("### Tokens") : README.index("## Deploy")]
+    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)}
+
+    made = compiled(tmp_path, files)
+
+    assert [issuer.issuer for issuer in made.bundle.identity.issuers] == [
+        "https://login.example.com/",
+        "https://ci.example.com/",
+    ]
+    assert made.warnings == ()
+    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS}
+    assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
+    assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in section
+    assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in section
+    assert (FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S) == (10 * 60, 24 * 3600, 60)  # as its words say
 
 
 def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from handler.bundle import Bundle
+from handler.bundle import SECRET_REFERENCE, Bundle
 from handler.commands.console import complain, say
 from handler.compiler.compile import Compiled
 from handler.compiler.urls import is_link_local, is_on_loopback
@@ -44,7 +44,7 @@ def warn_of_extras(compiled: Sequence[Compiled]) -> None:
 def _literal_secrets(bundle: Bundle) -> Iterator[str]:
     for issuer in bundle.identity.issuers:
         for key in issuer.keys:
-            if key.algorithm == "HS256" and not key.key.startswith("env:"):
+            if key.algorithm == "HS256" and not key.key.startswith(SECRET_REFERENCE):
                 of = f" of the issuer {issuer.issuer}" if issuer.issuer else ""
                 yield f"the HS256 key {key.id}{of}" if key.id else f"the HS256 key{of}"
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle import ApiKey, Identity, Issuer, VerificationKey
+from handler.bundle import SECRET_REFERENCE, ApiKey, Identity, Issuer, VerificationKey
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.public_keys import FAULTS, public_key_pem
 from handler.compiler.urls import is_http_url, is_on_loopback
@@ -25,7 +25,7 @@ PUBLIC_ALGORITHMS = tuple(FAULTS)
 MIN_SECRET_BYTES = 32
 """Source: RFC 7518, section 3.2."""
 
-SECRET_REFERENCE = re.compile(r"env:[A-Za-z0-9_]+")
+SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 API_ID = re.compile(r"[A-Za-z0-9]+")
 SHA256_DIGITS = 64
 
@@ -132,8 +132,8 @@ def _key(entry: Section, problems: Problems) -> VerificationKey:
 def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
     """Report what is no secret for HS256. None of these sentences shows it."""
     name, place = entry.name("key"), entry.place("key")
-    if text.startswith("env:"):
-        if not SECRET_REFERENCE.fullmatch(text):
+    if text.startswith(SECRET_REFERENCE):
+        if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
             problems.add(place, f"{name}: expected env:NAME, with letters, digits and _ in NAME")
     elif not text:
         problems.add(place, f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from handler.bundle import RSA_BITS
 from handler.errors import KeyRefused
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.types import CertificatePublicKeyTypes, PublicKeyTypes
-
-RSA_BITS = range(2_048, 16_385)
-"""Source: RFC 7518, section 3.3; longer ones only take time."""
 
 KINDS = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"
 

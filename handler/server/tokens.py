@@ -16,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle import Issuer, JSONObject, VerificationKey
+from handler.bundle import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
 from handler.errors import CredentialRefused
 from handler.http import HttpClient
-from handler.json_shape import parse_json
+from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.server.key_sets import FRESH_S, KeySets
 
 if TYPE_CHECKING:
@@ -32,11 +32,6 @@ MAX_CHECKED = 4_096
 
 LATEST_TIME = 253_402_300_799
 """The last second of the year 9999: a time beyond it is a mistake or an attack."""
-
-SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none itself
-
-RSA_BITS = range(2_048, 16_385)
-"""Source: RFC 7518, section 3.3; longer ones only take time."""
 
 _COMPACT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)")
 
@@ -147,7 +142,7 @@ def parse_token(text: str) -> Token:
         signature = _decoded(parts[3])
     except ValueError as exc:
         raise CredentialRefused("malformed") from exc
-    if not isinstance(header, dict) or not isinstance(claims, dict):
+    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_deeper(claims, MAX_NESTING):
         raise CredentialRefused("malformed")
     if "crit" in header:
         raise CredentialRefused("critical_header")
@@ -226,9 +221,7 @@ def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
     """
     named = token.key_id is not None or issuer.jwks_url
     found = [
-        key
-        for key in issuer.keys
-        if key.algorithm == token.algorithm and (key.id in ("", token.key_id) if named else True)
+        key for key in issuer.keys if key.algorithm == token.algorithm and (not named or key.id in ("", token.key_id))
     ]
     if len(found) > 1:
         raise CredentialRefused("unknown_key")

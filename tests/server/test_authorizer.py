@@ -105,6 +105,9 @@ def test_token_that_says_something_else_changes_nothing() -> None:
     lies: dict[str, Any] = {"groups": ["admin"], "level": 50, "verified": True, "sub": "root", "admin": True}
 
     assert claims_of(event, authorization=f"Bearer {PROVIDER.token(**lies)}") == verified
+    other_kinds = {"level": 7, "verified": "yes", "exp": "soon", "sub": "user-1", "groups": None}
+    event_of_them = http_api({"lambda": other_kinds, "jwt": {"claims": other_kinds}})
+    assert claims_of(event_of_them, authorization=f"Bearer {PROVIDER.token(**lies)}") == other_kinds
     for other in ("", "Bearer", "Bearer a.b.c", "Basic dTpw", "Apikey stile_x"):
         assert claims_of(event, authorization=other) == verified
 

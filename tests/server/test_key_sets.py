@@ -154,6 +154,12 @@ class TestWhichKeysCount:
             assert server.requests == []
             assert verified(PROVIDER.token(NEW_RSA), server.url, http, keys=given(RSA))["sub"] == "user-1"
 
+    def test_algorithm_of_a_key_of_the_author_is_not_one_of_the_key_set(self, http: HttpClient) -> None:
+        token = PROVIDER.token(NEW_RSA)
+        with serving_key_set(answering(NEW_KEY_SET)) as server:
+            assert verified(token, server.url, http, keys=given(RSA), algorithms=("ES256", "RS256"))["sub"] == "user-1"
+            assert reason_of(token, server.url, http, keys=given(RSA), algorithms=("ES256",)) == "unknown_key"
+
     def test_private_members_are_not_kept(self) -> None:
         private = {**RSA.key.as_dict(private=True), "kid": "rsa"}
 

@@ -18,6 +18,7 @@ import pytest
 from handler.bundle import Issuer, JSONObject, VerificationKey
 from handler.errors import CredentialRefused
 from handler.http import HttpClient
+from handler.json_shape import MAX_NESTING
 from handler.server.key_sets import FRESH_S
 from handler.server.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, NO_EXTRA, TokenVerifier
 from tests.support.endpoints import compiled
@@ -198,6 +199,14 @@ class TestSize:
         token = signed(b'{"a":' + b"[" * 5_000 + b"]" * 5_000 + b"}", header={"alg": "RS256"}, key=RSA.key)
 
         assert reason_of(token) == "malformed"
+
+    def test_claims_may_nest_as_deep_as_any_json_that_callers_send(self) -> None:
+        deepest: dict[str, Any] = {}
+        for _ in range(MAX_NESTING - 2):
+            deepest = {"a": deepest}
+
+        assert verified(PROVIDER.token(org=deepest))["org"] == deepest
+        assert reason_of(PROVIDER.token(org={"a": deepest})) == "malformed"
 
     @pytest.mark.parametrize(
         "token", ["", "a", "a.b", "a.b.c.d", "a.b.c.d.e", "..", "e30.e30.", "e30=.e30.e30", "é.é.é", "e30.e30.e30 "]
@@ -542,9 +551,13 @@ identity: {{issuer: {PROVIDER.name}, audience: {AUDIENCE}, keys: [{{algorithm: H
     assert [b'"isError":true' in body for body in asked] == [False, True, True]
 
 
-def test_missing_extra_is_said_in_the_log_alone(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("jwt", "jwt.algorithms", "jwt.exceptions"):
-        monkeypatch.setitem(sys.modules, name, None)
+@pytest.mark.parametrize("missing", ["jwt", "cryptography"])
+def test_missing_extra_is_said_in_the_log_alone(
+    function: Function, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "jwt"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, missing, None)
 
     answer = function.request("tools/list", headers=bearer(PROVIDER.token()))
 
