@@ -28,7 +28,7 @@ from graphql import (
 
 from handler.errors import DocumentRefused
 from handler.graph.index import named
-from handler.graph.places import name_of, place_of
+from handler.graph.places import fault_at, name_of
 from handler.graph.touched import COMPOSITE, field_type
 from handler.graph.view import View
 
@@ -107,7 +107,7 @@ class _Counter:
         if self._cost > self._max_cost:
             more = f"with {name_of(node)} the answer could hold more than {self._max_cost} objects and items of lists"
             pages = ", ".join(SIZE_ARGUMENTS)
-            raise DocumentRefused([f"{place_of(node)}{more} (max_cost): ask for smaller pages ({pages}) or for less"])
+            raise DocumentRefused(fault_at(node, f"{more} (max_cost): ask for smaller pages ({pages}) or for less"))
 
     def _asked_size(self, node: FieldNode, type_name: str) -> int | None:
         declared = self._view.arguments(type_name, node.name.value)

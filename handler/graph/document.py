@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from graphql import (
@@ -33,11 +34,11 @@ from graphql import (
 )
 
 from handler.bundle import Limits
-from handler.errors import DocumentRefused
+from handler.errors import DocumentRefused, Fault
 from handler.graph.cost import refuse_costly
 from handler.graph.hints import hints_for
 from handler.graph.introspection import answer
-from handler.graph.places import sentence_of, shown
+from handler.graph.places import fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
 from handler.graph.view import View
@@ -47,8 +48,10 @@ INTROSPECTION = frozenset({"__schema", "__type"})
 
 D = TypeVar("D", bound=DirectiveNode)
 
-MAX_ERRORS = 10
-ABORTED = "Validation aborted."
+MAX_ERRORS = 100
+"""As many are found; only the first ones are told."""
+
+ABORTED = " aborted."
 """The end of what graphql-core says where it gives up, which names no place."""
 
 MAX_CHARS = 200_000
@@ -77,7 +80,7 @@ def check_document(
     """Judge a request against a view.
 
     Raises:
-        DocumentRefused: with at most ten sentences, each with line and column where there is one.
+        DocumentRefused: with the first faults, each with line and column where there is one.
 
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
@@ -93,7 +96,8 @@ def check_document(
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
     sent = print_executable(own)
     if len(sent) > MAX_CHARS:  # a list of lists is printed with much space before each item
-        raise DocumentRefused([f"written out it has more than {MAX_CHARS:,} characters: give long values as variables"])
+        more = f"written out it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
@@ -110,7 +114,7 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict
         DocumentRefused: the answer would be too large.
     """
     if checked.introspection is None:
-        raise DocumentRefused(["this document does not ask for the schema"])
+        raise DocumentRefused(Fault("this document does not ask for the schema"))
     return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
 
 
@@ -149,11 +153,11 @@ def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
 def _parse(text: str, limits: Limits) -> DocumentNode:
     if len(text) > MAX_CHARS:
         more = f"it has more than {MAX_CHARS:,} characters"
-        raise DocumentRefused([f"{more}: ask for less in one request, and give long values as variables"])
+        raise DocumentRefused(Fault(f"{more}: ask for less in one request, and give long values as variables"))
     try:
         return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
-        raise DocumentRefused([sentence_of(exc)]) from exc
+        raise DocumentRefused(fault_of(exc)) from exc
 
 
 def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
@@ -164,18 +168,18 @@ def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefi
         case [operation]:
             return operation
         case []:
-            raise DocumentRefused([f"it has no operation {shown(name)}" if name else "it has no operation"])
+            raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
         case _ if name:
-            raise DocumentRefused([f"it has several operations named {shown(name)}"])
+            raise DocumentRefused(Fault(f"it has several operations named {shown(name)}"))
         case _:
-            raise DocumentRefused(["it has several operations: name one in operationName"])
+            raise DocumentRefused(Fault("it has several operations: name one in operationName"))
 
 
 def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
     if operation.operation is OperationType.SUBSCRIPTION:
-        raise DocumentRefused(["subscriptions are not supported: send a query"])
+        raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
     if operation.operation.value not in view.root_fields():
-        raise DocumentRefused([f"there are no {operation.operation.value} fields here"])
+        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
 
 
 def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
@@ -188,13 +192,16 @@ def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limi
 
 
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
-    if any(not error.nodes and error.message.endswith(ABORTED) for error in errors[:1]):
-        raise DocumentRefused(["it takes too much work to be judged: send one operation, with fewer fragments in it"])
-    if errors:
-        told = errors[:MAX_ERRORS]
-        hints = hints_for([error.message for error in told], view)
-        sentences = [f"{sentence_of(error)} {hint}".rstrip() for error, hint in zip(told, hints.sentences, strict=True)]
-        raise DocumentRefused(sentences, sdl=hints.sdl)
+    found = [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+    if errors and not found:
+        raise DocumentRefused(
+            Fault("it takes too much work to be judged: send one operation, with fewer fragments in it")
+        )
+    if found:
+        hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
+        told = zip(found, chain(hints.sentences, repeat("")), strict=False)
+        faults = [fault_of(error, hint) for error, hint in told]
+        raise DocumentRefused(*faults, sdl=hints.sdl, complete=len(found) == len(errors))
 
 
 def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +227,7 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
     try:
         to_json_bytes(variables)
     except ValueError as exc:
-        raise DocumentRefused(["a variable has a number that JSON cannot carry"]) from exc
+        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode) -> bool:
@@ -233,7 +240,7 @@ def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode
     roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
     if asked and roots - INTROSPECTION - {"__typename"}:
         fields = " and ".join(sorted(asked))
-        raise DocumentRefused([f"{fields} cannot stand beside or below other fields: ask separately"])
+        raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
     return bool(asked)
 
 

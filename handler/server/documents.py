@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
-from handler.errors import BundleError, DocumentNotFound, DocumentRefused, StorageError, UpstreamError
+from handler.errors import BundleError, DocumentNotFound, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.server.caller import Caller
 from handler.server.upstream import GraphQLRequest, execute
 
@@ -131,15 +131,17 @@ async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
+    from handler.graph.places import fault_at
+
     hidden = {name for name, mask in caller.endpoint.bundle.graphql.guards.items() if not mask <= caller.outcome}
     root = schemas.view.index.roots.get("query", "Query")
     refused = [
-        f'{_place(field)}Cannot query field "{field.name.value}" on type "{root}".'
+        fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")
         for field in _fields(document)
         if field.name.value in hidden
     ]
     if refused:
-        raise DocumentRefused(refused)
+        raise DocumentRefused(*refused)
 
 
 def _fields(document: DocumentNode) -> Iterator[FieldNode]:
@@ -151,22 +153,18 @@ def _fields(document: DocumentNode) -> Iterator[FieldNode]:
         waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
 
 
-def _place(field: FieldNode) -> str:
-    return f"{field.loc.start_token.line}:{field.loc.start_token.column}: " if field.loc else ""
-
-
 def _choose(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
     all_of_them = caller.endpoint.documents.get(document_id, ())
     usable = [each for each in all_of_them if each.mask <= caller.outcome]
     if not usable:
         raise DocumentNotFound
     if not operation_name and len(all_of_them) > 1:
-        raise DocumentRefused(["it has several operations: name one in operationName"])
+        raise DocumentRefused(Fault("it has several operations: name one in operationName"))
     return _named(usable, operation_name)
 
 
 def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
     found = [each for each in operations if not name or each.operation.name == name]
     if not found:
-        raise DocumentRefused([f'it has no operation "{name:.100}"'])
+        raise DocumentRefused(Fault(f'it has no operation "{name:.100}"'))
     return found[0]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
 from handler.bundle_json import bundle_key, index_key, read_bundle
-from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
+from handler.errors import BundleError, DocumentRefused, EndpointNotFound, Fault, ObjectNotFound, StorageError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.view import build_view
 from handler.policy import Mask, hidden_from
@@ -96,7 +96,7 @@ class Endpoint:
                 hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
                 view = build_view(self._require_index(), hidden)
                 if not view.root_fields():
-                    raise DocumentRefused(["nothing here is open to this caller"])
+                    raise DocumentRefused(Fault("nothing here is open to this caller"))
                 schemas = ViewSchemas(view)
             _keep(self._views, key, schemas, most=MAX_VIEWS)
         return schemas

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -17,6 +16,7 @@ from handler.errors import (
     CredentialRequired,
     DocumentNotFound,
     DocumentRefused,
+    Fault,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -63,9 +63,6 @@ STATUSES: Mapping[type[CallError], int] = {
     UpstreamError: 502,
 }
 """What well-formed requests fail with in ``application/graphql-response+json``; in ``application/json`` it is 200."""
-
-PLACE = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)
-"""Line and column, as refusals of documents begin."""
 
 
 class GraphQLRoute:
@@ -114,12 +111,12 @@ class _Refusal:
     """A GraphQL response without data. ``firm``: whatever the media type, this is its status."""
 
     status: int
-    messages: Sequence[str]
+    faults: Sequence[Fault]
     firm: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_json_bytes({"errors": [_error(message) for message in self.messages]})
+        body = to_json_bytes({"errors": [_error(fault) for fault in self.faults]})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -201,41 +198,40 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
     match exc:
         case HTTPException():
             note(http_call.scope, outcome="rejected", reason=exc.detail)
-            return _Refusal(status=exc.status_code, messages=[exc.detail], headers=exc.headers or {})
+            return _Refusal(status=exc.status_code, faults=[Fault(exc.detail)], headers=exc.headers or {})
         case Malformed():
             note(http_call.scope, outcome="rejected", reason="malformed")
-            return _Refusal(status=400, messages=[str(exc)])
+            return _Refusal(status=400, faults=[Fault(str(exc))])
         case AccessError():
             note(http_call.scope, outcome="denied", reason=str(exc))
-            return _Refusal(status=401, messages=[str(exc)], headers=challenge(endpoint_name(http_call), exc))
+            return _Refusal(status=401, faults=[Fault(str(exc))], headers=challenge(endpoint_name(http_call), exc))
         case DocumentNotFound():
             note(http_call.scope, outcome="rejected", reason=str(exc))
-            return _Refusal(status=400, messages=[str(exc)])
+            return _Refusal(status=400, faults=[Fault(str(exc))])
         case CallError():
             note(http_call.scope, outcome="refused", reason=type(exc).__name__)
-            return _Refusal(status=STATUSES[type(exc)], messages=_messages(exc), firm=False)
+            return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
-            return _Refusal(status=500, messages=["Internal error"])
+            return _Refusal(status=500, faults=[Fault("Internal error")])
 
 
-def _messages(exc: CallError) -> Sequence[str]:
+def _faults(exc: CallError) -> Sequence[Fault]:
     match exc:
         case DocumentRefused():
-            return exc.messages
+            return exc.faults
         case InvalidArguments():
-            return [f"variables{violation}" for violation in exc.violations]
+            # Each begins with a JSON pointer, but for the last of too many.
+            return [Fault(f"variables{each}" if each.startswith("/") else each) for each in exc.violations]
         case _:
-            return [str(exc)]
+            return [Fault(str(exc))]
 
 
-def _error(message: str) -> JSONObject:
+def _error(fault: Fault) -> JSONObject:
     """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
-    found = PLACE.fullmatch(message)
-    if not found:
-        return {"message": message}
-    line, column, sentence = found.groups()
-    return {"message": sentence, "locations": [{"line": int(line), "column": int(column)}]}
+    if not fault.line:
+        return {"message": fault.message}
+    return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}
 
 
 def _graphql_response(

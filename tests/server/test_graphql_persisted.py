@@ -16,7 +16,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from tests.conftest import DEMO
-from tests.support.endpoints import compiled, doubted, reported
+from tests.support.endpoints import READABLE, compiled, doubted, reported
 from tests.support.function import Answer, Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
 from tests.support.upstream import Upstream
@@ -179,6 +179,21 @@ def test_variables_are_checked_and_undeclared_ones_left_out(tmp_path: Path) -> N
     assert refused(missing) == "variables/n: required, but missing"
     assert undeclared.status == 200
     assert [body["variables"] for body in bodies] == [{"n": 5, "note": None}]
+
+
+def test_variables_with_more_mistakes_than_are_told_end_with_a_note(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a(list: [Int]): Int }",
+        "operations/o.graphql": "query O($list: [Int]) { a(list: $list) }",
+        "config.yaml": f"default_tool: false\n{READABLE}",
+    }
+    with running_function(compiled(tmp_path, files)) as function:
+        request = {"documentId": id_of(files["operations/o.graphql"]), "variables": {"list": ["x"] * 60}}
+        errors = function.graphql(request).json["errors"]
+
+    assert len(errors) == 51
+    assert errors[0] == {"message": 'variables/list/0: expected integer or null, got string "x"'}
+    assert errors[-1] == {"message": "and more"}
 
 
 def test_null_that_the_api_cannot_take_is_left_out(tmp_path: Path) -> None:
