@@ -12,6 +12,7 @@ from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from graphql import (
+    ASTValidationRule,
     DefinitionNode,
     DirectiveNode,
     DocumentNode,
@@ -21,14 +22,20 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     InlineFragmentNode,
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
+    OverlappingFieldsCanBeMergedRule,
     SelectionSetNode,
+    VariablesInAllowedPositionRule,
     Visitor,
     get_variable_values,
     parse,
     print_ast,
     separate_operations,
+    specified_rules,
     validate,
     visit,
 )
@@ -53,6 +60,19 @@ MAX_ERRORS = 100
 
 ABORTED = " aborted."
 """The end of what graphql-core says where it gives up, which names no place."""
+
+Rule = type[ASTValidationRule]
+
+RULES_OF_OPERATIONS = (
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OverlappingFieldsCanBeMergedRule,
+    VariablesInAllowedPositionRule,
+)
+"""Rules that go through a fragment once for each operation that uses it, or for each field beside it."""
+
+RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
 
 MAX_CHARS = 200_000
 """Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
@@ -88,9 +108,9 @@ def check_document(
     known = schemas.find_valid(text, limits)
     document = known.document if known else _parse(text, limits)
     operation = _choose_operation(document, operation_name)
-    _refuse_kind(operation, view)
-    schema = known.schema if known else _judge(text, document, schemas, limits)
-    own = separate_operations(document)[operation.name.value if operation.name else ""]
+    _refuse_kind(document, operation, view)
+    schema = known.schema if known else _judge(text, document, operation, schemas, limits)
+    own = _alone(document, operation)
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
@@ -103,7 +123,7 @@ def check_document(
         name=operation.name.value if operation.name else None,
         text=sent,
         variables=declared,
-        introspection=own if _is_introspection(own, operation) else None,
+        introspection=own if _is_introspection(own, operation, view) else None,
     )
 
 
@@ -161,7 +181,7 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
 
 
 def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    operations = _operations(document)
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
     match operations:
@@ -175,28 +195,57 @@ def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefi
             raise DocumentRefused(Fault("it has several operations: name one in operationName"))
 
 
-def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
+def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
+    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+
+
+def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
+    """Refuse a kind of which there are no fields; where there are only mutations, the schema can be asked for."""
+    kind = operation.operation.value
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
-    if operation.operation.value not in view.root_fields():
-        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
+    if kind not in view.root_fields() and (kind != "query" or not INTROSPECTION & _field_names(document)):
+        raise DocumentRefused(Fault(f"there are no {kind} fields here"))
 
 
-def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
-    """What does not depend on the chosen operation and its variables. The schema that it was judged by."""
+def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
+    """An operation with the fragments that it uses."""
+    return separate_operations(document)[operation.name.value if operation.name else ""]
+
+
+def _judge(
+    text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
+) -> GraphQLSchema:
+    """Judge a document but for the values of its variables. The schema that it was judged by.
+
+    graphql-core gives up where many operations share a wide fragment, because some rules go through it once for each.
+    Then these are asked of the operation that is run, and the others of every part of the document, once.
+    """
     refuse_large(document, limits)
     schema = schemas.touched_by(document)
-    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True), schemas.view)
+    errors = _validate(schema, document, specified_rules)
+    if errors and not _about_the_document(errors) and len(_operations(document)) > 1:
+        _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
+        _refuse(_validate(schema, _alone(document, operation), specified_rules), schemas.view)
+        return schema
+    _refuse(errors, schemas.view)
     schemas.keep_valid(text, limits, ValidDocument(document, schema))
     return schema
 
 
+def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:
+    return validate(schema, document, rules, max_errors=MAX_ERRORS, hide_suggestions=True)
+
+
+def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
+    """The errors but for the one that says that graphql-core gave up."""
+    return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+
+
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
-    found = [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+    found = _about_the_document(errors)
     if errors and not found:
-        raise DocumentRefused(
-            Fault("it takes too much work to be judged: send one operation, with fewer fragments in it")
-        )
+        raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
     if found:
         hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
         told = zip(found, chain(hints.sentences, repeat("")), strict=False)
@@ -230,7 +279,7 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
         raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
 
 
-def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode) -> bool:
+def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
     """Whether the request asks for the schema, and for nothing else.
 
     A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
@@ -241,6 +290,8 @@ def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode
     if asked and roots - INTROSPECTION - {"__typename"}:
         fields = " and ".join(sorted(asked))
         raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
+    if not asked and operation.operation.value not in view.root_fields():  # another operation asked for the schema
+        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
     return bool(asked)
 
 

@@ -14,6 +14,7 @@ from handler.server.cors import Cors
 from handler.server.entrance import Services, json_response
 from handler.server.graphql_http import GraphQLRoute
 from handler.server.mcp_http import McpRoute
+from handler.server.refusals import refuse
 from handler.server.request_log import RequestLog, WriteLine
 
 
@@ -32,10 +33,10 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     return RequestLog(Cors(app, allowed_origins=services.allowed_origins), write_line=write_line)
 
 
-def _http_error(_: HttpCall, exc: Exception) -> Response:
+def _http_error(http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    return json_response({"error": exc.detail}, status=exc.status_code, headers=exc.headers)
+    return refuse(http_call.scope, exc.detail, status=exc.status_code, headers=exc.headers)
 
 
 def _health(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:

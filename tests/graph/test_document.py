@@ -216,6 +216,26 @@ def test_first_ten_faults_are_told_and_how_many_there_are_beside_them(count: int
         assert f"'{last}'" in faults[-1] or faults[-1] == last
 
 
+def test_schema_of_mutations_alone_can_be_asked_for_and_nothing_else_by_a_query() -> None:
+    writes = schemas_of("schema { query: Root mutation: M } type Root { a: Int } type M { b: Int }", ["Root.a"])
+    schema = "{ __schema { queryType { name fields { name } } mutationType { name } types { name } } __typename }"
+
+    checked = check(schema, schemas=writes)
+    asked = answer_introspection(checked, writes)["data"]
+
+    assert asked["__schema"]["queryType"] == {"name": "Root", "fields": [{"name": "_empty"}]}
+    assert asked["__schema"]["mutationType"] == {"name": "M"}
+    assert asked["__typename"] == "Root"
+    other = "query A { __typename } query B { __schema { types { name } } }"
+    assert refusal(other, schemas=writes, operation_name="A") == ("there are no query fields here",)
+    for field in ("a", "_empty", "b"):
+        text = "{ __schema { types { name } } %s }"
+        assert refusal(text % field, schemas=writes) == (f"1:31: Cannot query field '{field}' on type 'Root'.",)
+    assert refusal("{ __schema { nothing } }", schemas=writes) == (
+        "1:14: Cannot query field 'nothing' on type '__Schema'.",
+    )
+
+
 def test_fault_has_its_place_as_numbers() -> None:
     with pytest.raises(DocumentRefused) as caught:
         check("{\n  payroll { total } }")
@@ -236,7 +256,8 @@ def test_kind_of_operation_that_the_view_has_no_field_of_is_refused() -> None:
 
     assert refusal("mutation { b }", schemas=reads) == ("there are no mutation fields here",)
     assert refusal("{ a }", schemas=writes) == ("there are no query fields here",)
-    assert refusal("{ __schema { types { name } } }", schemas=writes) == ("there are no query fields here",)
+    assert refusal("{ __typename }", schemas=writes) == ("there are no query fields here",)
+    assert refusal("{ _empty }", schemas=writes) == ("there are no query fields here",)
     assert check("mutation { b }", schemas=writes).kind == "mutation"
 
 
