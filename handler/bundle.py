@@ -33,12 +33,25 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A variable that neither a model nor its user fills."""
+
+    variable: str
+    source: str  # claim | header | value
+    name: str  # of the claim or header
+    value: Any  # of a constant
+    read_as: str  # what a header's text is: string | integer | number | boolean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersistedOperation:
     """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
 
     operation: Operation
-    variables: JSONObject  # the enforced schema
+    variables: JSONObject  # the enforced schema of those that callers fill
     mask: Mask
+    bindings: tuple[Binding, ...]
+    bound: JSONObject  # the schema of what the bindings give, as one object
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,17 +93,6 @@ class ToolOptions:
     output: str  # both | text | structured: which forms a result has
     confirm: bool  # a call that writes has to say that its user agreed
     meta: Mapping[str, str]  # each result's _meta
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
-    """A variable that neither a model nor its user fills."""
-
-    variable: str
-    source: str  # claim | header | value
-    name: str  # of the claim or header
-    value: Any  # of a constant
-    read_as: str  # what a header's text is: string | integer | number | boolean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

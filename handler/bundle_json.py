@@ -273,6 +273,8 @@ def _persisted(raw: Any) -> PersistedOperation:
         operation=inside("operation", _operation, require(raw, "operation", dict)),
         variables=require(raw, "variables", dict),
         mask=inside("mask", _mask, raw.get("mask")),
+        bindings=each(raw, "bindings", _binding),
+        bound=require(raw, "bound", dict),
     )
 
 

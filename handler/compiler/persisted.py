@@ -9,8 +9,9 @@ from typing import TypeGuard
 from graphql import BREAK, DocumentNode, FieldNode, Visitor, visit
 
 from handler.bundle import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation, PrescribedTool, Tool
+from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.input_schema import enforced_schema
+from handler.compiler.input_schema import bound_schema, enforced_schema
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, Operations
 from handler.compiler.problems import Problems
@@ -23,21 +24,18 @@ INTROSPECTION = ("__schema", "__type")
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
-    """What the endpoint's own GraphQL takes. Where it is off, no document is kept.
-
-    Operations with bound variables are called as tools alone: here their caller would have to fill these.
-    """
+    """What the endpoint's own GraphQL takes. Where it is off, no document is kept."""
     named = {operation.name: operation for operation in operations.valid}
     same = {tool.operation.name: tool.name for tool in tools if _says_all(tool)}
     documents = []
     for document in operations.documents if mode != "off" else ():
         found = [named[name] for name in document.operations if name in named]
         found += [document.anonymous] if document.anonymous else []
-        kept = [operation for operation in found if not _is_introspection(operation, problems) and not operation.bound]
+        kept = [operation for operation in found if not _is_introspection(operation, problems)]
         documents.append(
             PersistedDocument(
                 id=document.id,
-                operations=tuple(_persisted(endpoint, each) for each in kept if each.name not in same),
+                operations=tuple(_persisted(endpoint, each, problems) for each in kept if each.name not in same),
                 tools=tuple(same[each.name] for each in kept if each.name in same),
             )
         )
@@ -45,8 +43,8 @@ def graphql_endpoint(
 
 
 def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
-    """Whether a tool's arguments are its operation's variables, and nothing else."""
-    return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm and not tool.bindings
+    """Whether a tool's arguments are its operation's variables that callers fill, and nothing else."""
+    return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm
 
 
 def sent(operation: AuthorOperation) -> Operation:
@@ -60,12 +58,15 @@ def sent(operation: AuthorOperation) -> Operation:
     )
 
 
-def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
+def _persisted(endpoint: Endpoint, operation: AuthorOperation, problems: Problems) -> PersistedOperation:
     inputs = Inputs(operation, endpoint.schema, hidden_from_everybody(endpoint.guards))
+    used = coordinates_used(operation.document, endpoint.schema)
     return PersistedOperation(
         operation=sent(operation),
         variables=enforced_schema(inputs, scalars=endpoint.scalars, flat=True),
-        mask=union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema)),
+        mask=union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)]),
+        bindings=read_bindings(operation, endpoint.schema, problems),
+        bound=bound_schema(inputs, scalars=endpoint.scalars),
     )
 
 

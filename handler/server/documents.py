@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
 from handler.errors import BundleError, DocumentNotFound, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.upstream import GraphQLRequest, execute
 
@@ -76,12 +77,13 @@ def prepare_persisted(
 ) -> Prepared:
     """Choose an operation of a persisted document, and check the values of its variables.
 
-    Variables that the operation does not declare are left out.
+    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
 
     Raises:
         DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
         DocumentRefused: which operation to run cannot be told.
         InvalidArguments: with every variable that does not fit.
+        BindingMissing: the request lacks what fills a bound variable.
 
     Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
     """
@@ -93,7 +95,7 @@ def prepare_persisted(
         text=operation.text,
         sha256=operation.sha256,
         operation_name=operation.name or None,
-        variables=operation.sendable(given),
+        variables={**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")},
         is_query=operation.kind == "query",
     )
     return Prepared(kind=operation.kind, request=request)

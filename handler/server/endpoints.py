@@ -60,13 +60,19 @@ class Endpoint:
 
     def variables_validator(self, persisted: PersistedOperation) -> ArgumentsValidator:
         """The validator of the variables of an operation that is called by its document's id."""
-        operation = persisted.operation
-        return self._validator(f"operation {operation.sha256}", operation.name, persisted.variables)
+        # Two operations without a name may have one text, and differ in what is bound.
+        return self._validator(f"operation {id(persisted.variables)}", persisted.operation.name, persisted.variables)
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
         for tool in map(self.tools.get, names):
             if isinstance(tool, PrescribedTool):
-                yield PersistedOperation(operation=tool.operation, variables=tool.arguments, mask=tool.mask)
+                yield PersistedOperation(
+                    operation=tool.operation,
+                    variables=tool.arguments,
+                    mask=tool.mask,
+                    bindings=tool.bindings,
+                    bound=tool.bound,
+                )
 
     def _validator(self, key: str, name: str, schema: JSONObject) -> ArgumentsValidator:
         if key not in self._validators:
@@ -75,9 +81,9 @@ class Endpoint:
             self._validators[key] = ArgumentsValidator(name, schema)
         return self._validators[key]
 
-    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
-        """The validator of what fills a tool's bound variables."""
-        return self._validator(f"bound {tool.name}", tool.name, tool.bound)
+    def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
+        """The validator of what fills the bound variables of a tool or a persisted operation."""
+        return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound)
 
     def view_schemas(self, tool: GraphQLTool | None, outcome: Mask) -> ViewSchemas:
         """What callers of this outcome may use through a tool, or without one of all there is.

@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import GraphQLTool, JSONObject
 from handler.errors import (
     AccessError,
+    BindingMissing,
     CallError,
     ConsentRequired,
     CredentialRequired,
@@ -57,6 +58,7 @@ from handler.server.tools import find_tool
 METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
+    BindingMissing: 400,
     DocumentRefused: 400,
     InvalidArguments: 400,
     ConsentRequired: 403,

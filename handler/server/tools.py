@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.errors import BindingMissing, CallError, ConsentRequired, InvalidArguments, ToolNotFound, UpstreamError
+from handler.errors import CallError, ConsentRequired, InvalidArguments, ToolNotFound, UpstreamError
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.policy import Mask
-from handler.server.bindings import bound_values
+from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.documents import Document, prepare_document, run
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
@@ -71,7 +71,7 @@ async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapp
         text=tool.operation.text,
         sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
-        variables={**_variables(tool, arguments), **_bound(caller, tool)},
+        variables={**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)},
         is_query=tool.operation.kind == "query",
     )
     return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
@@ -95,16 +95,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
-    """The variables that nobody's arguments fill, and so override nothing."""
-    values = bound_values(tool.name, tool.bindings, headers=caller.headers, claims=caller.claims)
-    wrong = next(iter(caller.endpoint.bound_validator(tool).misfits(values)), "") if values else ""
-    binding = next((each for each in tool.bindings if each.variable == wrong), None)
-    if binding:
-        raise BindingMissing(tool.name, binding.source, binding.name, misfit=True)
-    return values
 
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:
