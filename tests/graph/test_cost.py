@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from handler.errors import DocumentRefused
+from handler.graph.schemas import ViewSchemas
 from tests.graph.shop import LIMITS, check
 from tests.support.schemas import schemas_of
 
@@ -35,12 +36,16 @@ scalar Big
 
 
 def cost(text: str, variables: dict[str, Any] | None = None) -> int:
+    return cost_of(text, variables, schemas=API)
+
+
+def cost_of(text: str, variables: dict[str, Any] | None, *, schemas: ViewSchemas) -> int:
     """The least ``max_cost`` with which a document is taken."""
     low, high = -1, 10**6
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            check(text, variables, schemas=API, limits=replace(LIMITS, max_cost=middle))
+            check(text, variables, schemas=schemas, limits=replace(LIMITS, max_cost=middle))
         except DocumentRefused:
             low = middle
         else:
