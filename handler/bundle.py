@@ -46,13 +46,26 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A variable that neither a model nor its user fills."""
+
+    variable: str
+    source: str  # claim | header | value
+    name: str  # of the claim or header
+    value: Any  # of a constant
+    read_as: str  # what a header's text is: string | integer | number | boolean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersistedOperation:
     """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
 
     operation: Operation
-    variables: JSONObject  # the enforced schema, with guards: see guarded_schema.py
+    variables: JSONObject  # the enforced schema of those that callers fill, with guards: see guarded_schema.py
     mask: Mask
     conditions: Mask  # that guard what variables can name
+    bindings: tuple[Binding, ...]
+    bound: JSONObject  # the schema of what the bindings give, as one object
     scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
 
 
@@ -96,17 +109,6 @@ class ToolOptions:
     output: str  # both | text | structured: which forms a result has
     confirm: bool  # a call that writes has to say that its user agreed
     meta: Mapping[str, str]  # each result's _meta
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
-    """A variable that neither a model nor its user fills."""
-
-    variable: str
-    source: str  # claim | header | value
-    name: str  # of the claim or header
-    value: Any  # of a constant
-    read_as: str  # what a header's text is: string | integer | number | boolean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -280,6 +280,8 @@ def _persisted(raw: Any) -> PersistedOperation:
         variables=require(raw, "variables", dict),
         mask=inside("mask", _mask, raw.get("mask")),
         conditions=inside("conditions", _mask, raw.get("conditions")),
+        bindings=each(raw, "bindings", _binding),
+        bound=require(raw, "bound", dict),
         scopes=each(raw, "scopes", _text),
     )
 

@@ -277,16 +277,37 @@ class InvalidArguments(CallError):
         self.violations = tuple(violations)
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a GraphQL document. ``line`` and ``column`` count from 1; 0 names no place."""
+
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.message}" if self.line else self.message
+
+
 class DocumentRefused(CallError):
     """A GraphQL document that is malformed, passes a limit, or leaves the caller's view.
 
+    After ``MAX_FAULTS`` the last fault says how many there are beside these; ``complete``: no more than were given.
     ``sdl`` are the types that it got wrong, as the caller may use them; empty where none was.
     """
 
-    def __init__(self, messages: Sequence[str], *, sdl: str = "") -> None:
+    MAX_FAULTS = 10
+
+    def __init__(self, *faults: Fault, sdl: str = "", complete: bool = True) -> None:
+        more = len(faults) - self.MAX_FAULTS
+        if more > 0:
+            faults = (
+                *faults[: self.MAX_FAULTS],
+                Fault(f"and {more} more" if complete else f"and more than {more} more"),
+            )
         types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
-        super().__init__("The GraphQL request was refused: " + "; ".join(messages) + types)
-        self.messages = tuple(messages)
+        super().__init__("The GraphQL request was refused: " + "; ".join(map(str, faults)) + types)
+        self.faults = faults
         self.sdl = sdl
 
 

@@ -111,7 +111,8 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
           documents: text}
-        limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000}
+        limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000,
+          list_sizes: {}}
         access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true

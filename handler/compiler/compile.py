@@ -12,6 +12,7 @@ from handler.compiler.access import Policies, Rule, doubt_exceptions, read_acces
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import Config, read_config
 from handler.compiler.coordinates import with_members
+from handler.compiler.costs import with_list_sizes
 from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.external import ExternalSchema
@@ -86,7 +87,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         read_operations(executables, files, author, problems)
         raise problems.error()
 
-    content = build_index(author.schema)
+    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
     policies = read_policies(config.access, author.schema, problems)
     endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}

@@ -58,6 +58,7 @@ class Config:
 
     upstream: Upstream
     limits: Limits
+    list_sizes: Section  # of limits: coordinates of fields
     access: Section
     identity: tuple[Section, ...]  # one, or as many as there are issuers
     scalars: Section
@@ -85,9 +86,11 @@ def read_config(
         if key in STEPZEN_BACKENDS:
             problems.warn(top.key_place(key), f'"{key}" is for backends that StepZen runs: it is ignored here')
     top.expect(*KEYS)
+    limits = top.section("limits")
     return Config(
         upstream=_upstream(top.section("upstream"), problems),
-        limits=_limits(top.section("limits")),
+        limits=_limits(limits),
+        list_sizes=limits.section("list_sizes"),
         access=top.section("access"),
         identity=_identity(top, problems),
         scalars=top.section("scalars"),
@@ -163,7 +166,7 @@ def header_fault(name: str, value: str) -> str:
 
 
 def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__)
+    section.expect(*Limits.__slots__, "list_sizes")
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),

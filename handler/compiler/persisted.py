@@ -17,9 +17,10 @@ from handler.bundle import (
     PrescribedTool,
     Tool,
 )
+from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.default_values import default_of
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.input_schema import enforced_schema
+from handler.compiler.input_schema import bound_schema, enforced_schema
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, Operations
 from handler.compiler.problems import Problems
@@ -33,10 +34,7 @@ INTROSPECTION = ("__schema", "__type")
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
-    """What the endpoint's own GraphQL takes. Where it is off, no document is kept.
-
-    Operations with bound variables are called as tools alone: here their caller would have to fill these.
-    """
+    """What the endpoint's own GraphQL takes. Where it is off, no document is kept."""
     named = {operation.name: operation for operation in operations.valid}
     prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
     scopes: dict[str, tuple[str, ...]] = {}
@@ -52,12 +50,14 @@ def graphql_endpoint(
     for document in operations.documents if mode != "off" else ():
         found = [named[name] for name in document.operations if name in named]
         found += [document.anonymous] if document.anonymous else []
-        kept = [operation for operation in found if not _is_introspection(operation, problems) and not operation.bound]
+        kept = [operation for operation in found if not _is_introspection(operation, problems)]
         documents.append(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(endpoint, each, scopes.get(each.name, ())) for each in kept if each.name not in same
+                    _persisted(endpoint, each, scopes.get(each.name, ()), problems)
+                    for each in kept
+                    if each.name not in same
                 ),
                 tools=tuple(same[each.name] for each in kept if each.name in same),
             )
@@ -71,8 +71,8 @@ def graphql_endpoint(
 
 
 def _says_all(tool: PrescribedTool) -> bool:
-    """Whether a tool's arguments are its operation's variables, and nothing else."""
-    return tool.flat and not tool.options.confirm and not tool.bindings
+    """Whether a tool's arguments are its operation's variables that callers fill, and nothing else."""
+    return tool.flat and not tool.options.confirm
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
@@ -94,8 +94,11 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     )
 
 
-def _persisted(endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str, ...]) -> PersistedOperation:
-    mask = union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema))
+def _persisted(
+    endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str, ...], problems: Problems
+) -> PersistedOperation:
+    used = coordinates_used(operation.document, endpoint.schema)
+    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
     inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
     variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
     return PersistedOperation(
@@ -103,6 +106,8 @@ def _persisted(endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str
         variables=variables,
         mask=mask,
         conditions=conditions_in(variables),
+        bindings=read_bindings(operation, endpoint.schema, problems),
+        bound=bound_schema(inputs, scalars=endpoint.scalars),
         scopes=scopes,
     )
 

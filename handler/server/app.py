@@ -15,6 +15,7 @@ from handler.server.entrance import Services, find_endpoint, json_response
 from handler.server.front_door import FrontDoor, public_url
 from handler.server.graphql_http import GraphQLRoute
 from handler.server.mcp_http import McpRoute
+from handler.server.refusals import refuse
 from handler.server.request_log import RequestLog, WriteLine, note
 from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
 
@@ -40,7 +41,7 @@ def _http_error(http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
     note(http_call.scope, outcome="rejected", reason=exc.detail)
-    return json_response({"error": exc.detail}, status=exc.status_code, headers=exc.headers)
+    return refuse(http_call.scope, exc.detail, status=exc.status_code, headers=exc.headers)
 
 
 def _resource_metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handler.server.entrance import json_response
+from handler.server.refusals import refuse
 from handler.server.request_log import note
 from handler.server.resource_metadata import WELL_KNOWN
 
@@ -66,7 +66,7 @@ class Cors:
         if not allowed:
             note(scope, outcome="rejected", reason="foreign origin")
             sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
-            return json_response({"error": sentence}, status=403)
+            return refuse(scope, sentence, status=403)
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             note(scope, outcome="preflight")
             return Response(status_code=204, headers=PREFLIGHT)

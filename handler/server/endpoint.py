@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
 from handler.bundle_json import index_key
-from handler.errors import BundleError, DocumentRefused, StorageError, UpstreamError
+from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.graph.index import SchemaIndex, read_index
 from handler.graph.listing import graphql_entry
 from handler.graph.view import View, build_view
@@ -98,12 +98,13 @@ class Endpoint:
 
     def variables_validator(self, persisted: PersistedOperation, judgement: Judgement) -> ArgumentsValidator:
         """The validator of the variables of an operation that is called by its document's id."""
-        operation, outcome = persisted.operation, judgement.outcome(persisted.conditions)
-        return self._validator(f"operation {operation.sha256}", operation.name, persisted.variables, outcome)
+        # Two operations without a name may have one text, and differ in what is bound.
+        key, outcome = f"operation {id(persisted.variables)}", judgement.outcome(persisted.conditions)
+        return self._validator(key, persisted.operation.name, persisted.variables, outcome)
 
-    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
-        """The validator of what fills a tool's bound variables, which are no caller's."""
-        return self._validator(f"bound {tool.name}", tool.name, tool.bound, OPEN)
+    def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
+        """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
+        return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
 
     def finished_entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
         """A tool as a caller sees it listed, or nothing where they cannot use it.
@@ -165,7 +166,7 @@ class Endpoint:
         outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
         view = self.view(tool, outcome)
         if not view.root_fields():
-            raise DocumentRefused(["nothing here is open to this caller"])
+            raise DocumentRefused(Fault("nothing here is open to this caller"))
         key = (tool.name if tool else "", outcome)
         with self._lock:
             schemas = self._schemas.get(key)
@@ -182,6 +183,8 @@ class Endpoint:
                     variables=tool.arguments,
                     mask=tool.mask,
                     conditions=tool.conditions,
+                    bindings=tool.bindings,
+                    bound=tool.bound,
                     scopes=tool.options.scopes,
                 )
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,10 +11,12 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import GraphQLTool, JSONObject
 from handler.errors import (
     AccessError,
+    BindingMissing,
     CallError,
     ConsentRequired,
     DocumentNotFound,
     DocumentRefused,
+    Fault,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -56,15 +57,13 @@ from handler.server.tools import find_tool
 METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
+    BindingMissing: 400,
     DocumentRefused: 400,
     InvalidArguments: 400,
     ConsentRequired: 403,
     ValuesRefused: 403,
 }
 """What refuses a well-formed request in ``application/graphql-response+json``; in ``application/json`` it is 200."""
-
-PLACE = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)
-"""Line and column, as refusals of documents begin."""
 
 
 class GraphQLRoute:
@@ -114,12 +113,12 @@ class _Refusal:
     """A GraphQL response without data. ``firm``: whatever the media type, this is its status."""
 
     status: int
-    messages: Sequence[str]
+    faults: Sequence[Fault]
     firm: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_json_bytes({"errors": [_error(message) for message in self.messages]})
+        body = to_json_bytes({"errors": [_error(fault) for fault in self.faults]})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -197,47 +196,46 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
     match exc:
         case HTTPException():
             note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
-            return _Refusal(status=exc.status_code, messages=[exc.detail], headers=exc.headers or {})
+            return _Refusal(status=exc.status_code, faults=[Fault(exc.detail)], headers=exc.headers or {})
         case Malformed():
             note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
-            return _Refusal(status=400, messages=[str(exc)])
+            return _Refusal(status=400, faults=[Fault(str(exc))])
         case AccessError():
             denial = deny(http_call, exc)
-            return _Refusal(status=denial.status, messages=[str(exc)], headers=denial.headers)
+            return _Refusal(status=denial.status, faults=[Fault(str(exc))], headers=denial.headers)
         case ToolNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=404, messages=["there is no such tool"])
+            return _Refusal(status=404, faults=[Fault("there is no such tool")])
         case DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=400, messages=[str(exc)])
+            return _Refusal(status=400, faults=[Fault(str(exc))])
         case UpstreamError():
             note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
-            return _Refusal(status=502, messages=[str(exc)], firm=False)
+            return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
-            return _Refusal(status=STATUSES[type(exc)], messages=_messages(exc), firm=False)
+            return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
-            return _Refusal(status=500, messages=["Internal error"])
+            return _Refusal(status=500, faults=[Fault("Internal error")])
 
 
-def _messages(exc: CallError) -> Sequence[str]:
+def _faults(exc: CallError) -> Sequence[Fault]:
     match exc:
         case DocumentRefused():
-            return exc.messages
+            return exc.faults
         case InvalidArguments():
-            return [f"variables{violation}" for violation in exc.violations]
+            # Each begins with a JSON pointer, but for the last of too many.
+            return [Fault(f"variables{each}" if each.startswith("/") else each) for each in exc.violations]
         case _:
-            return [str(exc)]
+            return [Fault(str(exc))]
 
 
-def _error(message: str) -> JSONObject:
+def _error(fault: Fault) -> JSONObject:
     """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
-    found = PLACE.fullmatch(message)
-    if not found:
-        return {"message": message}
-    line, column, sentence = found.groups()
-    return {"message": sentence, "locations": [{"line": int(line), "column": int(column)}]}
+    if not fault.line:
+        return {"message": fault.message}
+    return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}
 
 
 def _graphql_response(

@@ -8,7 +8,6 @@ from typing import Any
 
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import (
-    BindingMissing,
     CallError,
     ConsentRequired,
     InvalidArguments,
@@ -18,7 +17,7 @@ from handler.errors import (
 )
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.policy import Judgement
-from handler.server.bindings import bound_values
+from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
@@ -92,7 +91,7 @@ async def find_tool(caller: Caller, name: str) -> Tool:
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     _require_consent(tool, arguments)
-    variables = {**_variables(tool, arguments), **_bound(caller, tool)}
+    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
     if not caller.judgement.meets_with(tool.mask, tool.operation.coerced(variables)):
         raise ValuesRefused
     request = GraphQLRequest(
@@ -123,16 +122,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
-    """The variables that nobody's arguments fill, and so override nothing."""
-    values = bound_values(tool.name, tool.bindings, headers=caller.headers, claims=caller.principal.claims or {})
-    wrong = next(iter(caller.endpoint.bound_validator(tool).misfits(values)), "") if values else ""
-    binding = next((each for each in tool.bindings if each.variable == wrong), None)
-    if binding:
-        raise BindingMissing(tool.name, binding.source, binding.name, misfit=True)
-    return values
 
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:

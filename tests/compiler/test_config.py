@@ -105,7 +105,7 @@ identity:
         ),
         (
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
-            "max_aliases, max_cost; did you mean max_depth?"
+            "max_aliases, max_cost, list_sizes; did you mean max_depth?"
         ),
         (
             'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies, hide, show; '

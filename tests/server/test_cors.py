@@ -82,9 +82,11 @@ def test_other_origins_are_refused_before_anything_happens(
 
     for answer in answers:
         assert answer.status == 403
-        assert "STILE_ALLOWED_ORIGINS" in answer.json["error"]
+        message = answer.json["error"] if path == "/mcp" else answer.json["errors"][0]["message"]
+        assert "STILE_ALLOWED_ORIGINS" in message
         assert cors_headers(answer) == set()
         assert answer.headers["vary"] == "Origin"
+        assert answer.headers["content-type"].startswith("application/json")
     assert upstream.requests() == []
     assert {line["outcome"] for line in for_app.lines} == {"rejected"}
 
