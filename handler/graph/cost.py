@@ -24,7 +24,7 @@ from graphql import (
 
 from handler.errors import DocumentRefused
 from handler.graph.index import named
-from handler.graph.list_sizes import SIZE_ARGUMENTS, Said, said_of
+from handler.graph.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.places import fault_at, name_of
 from handler.graph.touched import COMPOSITE, field_type
 from handler.graph.view import View
@@ -88,14 +88,13 @@ class _Counter:
         lists = type_text.count("[")
         times = under.times
         if lists:
-            times *= _length(node, said, under.paged) * DEFAULT_LIST_SIZE ** (lists - 1)
-        self._add(
-            times * self._weight(named(type_text), is_list=bool(lists)) + under.times * self._own(node, under), node
-        )
+            length = _length(node, said, under.paged) * DEFAULT_LIST_SIZE ** (lists - 1)
+            times = min(times * length, MOST)  # lists of what weighs nothing pass no limit, however deep
+        values = times * self._weight(named(type_text), is_list=bool(lists))
+        self._add(values + under.times * self._own(node, under), node)
         if node.selection_set:
-            self.selections(
-                node.selection_set, _Under(named(type_text), times, None if lists and not said.fields else said)
-            )
+            paged = None if lists and not said.fields else said
+            self.selections(node.selection_set, _Under(named(type_text), times, paged))
 
     def _weight(self, type_name: str, *, is_list: bool) -> float:
         """What one value of a type counts."""

@@ -16,7 +16,7 @@ from handler.errors import DocumentRefused
 from handler.graph.index import read_index
 from handler.graph.schemas import ViewSchemas
 from handler.graph.view import build_view
-from tests.graph.shop import check
+from tests.graph.shop import WIDE, check
 from tests.graph.test_cost import cost_of
 from tests.support.endpoints import compiled
 
@@ -62,7 +62,7 @@ type People {
 }
 type User { name: String friends: [User] @listSize(assumedSize: 2) slow: Int @cost(weight: "3") }
 type Heavy @cost(weight: "20") { a: Int }
-type Free @cost(weight: "0") { a: Int user: User }
+type Free @cost(weight: "0") { a: Int user: User more(first: Float): [Free] }
 scalar Blob @cost(weight: "8")
 input PageInput { first: Int }
 """
@@ -154,6 +154,14 @@ def test_variables_size_lists_as_they_are_coerced() -> None:
     assert cost(inside) == 10 + 4
     assert cost("query($n: Int) { inside(page: {first: $n}) { name } }", {"n": 8}) == 8
     assert cost("query($n: Int) { one(first: $n) { name } }", {"n": 8}) == 8
+
+
+def test_lists_of_what_weighs_nothing_are_counted_in_bounds_however_deep() -> None:
+    text = "{ free " + "{ more(first: 1e300) " * 40 + "{ %s }" + "}" * 41
+
+    assert check(text % "a", schemas=api(), limits=WIDE).kind == "query"
+    with pytest.raises(DocumentRefused, match="max_cost"):
+        check(text % "user { name }", schemas=api(), limits=WIDE)
 
 
 @pytest.mark.parametrize(
