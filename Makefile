@@ -55,6 +55,7 @@ leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write te
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
+	$(VENV)/bin/python -m benchmarks.policies
 
 .PHONY: run
 run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own

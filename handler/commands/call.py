@@ -17,7 +17,7 @@ from handler.compiler.compile import Compiled
 from handler.errors import ToolNotFound
 from handler.http import HttpClient
 from handler.server.caller import Caller
-from handler.server.tools import call_tool
+from handler.server.tools import call_tool, find_tool
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -93,7 +93,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         with closing(HttpClient()) as http:
             judgement = endpoint.judgement_of(options.caller)
             caller = Caller(endpoint=endpoint, principal=options.caller, judgement=judgement, http=http)
-            result = asyncio.run(call_tool(caller, options.tool, arguments))
+            result = asyncio.run(_result(caller, options.tool, arguments))
     except ToolNotFound:
         complain(f'"{options.tool}" is not for this caller: `stile explain` says why')
         return 1
@@ -102,6 +102,10 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     else:
         _show(result)
     return 1 if result.get("isError") else 0
+
+
+async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return await call_tool(caller, await find_tool(caller, name), arguments)
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from handler.graph.index import SchemaIndex, read_index
 from handler.graph.listing import graphql_entry
 from handler.graph.view import View, build_view
 from handler.guarded_schema import conditions_in, seen_by
+from handler.json_shape import to_json_bytes
 from handler.policy import OPEN, Judgement, Mask, hidden_from
 from handler.server.principal import Principal
 from handler.storage import Storage
@@ -34,6 +36,7 @@ MAX_ENTRIES = 256
 """Entries of ``tools/list`` held for one endpoint that are not in the bundle as callers see them."""
 
 MAX_VALIDATORS = 1_000
+MAX_JUDGEMENTS = 256
 
 
 @contextmanager
@@ -63,6 +66,7 @@ class Endpoint:
         }
         self._storage = storage
         self._index: SchemaIndex | None = None
+        self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
         self._entries: OrderedDict[tuple[str, Mask], JSONObject | None] = OrderedDict()
@@ -74,6 +78,7 @@ class Endpoint:
     def held(self) -> Mapping[str, int]:
         """How much of each kind is held that was made for outcomes."""
         return {
+            "judgements": len(self._judgements),
             "validators": len(self._validators),
             "entries": len(self._entries),
             "views": len(self._views),
@@ -85,11 +90,20 @@ class Endpoint:
         """What holds for whoever brings no credential."""
         return Judgement(self.bundle.conditions, claims=None)
 
+    @cached_property
+    def _unrestricted(self) -> Judgement:
+        return Judgement(self.bundle.conditions, claims=None, unrestricted=True)
+
     def judgement_of(self, principal: Principal) -> Judgement:
-        """What holds for a principal."""
-        if principal.claims is None and not principal.unrestricted:
+        """What holds for a principal. Callers with the same claims share it, and are judged once."""
+        if principal.unrestricted:
+            return self._unrestricted
+        if principal.claims is None:
             return self.everybody
-        return Judgement(self.bundle.conditions, claims=principal.claims, unrestricted=principal.unrestricted)
+        key = hashlib.sha256(to_json_bytes(principal.claims)).digest()
+        judgement = self._judgements.get(key) or Judgement(self.bundle.conditions, claims=principal.claims)
+        keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
+        return judgement
 
     def validator(self, tool: Tool, judgement: Judgement) -> ArgumentsValidator:
         """The validator of a tool's arguments, as a caller may give them. jsonschema loads with the first one."""

@@ -14,7 +14,7 @@ from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, R
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
 from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, find_tool, list_entries
+from handler.server.tools import call_tool, failed, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
 
@@ -86,14 +86,17 @@ async def _call_tool(call: Call) -> JSONObject:
         )
     try:
         tool = await find_tool(call.caller, name)
-        require_scopes(tool.name, tool.options.scopes, call.caller.principal)
-        call.note(decision="allowed")
-        return await call_tool(call.caller, name, arguments, on_failure=partial(_note_failure, call))
+    except UpstreamError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
     except ToolNotFound as exc:
         call.note(decision="denied")
         if call.anonymous:
             raise CredentialRequired from exc
         raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
+    require_scopes(tool.name, tool.options.scopes, call.caller.principal)
+    call.note(decision="allowed")
+    return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
 
 
 def _note_failure(call: Call, failure: CallError) -> None:

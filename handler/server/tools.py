@@ -46,25 +46,18 @@ async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSON
 
 async def call_tool(
     caller: Caller,
-    name: str,
+    tool: Tool,
     arguments: Mapping[str, Any],
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
-    """Call a tool and return an MCP ``CallToolResult``.
+    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``.
 
     What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
-
-    Raises:
-        ToolNotFound: there is no such tool for this caller, which is the same whether or not it exists.
     """
     try:
-        tool = await find_tool(caller, name)
-    except UpstreamError as exc:
-        return {"content": [_text(str(exc))], "isError": True}
-    try:
         if nests_deeper(arguments, MAX_NESTING):
-            raise InvalidArguments(name, [f"/: nested more than {MAX_NESTING} deep"])
+            raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
         caller.endpoint.validator(tool, caller.judgement).check(arguments)
         match tool:
             case PrescribedTool():
@@ -73,7 +66,12 @@ async def call_tool(
                 return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
         on_failure(exc)
-        return _with_meta({"content": [_text(str(exc))], "isError": True}, tool)
+        return _with_meta(failed(exc), tool)
+
+
+def failed(reason: CallError) -> JSONObject:
+    """The result of a call that failed for a reason that a model can act on."""
+    return {"content": [_text(str(reason))], "isError": True}
 
 
 async def find_tool(caller: Caller, name: str) -> Tool:

@@ -14,8 +14,8 @@ import pytest
 from handler.bundle import ApiKey, Identity
 from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.policy import Judgement
-from handler.server.endpoint import MAX_ENTRIES, MAX_VALIDATORS, MAX_VIEWS
+from handler.server.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_VALIDATORS, MAX_VIEWS
+from handler.server.principal import Principal
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Answer, Function, running_function
@@ -309,7 +309,7 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
 
     for number in range(2_000):
         can = [str(bit) for bit in range(LEVELS) if number >> bit & 1]
-        caller = Judgement(made.bundle.conditions, claims={"can": can})
+        caller = endpoint.judgement_of(Principal(kind="token", claims={"can": can}))
         entry, other = endpoint.entry(request, caller), endpoint.entry(operation, caller)
         assert entry
         sdl = entry["inputSchema"]["properties"]["query"]["description"]
@@ -319,6 +319,12 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
         assert bool(misfit) is ("0" not in can)
         endpoint.view_schemas(graphql_tool(made, "t"), caller)
 
-    most = {"entries": MAX_ENTRIES, "views": MAX_VIEWS, "schemas": MAX_VIEWS, "validators": MAX_VALIDATORS}
+    most = {
+        "judgements": MAX_JUDGEMENTS,
+        "entries": MAX_ENTRIES,
+        "views": MAX_VIEWS,
+        "schemas": MAX_VIEWS,
+        "validators": MAX_VALIDATORS,
+    }
     assert all(count <= most[kind] for kind, count in endpoint.held.items())
     assert endpoint.held["views"] == MAX_VIEWS
