@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from random import Random
@@ -19,7 +19,6 @@ from tests.leaks.api import Api
 from tests.leaks.documents import Document, random_document
 from tests.leaks.oracle import Denied, Oracle
 from tests.leaks.policies import (
-    CLAIMS_IN_CONFIG,
     Access,
     Caller,
     Facts,
@@ -89,7 +88,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
         except CompileError as exc:
             refused = exc
             continue
-        made = LeakEndpoint(
+        return LeakEndpoint(
             seed=seed,
             schema=schema,
             access=access,
@@ -99,14 +98,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
             files=files,
             compiled=compiled,
         )
-        return made if CLAIMS_IN_CONFIG else made.with_bundle(partial(_with_claims, access))
     raise refused
-
-
-def _with_claims(access: Access, bundle: Bundle) -> Bundle:
-    claims = {caller.name: None if caller.claims is None else dict(caller.claims) for caller in access.callers}
-    keys = tuple(replace(key, claims=claims[key.name]) for key in bundle.identity.api_keys)
-    return replace(bundle, identity=replace(bundle.identity, api_keys=keys))
 
 
 def _random_operations(api: Api, denied: Denied, random: Random) -> dict[str, Document]:
