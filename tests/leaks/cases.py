@@ -45,6 +45,7 @@ class Request:
     caller: Caller
     tool: str | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of an author's operation
 
     @property
     def facts(self) -> Facts | None:
@@ -52,9 +53,9 @@ class Request:
         claims = self.caller.claims
         match self.route:
             case "prescribed" | "persisted":
-                return Facts(claims, self.body["variables"])
+                return Facts(claims, {**self.defaults, **self.body["variables"]})
             case "flat":
-                return Facts(claims, self.body)
+                return Facts(claims, {**self.defaults, **self.body})
             case "list":
                 return Facts(claims, anything=True)
             case _:
@@ -159,7 +160,8 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
         operation = endpoint.operations[FLAT if route == FLAT else PRESCRIBED]
         values = random_values(operation, endpoint.api, denied, random)
         persisted = {"documentId": endpoint.document_id} if route == "persisted" else {}
-        return Request(route=route, caller=caller, body=values if route == FLAT else {"variables": values, **persisted})
+        body = values if route == FLAT else {"variables": values, **persisted}
+        return Request(route=route, caller=caller, body=body, defaults=operation.defaults)
     document = random_document(endpoint.api, denied, random)
     variables = {"variables": dict(document.values)} if document.values else {}
     return Request(route=route, caller=caller, tool=tool, body={"query": document.text, **variables})
@@ -189,7 +191,7 @@ class Trial:
             return told
         api.varied = self._varied
         other = self._request.send(function)
-        if other.body != answer.body:
+        if (other.status, other.body) != (answer.status, answer.body):
             return f"the answer depends on what is denied:\n{answer.body.decode()}\n{other.body.decode()}"
         return ""
 
