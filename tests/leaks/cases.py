@@ -7,7 +7,7 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -173,11 +173,16 @@ class Trial:
     def __init__(self, endpoint: LeakEndpoint, request: Request) -> None:
         self._endpoint = endpoint
         self._request = request
-        denied = endpoint.denied(request.caller, request.tool, request.facts)
+        facts = request.facts
+        denied = endpoint.denied(request.caller, request.tool, facts)
         self._varied = denied.fields - denied.excepted
-        sent = json.dumps(request.body)
-        self._secrets = _secrets(endpoint, denied) - set(SECRET.findall(sent))
-        self._names = _secret_names(endpoint, denied) - set(WORD.findall(sent))
+        # An author's tool is listed where some values of its variables open it, and so are its names.
+        lenient = replace(facts, anything=True) if facts else None
+        named = endpoint.denied(request.caller, request.tool, lenient)
+        # What the caller or the author wrote is nothing that an answer tells.
+        written = json.dumps(request.body) + "".join(each.text for each in endpoint.operations.values())
+        self._secrets = (_values(endpoint, denied) | _descriptions(named)) - set(SECRET.findall(written))
+        self._names = _names(endpoint, named) - set(WORD.findall(json.dumps(request.body)))
 
     def leak(self, function: Function) -> str:
         """How an answer told what is denied; empty where none did."""
@@ -222,8 +227,8 @@ def _log_text(lines: list[dict[str, Any]]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
-    """Values of denied fields, and the descriptions of these and of what would tell them."""
+def _values(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
+    """Values of denied fields."""
     values = [
         value
         for rows in endpoint.api.rows.values()
@@ -233,12 +238,16 @@ def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
         for held in pair
         for value in (held if isinstance(held, list) else [held])
     ]
-    descriptions = {marker(coordinate) for coordinate in denied.fields | denied.inputs}
-    return frozenset({str(value) for value in values} | descriptions)
+    return frozenset(map(str, values))
 
 
 @lru_cache(maxsize=64)
-def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
+def _descriptions(denied: Denied) -> frozenset[str]:
+    return frozenset(marker(coordinate) for coordinate in denied.fields | denied.inputs | denied.types)
+
+
+@lru_cache(maxsize=64)
+def _names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Names that stand for nothing but what is denied."""
     schema, gone = endpoint.schema, denied.fields | denied.inputs
     all_of_them = [*schema.inputs(), *schema.fields()]
@@ -249,4 +258,4 @@ def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
         secret = coordinate in gone or (bool(below) and gone.issuperset(below))
         name = coordinate.removesuffix(":)").rpartition("(")[2].rpartition(".")[2]
         standing[name] = standing.get(name, True) and secret
-    return frozenset(name for name, secret in standing.items() if secret and len(name) > 2)
+    return denied.types | {name for name, secret in standing.items() if secret and len(name) > 2}

@@ -7,7 +7,7 @@ tell it. What can merely not be reached any more is nobody's secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.leaks.api import MAX_STEPS
@@ -26,6 +26,7 @@ class Denied:
     fields: frozenset[str]
     inputs: frozenset[str]
     excepted: frozenset[str]
+    types: frozenset[str]  # of which nothing is left
 
 
 class Oracle:
@@ -44,16 +45,21 @@ class Oracle:
         What follows from a denial is followed for each reason alone. With ``together``, a type is also lost where
         nothing of it is left for several reasons.
         """
-        reasons: dict[str, set[str]] = {}
+        reasons: dict[str, set[str]] = {"any" if self._together else "hide": set(self._access.hide)}
         for coordinate, _ in self._schema.fields():
             for reason in self._reasons(coordinate, caller, patterns, facts):
                 reasons.setdefault("any" if self._together else reason, set()).add(coordinate)
-        gone = set().union(*map(self._followed, reasons.values())) | self._followed(set())
-        fields = {each for each in gone if "." in each and self._holds(each)}
+        gone = set().union(*map(self._followed, reasons.values()))
+        fields = {each for each, _ in self._schema.fields() if each in gone and self._holds(each)}
         told = {each: reads & fields for each, reads in self._reads.items() if reads & fields}
         excepted = set().union(*(told.pop(each) for each in self._access.show if each in told))
         hidden_inputs = {each for each, _ in self._schema.inputs() if self._is_hidden(each)}
-        return Denied(frozenset(fields), frozenset({*told, *hidden_inputs}), frozenset(excepted))
+        return Denied(
+            frozenset(fields),
+            frozenset({*told, *hidden_inputs}),
+            frozenset(excepted),
+            frozenset(each for each in gone if "." not in each),
+        )
 
     def may_ask(self, caller: Caller, name: str) -> bool:
         """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
@@ -98,14 +104,14 @@ class Oracle:
 
     def _followed(self, own: set[str]) -> set[str]:
         """With the implementers of interfaces, and what returns a type of which nothing is left."""
-        gone = set(own) | {name for name in self._schema.types if name in self._access.hide}
+        gone = set(own)
         for name, type_ in self._schema.types.items():
             for interface in type_.above if type_.kind == "object" else ():
                 gone |= {f"{name}.{each}" for each in type_.fields if f"{interface}.{each}" in own}
         while True:
             more = {each for each in self._schema.types if self._is_empty(each, gone)}
             more |= {each for each, made in self._schema.fields() if named(made.type) in gone}
-            more |= {each for each, _ in self._schema.fields() if self._lacks_argument(each)}
+            more |= {each for each, _ in self._schema.fields() if self._lacks_argument(each, gone)}
             if more <= gone:
                 return gone
             gone |= more
@@ -120,12 +126,10 @@ class Oracle:
             case _:
                 return False
 
-    def _lacks_argument(self, coordinate: str) -> bool:
+    def _lacks_argument(self, coordinate: str, gone: Collection[str]) -> bool:
         owner, _, name = coordinate.partition(".")
         inputs = self._schema.types[owner].fields[name].inputs
-        return any(
-            value.type.endswith("!") and self._is_hidden(f"{coordinate}({each}:)") for each, value in inputs.items()
-        )
+        return any(value.type.endswith("!") and f"{coordinate}({each}:)" in gone for each, value in inputs.items())
 
     def _read_by(self, coordinate: str) -> Iterator[str]:
         """The fields that an input reads where it can stand, which is below arguments of queries."""
