@@ -12,7 +12,7 @@ from functools import lru_cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from handler.bundle import Bundle
 from tests.leaks.api import Loopback, running_loopback
@@ -167,6 +167,13 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
     return Request(route=route, caller=caller, tool=tool, body={"query": document.text, **variables})
 
 
+class _Kept(NamedTuple):
+    """What an answer must not tell: values and descriptions, and names."""
+
+    secrets: frozenset[str]
+    names: frozenset[str]
+
+
 class Trial:
     """One request, to be sent to a function twice: with an API whose denied fields have one value, and another one."""
 
@@ -180,9 +187,16 @@ class Trial:
         lenient = replace(facts, anything=True) if facts else None
         named = endpoint.denied(request.caller, request.tool, lenient)
         # What the caller or the author wrote is nothing that an answer tells.
-        written = json.dumps(request.body) + "".join(each.text for each in endpoint.operations.values())
-        self._secrets = (_values(endpoint, denied) | _descriptions(named)) - set(SECRET.findall(written))
-        self._names = _names(endpoint, named) - set(WORD.findall(json.dumps(request.body)))
+        asked = json.dumps(request.body)
+        self._asked_names = set(WORD.findall(asked))
+        self._written = set(SECRET.findall(asked + "".join(each.text for each in endpoint.operations.values())))
+        self._kept = _Kept(_values(endpoint, denied) | _descriptions(named), _names(endpoint, named))
+        self._of_tools = {name: self._kept_from(name) for name in endpoint.access.tools if request.route == "list"}
+
+    def _kept_from(self, tool: str) -> _Kept:
+        """What a GraphQL tool's entry must not tell."""
+        denied = self._endpoint.denied(self._request.caller, tool)
+        return _Kept(_values(self._endpoint, denied) | _descriptions(denied), _names(self._endpoint, denied))
 
     def leak(self, function: Function) -> str:
         """How an answer told what is denied; empty where none did."""
@@ -191,6 +205,7 @@ class Trial:
         answer = self._request.send(function)
         sent = api.requests > before
         told = self._told(answer.body.decode(), "answer") or self._told(str(answer.headers), "headers")
+        told = told or self._listed(answer)
         told = told or self._told(_log_text(function.lines[logged:]), "log") or self._introspected(answer)
         if told or not sent:
             return told
@@ -207,12 +222,18 @@ class Trial:
         told = [name for name in answered if not self._endpoint.oracle.may_ask(self._request.caller, name)]
         return f"{told[0]} was answered: {answer.body.decode():.200}" if told else ""
 
-    def _told(self, text: str, where: str) -> str:
+    def _listed(self, answer: Answer) -> str:
+        entries = answer.result["tools"] if self._of_tools else []
+        known = [(json.dumps(entry), self._of_tools.get(entry["name"])) for entry in entries]
+        return next((told for text, kept in known if kept and (told := self._told(text, "list", kept))), "")
+
+    def _told(self, text: str, where: str, kept: _Kept | None = None) -> str:
+        secrets, names = kept or self._kept
         for found in SECRET.finditer(text):
-            if found[0] in self._secrets:
+            if found[0] in secrets and found[0] not in self._written:
                 return f"{found[0]} stands in the {where}: …{text[max(0, found.start() - 150) : found.end() + 50]}…"
         for word in WORD.finditer(text):
-            if word[0] in self._names:
+            if word[0] in names and word[0] not in self._asked_names:
                 return (
                     f"the name {word[0]} stands in the {where}: …{text[max(0, word.start() - 150) : word.end() + 50]}…"
                 )
