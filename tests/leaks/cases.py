@@ -7,12 +7,12 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, NamedTuple
 
 from handler.bundle import Bundle
 from tests.leaks.api import Loopback, running_loopback
@@ -45,6 +45,7 @@ class Request:
     caller: Caller
     tool: str | None = None
     body: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of an author's operation
 
     @property
     def facts(self) -> Facts | None:
@@ -52,9 +53,9 @@ class Request:
         claims = self.caller.claims
         match self.route:
             case "prescribed" | "persisted":
-                return Facts(claims, self.body["variables"])
+                return Facts(claims, {**self.defaults, **self.body["variables"]})
             case "flat":
-                return Facts(claims, self.body)
+                return Facts(claims, {**self.defaults, **self.body})
             case "list":
                 return Facts(claims, anything=True)
             case _:
@@ -159,10 +160,18 @@ def random_request(endpoint: LeakEndpoint, random: Random) -> Request:
         operation = endpoint.operations[FLAT if route == FLAT else PRESCRIBED]
         values = random_values(operation, endpoint.api, denied, random)
         persisted = {"documentId": endpoint.document_id} if route == "persisted" else {}
-        return Request(route=route, caller=caller, body=values if route == FLAT else {"variables": values, **persisted})
+        body = values if route == FLAT else {"variables": values, **persisted}
+        return Request(route=route, caller=caller, body=body, defaults=operation.defaults)
     document = random_document(endpoint.api, denied, random)
     variables = {"variables": dict(document.values)} if document.values else {}
     return Request(route=route, caller=caller, tool=tool, body={"query": document.text, **variables})
+
+
+class _Kept(NamedTuple):
+    """What an answer must not tell: values and descriptions, and names."""
+
+    secrets: frozenset[str]
+    names: frozenset[str]
 
 
 class Trial:
@@ -171,11 +180,23 @@ class Trial:
     def __init__(self, endpoint: LeakEndpoint, request: Request) -> None:
         self._endpoint = endpoint
         self._request = request
-        denied = endpoint.denied(request.caller, request.tool, request.facts)
+        facts = request.facts
+        denied = endpoint.denied(request.caller, request.tool, facts)
         self._varied = denied.fields - denied.excepted
-        sent = json.dumps(request.body)
-        self._secrets = _secrets(endpoint, denied) - set(SECRET.findall(sent))
-        self._names = _secret_names(endpoint, denied) - set(WORD.findall(sent))
+        # An author's tool is listed where some values of its variables open it, and so are its names.
+        lenient = replace(facts, anything=True) if facts else None
+        named = endpoint.denied(request.caller, request.tool, lenient)
+        # What the caller or the author wrote is nothing that an answer tells.
+        asked = json.dumps(request.body)
+        self._asked_names = set(WORD.findall(asked))
+        self._written = set(SECRET.findall(asked + "".join(each.text for each in endpoint.operations.values())))
+        self._kept = _Kept(_values(endpoint, denied) | _descriptions(named), _names(endpoint, named))
+        self._of_tools = {name: self._kept_from(name) for name in endpoint.access.tools if request.route == "list"}
+
+    def _kept_from(self, tool: str) -> _Kept:
+        """What a GraphQL tool's entry must not tell."""
+        denied = self._endpoint.denied(self._request.caller, tool)
+        return _Kept(_values(self._endpoint, denied) | _descriptions(denied), _names(self._endpoint, denied))
 
     def leak(self, function: Function) -> str:
         """How an answer told what is denied; empty where none did."""
@@ -184,12 +205,13 @@ class Trial:
         answer = self._request.send(function)
         sent = api.requests > before
         told = self._told(answer.body.decode(), "answer") or self._told(str(answer.headers), "headers")
+        told = told or self._listed(answer)
         told = told or self._told(_log_text(function.lines[logged:]), "log") or self._introspected(answer)
         if told or not sent:
             return told
         api.varied = self._varied
         other = self._request.send(function)
-        if other.body != answer.body:
+        if (other.status, other.body) != (answer.status, answer.body):
             return f"the answer depends on what is denied:\n{answer.body.decode()}\n{other.body.decode()}"
         return ""
 
@@ -200,12 +222,18 @@ class Trial:
         told = [name for name in answered if not self._endpoint.oracle.may_ask(self._request.caller, name)]
         return f"{told[0]} was answered: {answer.body.decode():.200}" if told else ""
 
-    def _told(self, text: str, where: str) -> str:
+    def _listed(self, answer: Answer) -> str:
+        entries = answer.result["tools"] if self._of_tools else []
+        known = [(json.dumps(entry), self._of_tools.get(entry["name"])) for entry in entries]
+        return next((told for text, kept in known if kept and (told := self._told(text, "list", kept))), "")
+
+    def _told(self, text: str, where: str, kept: _Kept | None = None) -> str:
+        secrets, names = kept or self._kept
         for found in SECRET.finditer(text):
-            if found[0] in self._secrets:
+            if found[0] in secrets and found[0] not in self._written:
                 return f"{found[0]} stands in the {where}: …{text[max(0, found.start() - 150) : found.end() + 50]}…"
         for word in WORD.finditer(text):
-            if word[0] in self._names:
+            if word[0] in names and word[0] not in self._asked_names:
                 return (
                     f"the name {word[0]} stands in the {where}: …{text[max(0, word.start() - 150) : word.end() + 50]}…"
                 )
@@ -220,8 +248,8 @@ def _log_text(lines: list[dict[str, Any]]) -> str:
 
 
 @lru_cache(maxsize=64)
-def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
-    """Values of denied fields, and the descriptions of these and of what would tell them."""
+def _values(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
+    """Values of denied fields."""
     values = [
         value
         for rows in endpoint.api.rows.values()
@@ -231,12 +259,16 @@ def _secrets(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
         for held in pair
         for value in (held if isinstance(held, list) else [held])
     ]
-    descriptions = {marker(coordinate) for coordinate in denied.fields | denied.inputs}
-    return frozenset({str(value) for value in values} | descriptions)
+    return frozenset(map(str, values))
 
 
 @lru_cache(maxsize=64)
-def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
+def _descriptions(denied: Denied) -> frozenset[str]:
+    return frozenset(marker(coordinate) for coordinate in denied.fields | denied.inputs | denied.types)
+
+
+@lru_cache(maxsize=64)
+def _names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
     """Names that stand for nothing but what is denied."""
     schema, gone = endpoint.schema, denied.fields | denied.inputs
     all_of_them = [*schema.inputs(), *schema.fields()]
@@ -247,4 +279,4 @@ def _secret_names(endpoint: LeakEndpoint, denied: Denied) -> frozenset[str]:
         secret = coordinate in gone or (bool(below) and gone.issuperset(below))
         name = coordinate.removesuffix(":)").rpartition("(")[2].rpartition(".")[2]
         standing[name] = standing.get(name, True) and secret
-    return frozenset(name for name, secret in standing.items() if secret and len(name) > 2)
+    return denied.types | {name for name, secret in standing.items() if secret and len(name) > 2}

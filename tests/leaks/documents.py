@@ -34,11 +34,12 @@ class Name(str):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of one operation, and its variables: what each is for, and a value."""
+    """The text of one operation, and its variables: what each is for, a value, and the default that it may have."""
 
     text: str
     inputs: Mapping[str, Input] = field(default_factory=dict)
     values: Mapping[str, Any] = field(default_factory=dict)
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
 def random_document(
@@ -55,7 +56,16 @@ def random_document(
 def random_values(document: Document, api: Api, denied: Denied, random: Random) -> dict[str, Any]:
     """Other values for the variables of a document."""
     writer = _Writer(api, denied, random, random.choice(["told", "told", "allowed"]))
-    return {name: writer.value(asked, (), depth=2) for name, asked in document.inputs.items()}
+    given = {
+        name: asked
+        for name, asked in document.inputs.items()
+        if random.random() < (0.5 if name in document.defaults else 0.9) or _is_needed(asked, name in document.defaults)
+    }
+    return {name: writer.value(asked, (), depth=2) for name, asked in given.items()}
+
+
+def _is_needed(asked: Input, has_default: bool) -> bool:
+    return asked.type.endswith("!") and not has_default
 
 
 class _Writer:
@@ -76,10 +86,15 @@ class _Writer:
         kind = "mutation" if self._chance(0.05) else "query"
         root = self._schema.query if kind == "query" else self._schema.mutation
         body = self._selections(root, depth=3)
-        declared = ", ".join(f"${each}: {asked.type}" for each, asked in self._inputs.items())
+        defaults = {each: value for each, value in self._values.items() if self._chance(0.3)}
+        declared = ", ".join(
+            f"${each}: {asked.type}" + (f" = {literal(defaults[each])}" if each in defaults else "")
+            for each, asked in self._inputs.items()
+        )
+        values = {each: value for each, value in self._values.items() if each not in defaults or self._chance(0.5)}
         head = f"{kind} {name}{f'({declared})' if declared else ''}{directives}"
         text = "\n".join([f"{head} {body}", *self._fragments])
-        return Document(text, self._inputs, self._values)
+        return Document(text, self._inputs, values, defaults)
 
     def _chance(self, share: float) -> bool:
         return self._random.random() < share

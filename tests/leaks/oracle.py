@@ -7,7 +7,7 @@ tell it. What can merely not be reached any more is nobody's secret.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.leaks.api import MAX_STEPS
@@ -26,68 +26,60 @@ class Denied:
     fields: frozenset[str]
     inputs: frozenset[str]
     excepted: frozenset[str]
+    types: frozenset[str]  # of which nothing is left
 
 
 class Oracle:
     """The rules over one schema and what one author says."""
 
-    def __init__(self, schema: Schema, access: Access, *, together: bool = False) -> None:
+    def __init__(self, schema: Schema, access: Access) -> None:
         self._schema = schema
         self._access = access
-        self._together = together
         self._asked = {name: self._asked_by(name) for name, type_ in schema.types.items() if type_.inputs}
         self._reads = {coordinate: set(self._read_by(coordinate)) for coordinate, _ in schema.inputs()}
 
     def denied(self, caller: Caller, patterns: Sequence[Pattern] | None, facts: Facts) -> Denied:
-        """``patterns`` are those of a GraphQL tool; ``None``: without one. ``facts`` are the caller's claims, and more.
-
-        What follows from a denial is followed for each reason alone. With ``together``, a type is also lost where
-        nothing of it is left for several reasons.
-        """
-        reasons: dict[str, set[str]] = {}
-        for coordinate, _ in self._schema.fields():
-            for reason in self._reasons(coordinate, caller, patterns, facts):
-                reasons.setdefault("any" if self._together else reason, set()).add(coordinate)
-        gone = set().union(*map(self._followed, reasons.values())) | self._followed(set())
-        fields = {each for each in gone if "." in each and self._holds(each)}
-        told = {each: reads & fields for each, reads in self._reads.items() if reads & fields}
+        """``patterns`` are those of a GraphQL tool; ``None``: without one. ``facts``: the caller's claims, and more."""
+        fields = [coordinate for coordinate, _ in self._schema.fields()]
+        own = {each for each in fields if self._is_closed(each, caller, facts) or self._is_hidden(each, patterns)}
+        gone = self._followed(own | set(self._access.hide))
+        secret = {each for each in fields if each in gone and self._holds(each)}
+        told = {each: reads & secret for each, reads in self._reads.items() if reads & secret}
         excepted = set().union(*(told.pop(each) for each in self._access.show if each in told))
-        hidden_inputs = {each for each, _ in self._schema.inputs() if self._is_hidden(each)}
-        return Denied(frozenset(fields), frozenset({*told, *hidden_inputs}), frozenset(excepted))
+        inputs = {each for each, _ in self._schema.inputs() if self._is_hidden(each, None)}
+        types = frozenset(gone & self._schema.types.keys())
+        return Denied(frozenset(secret), frozenset({*told, *inputs}), frozenset(excepted), types)
 
     def may_ask(self, caller: Caller, name: str) -> bool:
         """Whether the policy of ``Query`` lets a caller ask for ``__schema`` or ``__type`` where there is no tool."""
-        condition = self._condition(self._schema.query, name)
-        return caller.skips_policies or condition is None or condition.holds(Facts(caller.claims))
+        return not self._is_closed(f"{self._schema.query}.{name}", caller, Facts(caller.claims))
 
     def _holds(self, coordinate: str) -> bool:
         return self._schema.types[coordinate.partition(".")[0]].kind == "object"
 
-    def _reasons(
-        self, coordinate: str, caller: Caller, patterns: Sequence[Pattern] | None, facts: Facts
-    ) -> Iterator[str]:
-        """Why a field is denied by itself: a condition that does not hold, ``hide``, the tool's patterns."""
+    def _is_hidden(self, coordinate: str, patterns: Sequence[Pattern] | None) -> bool:
+        """Whether ``access.hide`` or a tool's patterns hide it from everybody."""
         owner, _, name = coordinate.partition(".")
-        if self._is_hidden(coordinate):
-            yield "hide"
-        condition = self._condition(owner, name)
-        if not caller.skips_policies and condition and not condition.holds(facts):
-            yield condition.text
+        if not {coordinate, owner}.isdisjoint(self._access.hide):
+            return True
+        if patterns is None:
+            return False
         usual = self._usual(owner)
         matching = [
             pattern
-            for pattern in patterns or ()
+            for pattern in patterns
             if any(re.fullmatch(pattern.types, each) for each in (owner, usual)) and re.fullmatch(pattern.fields, name)
         ]
-        exposed = matching[-1].expose if matching else owner not in self._schema.roots
-        if patterns is not None and not exposed:
-            yield "pattern"
+        return not (matching[-1].expose if matching else owner not in self._schema.roots)
 
     def _usual(self, owner: str) -> str:
         return {self._schema.query: "Query", self._schema.mutation: "Mutation"}.get(owner, owner)
 
-    def _is_hidden(self, coordinate: str) -> bool:
-        return bool({coordinate, coordinate.partition(".")[0]} & set(self._access.hide))
+    def _is_closed(self, coordinate: str, caller: Caller, facts: Facts) -> bool:
+        """Whether the policy of its type closes it to a caller."""
+        owner, _, name = coordinate.partition(".")
+        condition = self._condition(owner, name)
+        return not caller.skips_policies and condition is not None and not condition.holds(facts)
 
     def _condition(self, owner: str, name: str) -> Condition | None:
         """What has to hold for a field; ``None``: nothing."""
@@ -98,14 +90,14 @@ class Oracle:
 
     def _followed(self, own: set[str]) -> set[str]:
         """With the implementers of interfaces, and what returns a type of which nothing is left."""
-        gone = set(own) | {name for name in self._schema.types if name in self._access.hide}
+        gone = set(own)
         for name, type_ in self._schema.types.items():
             for interface in type_.above if type_.kind == "object" else ():
                 gone |= {f"{name}.{each}" for each in type_.fields if f"{interface}.{each}" in own}
         while True:
             more = {each for each in self._schema.types if self._is_empty(each, gone)}
             more |= {each for each, made in self._schema.fields() if named(made.type) in gone}
-            more |= {each for each, _ in self._schema.fields() if self._lacks_argument(each)}
+            more |= {each for each, _ in self._schema.fields() if self._lacks_argument(each, gone)}
             if more <= gone:
                 return gone
             gone |= more
@@ -120,12 +112,10 @@ class Oracle:
             case _:
                 return False
 
-    def _lacks_argument(self, coordinate: str) -> bool:
+    def _lacks_argument(self, coordinate: str, gone: Collection[str]) -> bool:
         owner, _, name = coordinate.partition(".")
         inputs = self._schema.types[owner].fields[name].inputs
-        return any(
-            value.type.endswith("!") and self._is_hidden(f"{coordinate}({each}:)") for each, value in inputs.items()
-        )
+        return any(value.type.endswith("!") and f"{coordinate}({each}:)" in gone for each, value in inputs.items())
 
     def _read_by(self, coordinate: str) -> Iterator[str]:
         """The fields that an input reads where it can stand, which is below arguments of queries."""

@@ -11,9 +11,6 @@ from typing import Any
 
 from tests.leaks.schemas import INTERFACES, NOUNS, OBJECTS, Schema
 
-CLAIMS_IN_CONFIG = True
-"""Whether the compiler reads ``claims`` of API keys. Else they are put into the bundle (``endpoint.py``)."""
-
 Claims = Mapping[str, Any]
 
 Verdict = bool | None
@@ -251,7 +248,7 @@ def print_config(access: Access, url: str) -> str:
     ]
     keys = [
         {"name": each.name, "sha256": hashlib.sha256(each.key.encode()).hexdigest()}
-        | ({"claims": each.claims} if each.claims is not None and CLAIMS_IN_CONFIG else {})
+        | ({"claims": each.claims} if each.claims is not None else {})
         for each in access.callers
         if each.key
     ]

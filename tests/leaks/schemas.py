@@ -133,7 +133,13 @@ def random_schema(random: Random) -> Schema:
     filters = {name: f"{name}Filter" for name in (*OBJECTS, "Found")}
     plain = {name: _own_fields(random) for name in (*INTERFACES, *OBJECTS)}
     above = {name: tuple(each for each in INTERFACES if random.random() < 0.5) for name in OBJECTS}
+    named_too: tuple[str, ...] = ()
+    if random.random() < 0.3:  # whatever is paid is named
+        named_too = ("Named",)
+        plain["Paid"] = {**plain["Paid"], **plain["Named"]}
+        above = {name: INTERFACES if "Paid" in interfaces else interfaces for name, interfaces in above.items()}
     types = {name: Type(kind="interface", fields=plain[name]) for name in INTERFACES}
+    types["Paid"] = Type(kind="interface", fields=plain["Paid"], above=named_too)
     for name in OBJECTS:
         inherited = {each: made for one in above[name] for each, made in plain[one].items()}
         types[name] = Type(kind="object", fields={**plain[name], **inherited}, above=above[name])
