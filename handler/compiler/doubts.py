@@ -13,17 +13,16 @@ from graphql import (
     GraphQLUnionType,
     get_named_type,
     is_specified_scalar_type,
-    type_from_ast,
 )
 
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.naming import joined, words_of
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import At, Problems, some
-from handler.compiler.questions import Questions, inputs_below
+from handler.compiler.questions import Questions
 from handler.compiler.visibility import fields_of
 from handler.graph.view import View
-from handler.policy import HIDDEN, OPEN, Mask, union_of
+from handler.policy import HIDDEN, Mask, union_of
 
 PLAIN_SCALAR = re.compile(
     r"bigint|boolean|bytes?|color|country|currency|cursor|date|datetime|day|decimal|double|duration|email|float|guid|"
@@ -45,6 +44,7 @@ def doubt_request_tool(
     shown = _shown_fields(endpoint.schema, view)
     _doubt_names(guarded, [coordinate for coordinate in shown if coordinate not in both], at, problems)
     questions = endpoint.consequences.questions
+    _doubt_counts(guarded, questions, view, at, problems)
     opaque = [*_opaque_outputs(shown, types), *_opaque_inputs(endpoint.schema, questions, view, types)]
     if opaque:
         problems.warn(at, f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(types))}")
@@ -54,17 +54,10 @@ def doubt_request_tool(
         problems.warn(at, f"{some(list(paths))} can look up any {found}, whose fields are guarded in part")
 
 
-def doubt_operation(endpoint: Endpoint, operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
-    """Warn of variables in which a caller can name what is guarded, and of an operation that nobody can use."""
+def doubt_operation(operation: AuthorOperation, *, mask: Mask, problems: Problems) -> None:
+    """Warn of an operation that nobody can use."""
     if not HIDDEN.isdisjoint(mask):
         problems.warn(operation.node, f'nobody can call "{operation.name}": it uses what is hidden from everybody')
-    for node in operation.filled_by_model:
-        type_: Any = type_from_ast(endpoint.schema, node.type)
-        below = [coordinate for _, coordinate, _ in inputs_below(type_)]
-        masks = {coordinate: endpoint.guards.get(coordinate, OPEN) for coordinate in below}
-        found = sorted(each for each, guard in masks.items() if HIDDEN.isdisjoint(guard) and not guard <= mask)
-        if found:
-            problems.warn(node, f"${node.variable.name.value} can name {some(found)}, which is guarded")
 
 
 def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
@@ -75,6 +68,19 @@ def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at:
     like = [f"{type_name}.{name}" for type_name, name in guarded if joined(name) in found]
     if alike:
         problems.warn(at, f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same")
+
+
+def _doubt_counts(
+    guarded: Collection[tuple[str, str]], questions: Questions, view: View, at: At, problems: Problems
+) -> None:
+    """Warn of inputs that name a guarded field, where nothing that is returned has one of that name: a mere count."""
+    found: dict[str, str] = {}
+    for type_name, name in guarded:
+        for coordinate in _visible_inputs(view, questions.of_nothing_shown(joined(name))):
+            found.setdefault(coordinate, f"{type_name}.{name}")
+    if found:
+        like = some(list(dict.fromkeys(found.values())))
+        problems.warn(at, f"{some(list(found))} may filter by {like}, which is guarded, what is only counted")
 
 
 def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
@@ -106,15 +112,26 @@ def _opaque_outputs(shown: Mapping[str, Any], types: Iterable[str]) -> list[str]
 
 
 def _opaque_inputs(schema: GraphQLSchema, questions: Questions, view: View, types: set[str]) -> Iterator[str]:
-    for coordinate in questions.about(types):
-        owner, _, member = coordinate.partition(".")
-        name, _, argument = member.removesuffix(":)").partition("(")
-        if name in view.members.get(owner, ()):
-            holder: Any = schema.type_map[owner]
-            taken = holder.fields[name].args.get(argument) if argument else getattr(holder, "fields", {}).get(name)
-            visible = not argument or argument in view.arguments(owner, name)
-            if taken and visible and _is_opaque(get_named_type(taken.type)):
-                yield coordinate
+    for coordinate in _visible_inputs(view, questions.about(types)):
+        owner, name, argument = _parts(coordinate)
+        holder: Any = schema.type_map[owner]
+        taken = holder.fields[name].args.get(argument) if argument else getattr(holder, "fields", {}).get(name)
+        if taken and _is_opaque(get_named_type(taken.type)):
+            yield coordinate
+
+
+def _visible_inputs(view: View, coordinates: Iterable[str]) -> Iterator[str]:
+    for coordinate in coordinates:
+        owner, name, argument = _parts(coordinate)
+        if name in view.members.get(owner, ()) and (not argument or argument in view.arguments(owner, name)):
+            yield coordinate
+
+
+def _parts(coordinate: str) -> tuple[str, str, str]:
+    """Type, member and argument; the last one may be empty."""
+    owner, _, member = coordinate.partition(".")
+    name, _, argument = member.removesuffix(":)").partition("(")
+    return owner, name, argument
 
 
 def _is_opaque(type_: object) -> bool:

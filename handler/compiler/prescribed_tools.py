@@ -85,7 +85,7 @@ def _operation_tool(
     used = coordinates_used(operation.document, endpoint.schema)
     mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
     inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
-    doubt_operation(endpoint, operation, mask=mask, problems=problems)
+    doubt_operation(operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
     asked = asked_of_the_schema(operation.document)

@@ -62,6 +62,16 @@ class Questions:
                 if decided[id(answers)]:
                     yield coordinate
 
+    def of_nothing_shown(self, field: str) -> Iterator[str]:
+        """The coordinates whose name speaks of a (joined) field name, for which no type with such a field is returned.
+
+        They may filter what is only counted, and nothing tells what that is.
+        """
+        having = reachable(self._names.having(field), self._above)
+        for name, coordinates in self._by_name.items():
+            if any(True for _ in mentions(name, field)):
+                yield from (each for each in coordinates if self._answers[each].isdisjoint(having))
+
     def about(self, types: Collection[str]) -> list[str]:
         """The coordinates of all inputs that ask about one of ``types``."""
         leading = reachable(types, self._above)
@@ -89,6 +99,10 @@ class _Names:
             self._having.setdefault(joined(name), set()).add(type_.name)
             self._meant.setdefault(joined(name), set()).update(_possible(schema, get_named_type(field.type)))
             self._meant.setdefault(joined(type_.name), set()).update(_possible(schema, type_))
+
+    def having(self, field: str) -> Collection[str]:
+        """The types that have a field of a (joined) name."""
+        return self._having.get(field, ())
 
     def others(self, before: Sequence[str], field: str, after: Sequence[str], types: Collection[str]) -> set[str]:
         """The types that the words around a field name instead of ``types``; none where nothing else is named.

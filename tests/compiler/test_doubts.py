@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.endpoints import READABLE, doubted
 
 SDL = """
@@ -83,25 +85,37 @@ def test_what_policies_guard_is_doubted_like_what_patterns_hide(tmp_path: Path) 
     assert guarded == hidden
 
 
-def test_variable_whose_type_can_name_what_is_guarded_is_doubted(tmp_path: Path) -> None:
+def test_variable_is_not_doubted_as_each_caller_may_name_what_they_may_read(tmp_path: Path) -> None:
     operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { id } }"
-
-    assert operation_doubts(tmp_path, operation) == [
-        "operations/op.graphql:1:12: $where can name EmployeeFilter.salaryGt, which is guarded"
-    ]
-
-
-def test_variable_is_not_doubted_for_what_is_hidden_from_everybody(tmp_path: Path) -> None:
-    config = "access: {policies: [{type: Query, policyDefault: {condition: true}}], hide: [Employee.salary]}"
-    operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { id } }"
-
-    assert operation_doubts(tmp_path, operation, config=config) == []
-
-
-def test_variable_of_an_operation_that_has_the_guard_itself_is_not_doubted(tmp_path: Path) -> None:
-    operation = "query Find($where: EmployeeFilter) @mcpTool { employees(where: $where) { salary } }"
 
     assert operation_doubts(tmp_path, operation) == []
+
+
+COUNTED = """
+type Query { staff: [Person!]! %s }
+type Person { name: String salary: Int }
+input CountFilter { name: String salaryGt: Int }
+type Count { total: Int! }
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "inputs"),
+    [
+        ("staffCount(salaryGt: Int): Int!", "Query.staffCount(salaryGt:)"),
+        ("staffCount(where: CountFilter): Int!", "CountFilter.salaryGt"),
+        ("staffCount(where: CountFilter): Count!", "CountFilter.salaryGt"),
+    ],
+)
+def test_filter_by_a_guarded_field_of_what_is_only_counted_is_doubted(
+    tmp_path: Path, question: str, inputs: str
+) -> None:
+    index = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
+    config = GUARD_SALARY.replace("Employee", "Person")
+
+    assert doubted(tmp_path, {"index.graphql": index + COUNTED % question, "config.yaml": config}) == [
+        f"index.graphql:1:15: {inputs} may filter by Person.salary, which is guarded, what is only counted"
+    ]
 
 
 def test_operation_that_nobody_can_call_is_doubted(tmp_path: Path) -> None:
