@@ -13,46 +13,43 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from handler.predicates import UNKNOWN, Predicate, holds, judge
+from handler.predicates import UNKNOWN, Predicate, judge
 
 Mask = frozenset[int]
+
+Verdict = tuple[bool, bool]
+"""Whether something may hold, and whether it may fail."""
 
 OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
 NEVER: Predicate = {"never": True}
 
 
-def outcome_of(conditions: Sequence[Predicate], *, unrestricted: bool) -> Mask:
-    """The numbers of the conditions that hold for a caller.
-
-    An unrestricted caller (an API key without claims, the development principal) skips policies, as StepZen's
-    service key does; what a pattern hides stays hidden for it.
-    """
-    return frozenset(
-        number
-        for number, predicate in enumerate(conditions)
-        if predicate != NEVER and (unrestricted or holds(predicate))
-    )
-
-
 YES, NO, DEPENDS = (True, False), (False, True), (True, True)
-"""What ``judge`` says of what holds, does not, and depends on variables that are not known."""
+"""What is judged of what holds, does not, and depends on variables that are not known."""
 
 
 class Judgement:
     """What holds for one caller of one endpoint. Each condition is judged once, when it is first asked for.
 
-    ``claims`` are verified ones; ``None``: the caller brought none. A condition that never holds does not hold for an
-    unrestricted caller either.
+    ``claims`` are verified ones; ``None``: the caller brought none. An unrestricted caller (an API key without claims,
+    the development principal) skips policies, as StepZen's service key does; what a pattern hides stays hidden.
+    ``lacking`` are conditions that are taken not to hold, whoever it is.
     """
 
     def __init__(
-        self, conditions: Sequence[Predicate], *, claims: Mapping[str, Any] | None, unrestricted: bool = False
+        self,
+        conditions: Sequence[Predicate],
+        *,
+        claims: Mapping[str, Any] | None,
+        unrestricted: bool = False,
+        lacking: Mask = OPEN,
     ) -> None:
         self._conditions = conditions
         self._claims = claims
         self._unrestricted = unrestricted
-        self._judged: dict[int, tuple[bool, bool]] = {}
+        self._lacking = lacking
+        self._judged: dict[int, Verdict] = {}
 
     def meets(self, mask: Mask) -> bool:
         """Whether all conditions of a mask hold, whatever values variables have."""
@@ -60,37 +57,89 @@ class Judgement:
 
     def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
         """Whether there may be values of these variables for which all conditions of a mask hold."""
-        return all(self._may_hold(number, variables) for number in mask)
+        if all(self._verdict(number) == YES for number in mask):
+            return True
+        known = self._with(dict.fromkeys(variables, UNKNOWN))
+        return all(known(number)[0] for number in mask)
 
     def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
         """Whether all conditions of a mask hold for these values of the variables."""
-        return all(self._verdict_with(number, variables) == YES for number in mask)
+        if all(self._verdict(number) == YES for number in mask):
+            return True
+        known = self._with(variables)
+        return all(known(number) == YES for number in mask)
 
-    def outcome(self, conditions: Mask) -> Mask:
-        """Those of the conditions that hold, whatever values variables have."""
-        return frozenset(number for number in conditions if self._verdict(number) == YES)
+    def outcome(self, conditions: Mask | None = None) -> Mask:
+        """Those of the conditions, or of all there are, that hold whatever values variables have."""
+        asked = range(len(self._conditions)) if conditions is None else conditions
+        return frozenset(number for number in asked if self._verdict(number) == YES)
 
-    def _verdict(self, number: int) -> tuple[bool, bool]:
-        verdict = self._judged.get(number)
-        if verdict is None:
-            verdict = self._judged[number] = self._judge(number, None)
+    def _verdict(self, number: int) -> Verdict:
+        if number not in self._judged:
+            self._judged |= _with_made(number, self._conditions, lambda each: self._judge(each, None))
+        return self._judged[number]
+
+    def _with(self, variables: Mapping[str, Any]) -> Callable[[int], Verdict]:
+        """The verdicts for values of variables."""
+        found: dict[int, Verdict] = {}
+
+        def verdict(number: int) -> Verdict:
+            if self._verdict(number) != DEPENDS:
+                return self._verdict(number)
+            if number not in found:
+                found.update(_with_made(number, self._conditions, lambda each: self._judge(each, variables)))
+            return found[number]
+
         return verdict
 
-    def _may_hold(self, number: int, variables: Collection[str]) -> bool:
-        verdict = self._verdict(number)
-        if verdict == DEPENDS:
-            verdict = self._judge(number, dict.fromkeys(variables, UNKNOWN))
-        return verdict[0]
-
-    def _verdict_with(self, number: int, variables: Mapping[str, Any]) -> tuple[bool, bool]:
-        verdict = self._verdict(number)
-        return self._judge(number, variables) if verdict == DEPENDS else verdict
-
-    def _judge(self, number: int, variables: Mapping[str, Any] | None) -> tuple[bool, bool]:
+    def _judge(self, number: int, variables: Mapping[str, Any] | None) -> Verdict:
         predicate = self._conditions[number] if 0 <= number < len(self._conditions) else NEVER
-        if predicate == NEVER or self._unrestricted:
-            return NO if predicate == NEVER else YES
-        return judge(predicate, self._claims, variables)
+        if predicate == NEVER or number in self._lacking:
+            return NO
+        return YES if self._unrestricted else judge(predicate, self._claims, variables)
+
+
+def _with_made(number: int, conditions: Sequence[Predicate], judged: Callable[[int], Verdict]) -> dict[int, Verdict]:
+    """The verdicts of a condition and, if it is made of others, of all of them.
+
+    Types may lead to each other, and so may their conditions: what may hold is the most that they allow each other.
+    """
+    verdicts: dict[int, Verdict] = {}
+    made: dict[int, list[list[int]]] = {}
+    waiting = [number]
+    while waiting:
+        each = waiting.pop()
+        if each in made or each in verdicts:
+            continue
+        alternatives = _alternatives(conditions, each)
+        if alternatives is None:
+            verdicts[each] = judged(each)
+        else:
+            made[each] = alternatives
+            waiting += [other for all_of in alternatives for other in all_of]
+    may = {each for each, verdict in verdicts.items() if verdict[0]}
+    certain = {each for each, verdict in verdicts.items() if verdict == YES}
+    may, certain = _most(made, may), _most(made, certain)
+    return verdicts | {each: (each in may, each not in certain) for each in made}
+
+
+def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
+    """The conditions that hold where these do: those made of others as well, until none of them has to go."""
+    found = held | made.keys()
+    gone: set[int] = {-1}
+    while gone:
+        gone = {each for each in made if each in found and not any(found.issuperset(ways) for ways in made[each])}
+        found -= gone
+    return found
+
+
+def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
+    """The lists of numbers of a condition that is made of others."""
+    match conditions[number] if 0 <= number < len(conditions) else NEVER:
+        case {"any": [*alternatives], **others} if not others:
+            return [ways for ways in alternatives if isinstance(ways, list)]
+        case _:
+            return None
 
 
 def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:

@@ -59,11 +59,6 @@ def judge(
     return may_hold, bool(refuted & MAY) or (may_hold and not holds & CERTAIN)
 
 
-def holds(predicate: Predicate) -> bool:
-    """Tell whether a predicate holds for anybody: without claims, and whatever the variables are."""
-    return judge(predicate, None, None) == (True, False)
-
-
 class _Call(NamedTuple):
     """What predicates are judged by."""
 

@@ -12,13 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.predicates import MAX_NESTING
-from handler.policy import outcome_of
-from handler.predicates import MAX_DEPTH, UNKNOWN, Predicate, holds, judge
+from handler.predicates import MAX_DEPTH, UNKNOWN, Predicate, judge
+from tests.support.outcomes import outcome_of
 from tests.support.predicates import predicate_of
 
 HOLDS, FAILS, NEITHER, EITHER = (True, False), (False, True), (False, False), (True, True)
 
 Claims = Mapping[str, Any] | None
+
+
+def holds(predicate: Predicate) -> bool:
+    """Whether a predicate holds for anybody."""
+    return judge(predicate, None, None) == (True, False)
 
 
 def judged(text: str, claims: Claims = None, variables: Mapping[str, Any] | None = None) -> tuple[bool, bool]:

@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import overload
 
 from handler.policy import HIDDEN, NEVER, OPEN, Mask
 from handler.predicates import Predicate
 
-MAX_ALTERNATIVES = 64
-"""Of more the first ones count: who meets only another one is refused, which is the safe side."""
-
 Alternatives = frozenset[Mask]
-"""Masks of which one is to be met, none within another."""
+"""Masks of which one is to be met, none within another. Without any there is no way."""
+
+System = Mapping[int, tuple[str, Alternatives]]
+"""Conditions that refer to each other, by provisional numbers below 0: of which type each is, and its alternatives."""
 
 
 class Conditions(Sequence[Predicate]):
-    """The predicates by their numbers. The first one never holds."""
+    """The predicates by their numbers. The first one never holds.
+
+    One that is made of others is ``{"any": [[1, 2], [3]]}``: lists of numbers, of which all of one list are to hold.
+    """
 
     def __init__(self) -> None:
         self._predicates: list[Predicate] = [NEVER]
-        self._alternatives: dict[int, Alternatives] = {}  # of those that were made of others
-        self._numbers: dict[Alternatives, int] = {}
+        self._made: dict[frozenset[tuple[str, Alternatives]], int] = {}  # what all it refers to says -> its number
 
     def mask(self, predicate: Predicate) -> Mask:
         """The mask of one predicate. What always holds needs no condition."""
@@ -32,20 +33,25 @@ class Conditions(Sequence[Predicate]):
             self._predicates.append(predicate)
         return frozenset({self._predicates.index(predicate)})
 
-    def either(self, masks: Iterable[Mask]) -> Mask:
-        """What callers meet who meet any of these masks, and nobody else."""
-        found = _least(each for mask in masks for each in self._ways_to_meet(mask) if HIDDEN.isdisjoint(each))
-        if not found:
-            return HIDDEN
-        common = frozenset[int].intersection(*found)
-        rest = _least(each - common for each in found)
-        return common if OPEN in rest else common | {self._number(rest)}
-
-    def implies(self, mask: Mask, number: int) -> bool:
-        """Whether whoever meets a mask meets this condition, too."""
-        if number in mask or number not in self._alternatives:
-            return number in mask
-        return all(any(other <= each for other in self._alternatives[number]) for each in self._ways_to_meet(mask))
+    def add(self, system: System) -> dict[int, int]:
+        """The numbers for provisional ones. What says the same as one that is there already gets its number."""
+        numbers: dict[int, int] = {}
+        fresh: list[int] = []
+        for provisional, (name, _) in system.items():
+            # A name in front: types that refer to each other share all that they refer to.
+            whole = frozenset(
+                {(f"* {name}", frozenset[Mask]()), *(system[each] for each in _referred(provisional, system))}
+            )
+            key = frozenset((each, _named(alternatives, system)) for each, alternatives in whole)
+            if key not in self._made:
+                self._made[key] = len(self._predicates)
+                self._predicates.append(NEVER)
+                fresh.append(provisional)
+            numbers[provisional] = self._made[key]
+        for provisional in fresh:
+            masks = (renumbered(mask, numbers) for mask in system[provisional][1])
+            self._predicates[numbers[provisional]] = {"any": sorted(sorted(mask) for mask in masks)}
+        return numbers
 
     @overload
     def __getitem__(self, index: int) -> Predicate: ...
@@ -57,29 +63,36 @@ class Conditions(Sequence[Predicate]):
     def __len__(self) -> int:
         return len(self._predicates)
 
-    def _number(self, alternatives: Alternatives) -> int:
-        number = self._numbers.get(alternatives)
-        if number is None:
-            number = self._numbers[alternatives] = len(self._predicates)
-            self._alternatives[number] = alternatives
-            self._predicates.append({"or": [self._all_of(mask) for mask in sorted(alternatives, key=sorted)]})
-        return number
 
-    def _all_of(self, mask: Mask) -> Predicate:
-        parts = [self._predicates[number] for number in sorted(mask)]
-        return parts[0] if len(parts) == 1 else {"and": parts}
-
-    def _ways_to_meet(self, mask: Mask) -> Alternatives:
-        """The masks of predicates that an author wrote, of which one is to be met."""
-        made = [self._alternatives[number] for number in sorted(mask) if number in self._alternatives]
-        written = frozenset(number for number in mask if number not in self._alternatives)
-        return _least(written.union(*chosen) for chosen in product(*made))
-
-
-def _least(masks: Iterable[Mask]) -> Alternatives:
-    """Those of the masks that do not ask for more than another one does."""
+def least(masks: Iterable[Mask]) -> Alternatives:
+    """Those of the masks that somebody can meet, without those that ask for more than another one does."""
     found: list[Mask] = []
-    for mask in sorted(set(masks), key=lambda each: (len(each), sorted(each))):
-        if len(found) < MAX_ALTERNATIVES and not any(other <= mask for other in found):
+    for mask in sorted({each for each in masks if HIDDEN.isdisjoint(each)}, key=len):
+        if not any(other <= mask for other in found):
             found.append(mask)
     return frozenset(found)
+
+
+def renumbered(mask: Mask, numbers: Mapping[int, int]) -> Mask:
+    """A mask with final numbers for provisional ones."""
+    return frozenset(numbers.get(number, number) for number in mask)
+
+
+def _referred(provisional: int, system: System) -> Iterator[int]:
+    """A condition and all that it refers to, directly or not."""
+    found = {provisional}
+    waiting = [provisional]
+    while waiting:
+        number = waiting.pop()
+        yield number
+        new = {each for mask in system[number][1] for each in mask if each in system} - found
+        found |= new
+        waiting += sorted(new)
+
+
+def _named(alternatives: Alternatives, system: System) -> Alternatives:
+    """The same with the names of types for provisional numbers, which differ from one time to the next."""
+    return frozenset(
+        frozenset(system[number][0] if number in system else number for number in mask)  # type: ignore[misc]
+        for mask in alternatives
+    )

@@ -12,7 +12,7 @@ from handler.compiler.hiding import Consequences
 from handler.compiler.scalars import Scalar
 from handler.graph.index import SchemaIndex
 from handler.graph.view import View, build_view
-from handler.policy import OPEN, Mask, hidden_from, outcome_of
+from handler.policy import OPEN, Judgement, Mask, hidden_from
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Endpoint:
 
     def conditions_of(self, guards: Mapping[str, Mask]) -> Mask:
         """What views depend on that have these guards on top: masks of what nobody sees change none."""
-        everything = outcome_of(self.conditions, unrestricted=True)
+        everything = Judgement(self.conditions, claims=None, unrestricted=True).outcome()
         whole = self.view_of(everything, guards)
         both = [*self.guards.items(), *guards.items()]
         return OPEN.union(*(mask for place, mask in both if place.partition(".")[0] in whole.members)) & everything

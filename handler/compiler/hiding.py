@@ -14,7 +14,7 @@ whole schema, whatever a tool reaches of it, and so does every mask, be it "hidd
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from graphql import (
     GraphQLArgument,
@@ -26,7 +26,7 @@ from graphql import (
     is_required_input_field,
 )
 
-from handler.compiler.conditions import Conditions
+from handler.compiler.conditions import Alternatives, Conditions, least, renumbered
 from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
 from handler.compiler.naming import joined
@@ -80,28 +80,55 @@ class Consequences:
 
     def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
         """Give each mask to what needs its coordinate, until everything has what it needs."""
+        lost = _LostTypes(self._members, masks)
         waiting = list(masks)
         while waiting:
             needed = waiting.pop()
             for dependent in (each for some in dependents for each in some.get(needed, ())):
-                waiting += self._add(masks, dependent, masks[needed])
+                waiting += _add(masks, dependent, masks[needed])
             owner, _, member = needed.partition(".")
             if member and "(" not in member and owner not in self._roots:
-                waiting += self._add(masks, owner, self._mask_of_any(owner, masks))
+                waiting += _add(masks, owner, lost.mask(owner))
+        numbers = self._conditions.add(lost.system())
+        for coordinate, mask in masks.items() if numbers else ():
+            masks[coordinate] = renumbered(mask, numbers)
 
-    def _mask_of_any(self, type_name: str, masks: Mapping[str, Mask]) -> Mask:
-        """What lets a caller use any member of a type: who may use none of them has no use for the type."""
-        members = {masks.get(coordinate, OPEN) for coordinate in self._members[type_name]}
-        return OPEN if OPEN in members else self._conditions.either(members)
 
-    def _add(self, masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
-        """Add to a mask; the coordinate, if that was new to it."""
-        mask = masks.get(coordinate, OPEN)
-        new = frozenset(number for number in more - mask if not self._conditions.implies(mask, number))
-        if not new:
-            return []
-        masks[coordinate] = mask | new
-        return [coordinate]
+class _LostTypes:
+    """Types of which every member is guarded: who may use none of them has no use for the type.
+
+    Where members ask for different things, "any of these members" is a condition of its own. What it says is known when
+    all masks are, so it has a provisional number till then.
+    """
+
+    def __init__(self, members: Mapping[str, Sequence[str]], masks: Mapping[str, Mask]) -> None:
+        self._members = members
+        self._masks = masks
+        self._numbers: dict[str, int] = {}
+
+    def mask(self, type_name: str) -> Mask:
+        """What guards a type for what guards its members."""
+        members = self._masks_of(type_name)
+        common = frozenset[int].intersection(*members)
+        if OPEN in members or common in members:
+            return common
+        return common | {self._numbers.setdefault(type_name, -1 - len(self._numbers))}
+
+    def system(self) -> dict[int, tuple[str, Alternatives]]:
+        """What the provisional numbers stand for, by the masks as they are now."""
+        return {number: (name, least(self._masks_of(name))) for name, number in self._numbers.items()}
+
+    def _masks_of(self, type_name: str) -> set[Mask]:
+        return {self._masks.get(coordinate, OPEN) for coordinate in self._members[type_name]}
+
+
+def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
+    """Add to a mask; the coordinate, if that was new to it."""
+    mask = masks.get(coordinate, OPEN)
+    if more <= mask:
+        return []
+    masks[coordinate] = mask | more
+    return [coordinate]
 
 
 def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

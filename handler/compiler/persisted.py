@@ -89,7 +89,7 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
         text=operation.text,
         sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
         null_is_absent=tuple(sorted(operation.optional_conditions)),
-        variables=tuple(operation.variables),
+        variables=tuple(node.variable.name.value for node in operation.node.variable_definitions or ()),
         defaults=defaults,
     )
 

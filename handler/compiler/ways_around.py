@@ -12,7 +12,7 @@ from handler.compiler.access import Rule
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.problems import NOWHERE, Problems
 from handler.graph.view import View
-from handler.policy import OPEN, Mask, outcome_of
+from handler.policy import OPEN, Judgement, Mask
 
 MAX_STEPS = 6
 """Longer ways are not written out."""
@@ -28,7 +28,7 @@ def doubt_ways_around(endpoint: Endpoint, rules: Iterable[Rule], tools: Iterable
     for rule in rules if offered else ():
         for coordinate, type_name in _guarded_roots(endpoint.schema, rule):
             for tool, guards in offered.items():
-                outcome = outcome_of(endpoint.conditions, unrestricted=True) - rule.mask
+                outcome = Judgement(endpoint.conditions, claims=None, unrestricted=True, lacking=rule.mask).outcome()
                 key = (tool, outcome)
                 if key not in views:
                     views[key] = endpoint.view_of(outcome, guards)

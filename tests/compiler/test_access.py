@@ -6,9 +6,10 @@ import pytest
 
 from handler.bundle import Access, ApiKey, Bundle
 from handler.errors import Problem
-from handler.policy import NEVER, outcome_of
+from handler.policy import NEVER
 from handler.predicates import Predicate
 from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
+from tests.support.outcomes import outcome_of
 
 SDL = """
 type Query { customer: Customer employee: Employee person: Person node: Node }

@@ -1,98 +1,118 @@
-"""Conditions that are made of others: what somebody meets who meets one of several masks."""
+"""Conditions that are made of others: what somebody meets who can use any member of a type."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from handler.compiler.conditions import MAX_ALTERNATIVES, Conditions
+from handler.compiler.conditions import Conditions, least
 from handler.policy import HIDDEN, NEVER, OPEN, Judgement, Mask
 
-NAMES = "abcd"
+A, B, C = frozenset({1}), frozenset({2}), frozenset({3})
 
 
-def with_claims(names: Sequence[str] = NAMES) -> tuple[Conditions, list[Mask]]:
-    """A condition for each claim, and the mask of each."""
-    conditions = Conditions()
-    return conditions, [conditions.mask({"exists": {"jwt": [name]}}) for name in names]
+@pytest.fixture
+def conditions() -> Conditions:
+    """One for each of three claims."""
+    made = Conditions()
+    assert [made.mask({"exists": {"jwt": [name]}}) for name in "abc"] == [A, B, C]
+    return made
 
 
-def test_the_same_predicate_is_one_condition_and_what_always_holds_is_none() -> None:
-    conditions, (a, *_) = with_claims()
+def met(conditions: Conditions, number: int) -> set[str]:
+    """The claims that meet a condition: each by itself, two of them, all."""
+    every = ("", "a", "b", "c", "ab", "ac", "bc", "abc")
+    return {
+        names for names in every if Judgement(conditions, claims=dict.fromkeys(names, 1)).meets(frozenset({number}))
+    }
 
-    assert conditions.mask({"exists": {"jwt": ["a"]}}) == a
+
+def test_the_same_predicate_is_one_condition_and_what_always_holds_is_none(conditions: Conditions) -> None:
+    assert conditions.mask({"exists": {"jwt": ["a"]}}) == A
     assert conditions.mask({"literal": True}) == OPEN
     assert conditions[0] == NEVER
 
 
-def test_one_of_two_masks_is_a_condition_of_its_own_beside_what_they_share() -> None:
-    conditions, (a, b, c, _) = with_claims()
+def test_any_of_several_masks_is_a_condition_of_its_own(conditions: Conditions) -> None:
+    numbers = conditions.add({-1: ("Money", frozenset({A | B, C}))})
 
-    mask = conditions.either([a | c, b | c])
+    assert numbers == {-1: 4}
+    assert conditions[4] == {"any": [[1, 2], [3]]}
+    assert met(conditions, 4) == {"ab", "c", "ac", "bc", "abc"}
 
-    (made,) = mask - c
-    assert c < mask
-    assert conditions[made] == {"or": [{"exists": {"jwt": ["a"]}}, {"exists": {"jwt": ["b"]}}]}
-    assert conditions.either([b | c, a | c]) == mask
+
+def test_what_says_the_same_is_the_same_condition(conditions: Conditions) -> None:
+    first = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Pay", frozenset({A, frozenset({-1})}))})
+    again = conditions.add({-7: ("Pay", frozenset({frozenset({-3}), A})), -3: ("Money", frozenset({B, A}))})
+
+    assert (again[-3], again[-7]) == (first[-1], first[-2])
+    assert len(conditions) == 6
+
+
+def test_types_that_lead_to_each_other_allow_each_other_the_most_that_they_can(conditions: Conditions) -> None:
+    """``A {a, toB}`` and ``B {b, toA}``: whoever may use ``a`` may use A, and B too, to get there."""
+    numbers = conditions.add(
+        {-1: ("A", frozenset({A, C | {-2}})), -2: ("B", frozenset({B, C | {-1}}))},
+    )
+
+    assert met(conditions, numbers[-1]) == {"a", "ab", "ac", "abc", "bc", "c"}
+    assert met(conditions, numbers[-2]) == {"b", "ab", "bc", "abc", "ac", "c"}
+
+
+def test_who_skips_policies_meets_what_is_not_for_nobody(conditions: Conditions) -> None:
+    numbers = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Gone", frozenset())})
+
+    held = Judgement(conditions, claims=None, unrestricted=True).outcome()
+
+    assert numbers[-1] in held
+    assert numbers[-2] not in held
+    assert held == {1, 2, 3, numbers[-1]}
+
+
+def test_who_is_said_to_lack_a_condition_lacks_what_it_alone_would_open(conditions: Conditions) -> None:
+    numbers = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Pay", frozenset({A}))})
+
+    held = Judgement(conditions, claims=None, unrestricted=True, lacking=A).outcome()
+
+    assert held == {2, 3, numbers[-1]}
+
+
+def test_what_depends_on_variables_depends_through_another_condition(conditions: Conditions) -> None:
+    same = conditions.mask(
+        {
+            "compare": "==",
+            "left": {"jwt": ["sub"], "type": "String"},
+            "right": {"variables": ["id"], "type": "String"},
+        }
+    )
+    (number,) = conditions.add({-1: ("Money", frozenset({same, C}))}).values()
+    caller, mask = Judgement(conditions, claims={"sub": "me"}), frozenset({number})
+
+    assert not caller.meets(mask)
+    assert caller.may_meet(mask, ["id"])
+    assert not caller.may_meet(mask, [])
+    assert caller.meets_with(mask, {"id": "me"})
+    assert not caller.meets_with(mask, {"id": "you"})
+
+
+@pytest.mark.parametrize(
+    "predicate", [{"any": []}, {"any": [7]}, {"any": "x"}, {"any": [[9]]}, {"any": [[1]], "or": []}]
+)
+def test_what_is_no_condition_of_others_is_met_by_nobody(predicate: dict[str, object]) -> None:
+    caller = Judgement([NEVER, predicate], claims={"a": 1})
+
+    assert not caller.meets(frozenset({1}))
+    assert not caller.may_meet(frozenset({1}), ["a"])
 
 
 @pytest.mark.parametrize(
     ("masks", "expected"),
     [
-        ([], HIDDEN),
-        ([HIDDEN], HIDDEN),
-        ([HIDDEN, frozenset({1})], frozenset({1})),
-        ([HIDDEN | {2}, frozenset({1})], frozenset({1})),
-        ([frozenset({1}), frozenset({1, 2})], frozenset({1})),
-        ([OPEN, frozenset({1})], OPEN),
+        ([], []),
+        ([HIDDEN], []),
+        ([HIDDEN | {2}, A], [A]),
+        ([A, A | B], [A]),
+        ([A | B, B | C], [A | B, B | C]),
     ],
 )
-def test_what_is_for_nobody_and_what_asks_for_more_adds_nothing(masks: list[Mask], expected: Mask) -> None:
-    conditions, _ = with_claims()
-    count = len(conditions)
-
-    assert conditions.either(masks) == expected
-    assert len(conditions) == count
-
-
-def test_what_follows_from_a_mask_is_known() -> None:
-    conditions, (a, b, c, _) = with_claims()
-    (either,) = conditions.either([a, b])
-
-    assert conditions.implies(a, either)
-    assert conditions.implies(a | c, either)
-    assert conditions.implies(frozenset({either}), either)
-    assert not conditions.implies(c, either)
-    assert not conditions.implies(frozenset({either}), next(iter(a)))
-
-
-def test_of_too_many_alternatives_some_count_and_nobody_gets_in_for_it() -> None:
-    conditions, masks = with_claims([f"c{number}" for number in range(MAX_ALTERNATIVES + 10)])
-
-    mask = conditions.either(masks)
-
-    met = [bool(Judgement(conditions, claims={f"c{number}": 1}).meets(mask)) for number in range(len(masks))]
-    assert sum(met) == MAX_ALTERNATIVES
-    assert not Judgement(conditions, claims={"other": 1}).meets(mask)
-
-
-masks = st.frozensets(st.integers(0, len(NAMES)), max_size=4)
-
-
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
-@given(st.lists(st.lists(masks, max_size=4), max_size=3))
-def test_whoever_meets_any_of_the_masks_meets_what_is_made_of_them_and_nobody_else(groups: list[list[Mask]]) -> None:
-    conditions, _ = with_claims()
-    made = [conditions.either(group) for group in groups]
-    whole = conditions.either([*made, *(group[0] for group in groups if group)])
-
-    for held in product([False, True], repeat=len(NAMES)):
-        caller = Judgement(conditions, claims={name: 1 for name, has in zip(NAMES, held, strict=True) if has})
-        for group, mask in zip(groups, made, strict=True):
-            assert caller.meets(mask) is any(caller.meets(each) for each in group)
-        further = [group[0] for group in groups if group]
-        assert caller.meets(whole) is any(caller.meets(each) for each in [*made, *further])
+def test_what_nobody_can_meet_and_what_asks_for_more_is_no_alternative(masks: list[Mask], expected: list[Mask]) -> None:
+    assert least(masks) == frozenset(expected)

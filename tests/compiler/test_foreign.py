@@ -7,8 +7,9 @@ import pytest
 from handler.commands.local import local_entries
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
-from handler.policy import HIDDEN, outcome_of
+from handler.policy import HIDDEN
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.outcomes import outcome_of
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
 ELSEWHERE = "which Stile does not run: upstream.url must name a server that does"

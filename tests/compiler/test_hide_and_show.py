@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.coordinates import FORMS
-from handler.policy import Mask, outcome_of
+from handler.policy import Mask
 from tests.support.endpoints import compiled, doubted, prescribed_tool, reported
+from tests.support.outcomes import outcome_of
 
 SDL = """
 schema { query: Reads mutation: Writes }

@@ -359,3 +359,31 @@ def test_without_the_rules_something_would_be_left() -> None:
     assert sum(map(bool, violations)) > 30
     kinds = {coordinate.partition(".")[0][:2] for found in violations for coordinate in found}
     assert {"Qu", "F0", "O0"} <= kinds  # arguments, input fields and enum values
+
+
+def many_rules(types: int, fields: int) -> tuple[str, dict[str, Mask], Conditions]:
+    """Types that an interface joins and that lead to each other, every field with a condition of its own."""
+    conditions = Conditions()
+    own: dict[str, Mask] = {}
+    parts = ["type Query { all: [I!]! }", "interface I { shared: Int }"]
+    for kind in range(types):
+        names = [f"f{number}" for number in range(fields)]
+        links = f"next: T{(kind + 1) % types} other: T{(kind + 2) % types}"
+        parts.append(
+            f"type T{kind} implements I {{ shared: Int {' '.join(f'{name}: Int' for name in names)} {links} }}"
+        )
+        for name in ("shared", "next", "other", *names):
+            own[f"T{kind}.{name}"] = conditions.mask({"exists": {"jwt": [f"{kind}{name}"]}})
+    return "\n".join(parts), own, conditions
+
+
+def test_hundreds_of_rules_on_types_that_lead_to_each_other_make_few_conditions() -> None:
+    sdl, own, conditions = many_rules(20, 20)
+
+    guards = Consequences(build_schema(sdl), conditions).of(own)
+
+    assert len(conditions) <= 1 + len(own) + 3 * 20
+    for claims in ({}, {"3f7": 1}, {"3f7": 1, "2next": 1}):
+        caller = Judgement(conditions, claims=claims)
+        lost = {name for name in (f"T{kind}" for kind in range(20)) if not caller.meets(guards[name])}
+        assert {*["T2", "T3"]} - lost == {*["T3"] * bool(claims), *["T2"] * (len(claims) == 2)}
