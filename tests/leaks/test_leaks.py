@@ -63,16 +63,16 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
 
 
 @pytest.mark.parametrize(
-    ("weakened", "found"),
+    ("weakened", "found", "enough"),
     [
-        (without_guards_of("inputs"), "the answer depends on what is denied"),
-        (without_guards_of("fields"), "stands in the answer"),
-        (without_guard_of_introspection, "was answered"),
+        (without_guards_of("inputs"), "the answer depends on what is denied", 20),
+        (without_guards_of("fields"), "stands in the answer", 20),
+        (without_guard_of_introspection, "was answered", 1),
     ],
     ids=["inputs", "fields", "introspection"],
 )
-def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str) -> None:
-    tally = run_cases(400, schemas=20, seed="weakened", weakened=weakened, stop_after=1000)
+def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str, enough: int) -> None:
+    tally = run_cases(4000, schemas=80, seed="weakened", weakened=weakened, stop_after=enough)
 
     assert any(found in leak.what for leak in tally.enforced), tally
 
