@@ -208,15 +208,20 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
 
 
 def _variable_of(operand: Mapping[str, Any], call: _Call) -> Any:
-    """A variable or an input field of one: a value, ``UNKNOWN``, ``None`` or ``_MISSING``, as for claims."""
+    """A variable or an input field of one: a value, ``UNKNOWN``, ``None`` or ``_MISSING``, as for claims.
+
+    An input field that is left out is unknown, because its type may have a default for it, which the API fills in.
+    """
     path = operand["variables"]
     if not _is_path(path) or not path:
         return _MISSING
-    value = UNKNOWN if call.variables is None else call.variables
-    for name in path:
-        if value is UNKNOWN:
+    if call.variables is None:
+        return UNKNOWN
+    value = call.variables.get(path[0])
+    for name in path[1:]:
+        if value is UNKNOWN or (isinstance(value, dict) and name not in value):
             return UNKNOWN
-        value = value.get(name) if isinstance(value, dict) else None
+        value = value[name] if isinstance(value, dict) else None
     return value
 
 

@@ -53,6 +53,7 @@ query StaffList($where: EmployeeFilter, $orderBy: EmployeeOrder! = NAME_ASC) @mc
 query Pay($first: Int!) @mcpTool(name: "pay") { employees(first: $first) { name salary } }
 query Mine($email: String!) @mcpTool(name: "mine") { customer(email: $email) { name } }
 query Default($email: String! = "DEFAULT") @mcpTool(name: "default") { customer(email: $email) { name } }
+query Own($email: String! @mcpBind(claim: "email")) @mcpTool(name: "own") { customer(email: $email) { email } }
 query Fixed @mcpTool(name: "fixed") { customer(email: "DEFAULT") { name } }
 """
 PAY = {"orderBy": "SALARY_DESC"}
@@ -128,10 +129,10 @@ def office(upstream: Upstream, emails: list[str], tmp_path: Path) -> Iterator[Of
 
 def test_each_caller_is_listed_what_they_may_use(office: Office) -> None:
     assert list(office.listed("nobody")) == ["anything"]
-    assert list(office.listed("clerk")) == ["staff", "anything", "staff-list", "mine", "default"]
-    assert list(office.listed("hr")) == ["staff", "anything", "staff-list", "pay", "mine", "default"]
+    assert list(office.listed("clerk")) == ["staff", "anything", "staff-list", "mine", "default", "own"]
+    assert list(office.listed("hr")) == ["staff", "anything", "staff-list", "pay", "mine", "default", "own"]
     assert list(office.listed("odd")) == ["staff", "anything", "staff-list"]
-    assert list(office.listed("root")) == ["staff", "anything", "staff-list", "pay", "mine", "default", "fixed"]
+    assert list(office.listed("root")) == ["staff", "anything", "staff-list", "pay", "mine", "default", "own", "fixed"]
 
 
 def test_the_schema_shown_is_the_callers(office: Office) -> None:
@@ -214,6 +215,14 @@ def test_who_calls_is_compared_with_the_values_of_variables(office: Office, emai
 def test_a_default_is_a_value_too(office: Office) -> None:
     assert "isError" not in office.call("hr", "default", {}).result
     assert office.call("clerk", "default", {}).result["isError"] is True
+    assert len(office.sent()) == 1
+
+
+def test_a_bound_variable_is_compared_as_well(office: Office, emails: list[str]) -> None:
+    """The safest form: no model names whose it is."""
+    assert office.call("clerk", "own", {}).result["structuredContent"]["data"]["customer"]["email"] == emails[1]
+    assert office.call("hr", "own", {"email": emails[1]}).result["isError"] is True
+    assert office.call("odd", "own", {}).json["error"]["message"] == "Unknown tool: own"
     assert len(office.sent()) == 1
 
 

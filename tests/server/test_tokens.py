@@ -318,15 +318,18 @@ class TestClaims:
 
 class TestSecret:
     ISSUER = issuer_of(PROVIDER, keys=(VerificationKey(id="", algorithm="HS256", key="env:LOGIN"),))
-    TOKEN = signed_with_secret(PROVIDER.claims(), header={"alg": "HS256"}, secret=SECRET.encode())
 
-    def test_reference_stands_for_the_secret_of_that_name(self) -> None:
-        assert verified(self.TOKEN, self.ISSUER, secrets={"LOGIN": SECRET})["sub"] == "user-1"
-        assert reason_of(self.TOKEN, self.ISSUER, secrets={"LOGIN": SECRET + "x"}) == "signature"
+    @pytest.fixture
+    def token(self) -> str:
+        return signed_with_secret(PROVIDER.claims(), header={"alg": "HS256"}, secret=SECRET.encode())
 
-    def test_secret_that_is_not_set_lets_nobody_in(self) -> None:
+    def test_reference_stands_for_the_secret_of_that_name(self, token: str) -> None:
+        assert verified(token, self.ISSUER, secrets={"LOGIN": SECRET})["sub"] == "user-1"
+        assert reason_of(token, self.ISSUER, secrets={"LOGIN": SECRET + "x"}) == "signature"
+
+    def test_secret_that_is_not_set_lets_nobody_in(self, token: str) -> None:
         for secrets in ({}, {"LOGIN": ""}, {"OTHER": SECRET}):
-            assert reason_of(self.TOKEN, self.ISSUER, secrets=secrets) == "no_secret"
+            assert reason_of(token, self.ISSUER, secrets=secrets) == "no_secret"
         empty = signed_with_secret(PROVIDER.claims(), header={"alg": "HS256"}, secret=b"")
         assert reason_of(empty, self.ISSUER, secrets={"LOGIN": ""}) == "no_secret"
         itself = signed_with_secret(PROVIDER.claims(), header={"alg": "HS256"}, secret=b"env:LOGIN")
