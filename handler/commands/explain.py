@@ -149,10 +149,23 @@ class _Explanation:
 
     def _rules(self, coordinate: str, missing: Mask) -> Iterator[str]:
         """The rules that hide a coordinate: those that name it, else those from which it follows."""
-        responsible = [rule for rule in self._compiled.rules if rule.mask & missing]
+        lacking = missing.union(*(self._lacking(number) for number in missing))
+        responsible = [rule for rule in self._compiled.rules if rule.mask & lacking]
         own = [rule for rule in responsible if coordinate in rule.coordinates]
         for rule in own or responsible:
             yield f"{'' if own else 'follows from '}{self._place(rule)}{rule.text}"
+
+    def _lacking(self, number: int) -> Mask:
+        """What the caller lacks of the conditions that one is made of: rules know only those that authors write."""
+        conditions = self._compiled.bundle.conditions
+        found: set[int] = {number}
+        waiting = [number]
+        while waiting:
+            ways = conditions[waiting.pop()].get("any", ())
+            new = {each for way in ways for each in way} - found
+            found |= new
+            waiting += new
+        return frozenset(found) - self._judgement.outcome(frozenset(found))
 
     def _place(self, rule: Rule) -> str:
         return f"{(self._folder / rule.place.file).as_posix()}:{rule.place.line}: " if rule.place else ""

@@ -93,10 +93,10 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
     operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
-    doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems)
     doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
     declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
+    doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems, mode=mode)
     graphql = graphql_endpoint(endpoint, operations, [each.tool for each in made], problems, mode=mode)
     problems.raise_if_any()
 

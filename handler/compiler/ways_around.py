@@ -18,31 +18,52 @@ MAX_STEPS = 6
 """Longer ways are not written out."""
 
 
-def doubt_ways_around(endpoint: Endpoint, rules: Iterable[Rule], tools: Iterable[Tool], problems: Problems) -> None:
-    """Warn where a root field is guarded by a rule that names it, and what it returns is reachable all the same.
+OWN_GRAPHQL = "/graphql"
+"""How the endpoint's own GraphQL is called in a sentence."""
 
-    Judged for each GraphQL tool, and for callers whom that rule alone keeps out. Defaults say nothing of one field.
+
+def doubt_ways_around(
+    endpoint: Endpoint, rules: Iterable[Rule], tools: Iterable[Tool], problems: Problems, *, mode: str
+) -> None:
+    """Warn where a root field is guarded, and what it returns is reachable all the same.
+
+    Judged for each GraphQL tool, for the endpoint's own GraphQL where it takes any document, and for callers whom that
+    rule alone keeps out. Of a rule's fields the first one is told for each type.
     """
     offered = {tool.name: tool.guards for tool in tools if isinstance(tool, GraphQLTool)}
-    views: dict[tuple[str, Mask], View] = {}
-    for rule in rules if offered else ():
+    offered |= {OWN_GRAPHQL: endpoint.graphql_guards} if mode == "on" else {}
+    views = _Views(endpoint)
+    for rule in rules:
+        told: set[str] = set()
         for coordinate, type_name in _guarded_roots(endpoint.schema, rule):
-            for tool, guards in offered.items():
-                outcome = Judgement(endpoint.conditions, claims=None, unrestricted=True, lacking=rule.mask).outcome()
-                key = (tool, outcome)
-                if key not in views:
-                    views[key] = endpoint.view_of(outcome, guards)
-                way = _way_to(type_name, views[key])
-                if way:
-                    sentence = f"{coordinate} is guarded here, and {tool} reaches {type_name} without it: {way}"
-                    problems.warn(rule.place or NOWHERE, sentence)
-                    break
+            ways = ((name, _way_to(type_name, views.without(rule.mask, guards))) for name, guards in offered.items())
+            name, way = next(((name, way) for name, way in ways if way), ("", ""))
+            if way and type_name not in told:
+                told.add(type_name)
+                sentence = f"{coordinate} is guarded here, and {name} reaches {type_name} without it: {way}"
+                problems.warn(rule.place or NOWHERE, sentence)
+
+
+class _Views:
+    """What is visible to whoever lacks some conditions, each view made once."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._made: dict[tuple[Mask, int], View] = {}
+
+    def without(self, lacking: Mask, guards: Mapping[str, Mask]) -> View:
+        key = (lacking, id(guards))
+        if key not in self._made:
+            conditions = self._endpoint.conditions
+            held = Judgement(conditions, claims=None, unrestricted=True, lacking=lacking).outcome()
+            self._made[key] = self._endpoint.view_of(held, guards)
+        return self._made[key]
 
 
 def _guarded_roots(schema: GraphQLSchema, rule: Rule) -> Iterator[tuple[str, str]]:
-    """The fields of the query root that a rule names, and what they return."""
+    """The fields of the query root that a rule guards, and what they return."""
     root = schema.query_type
-    for coordinate in rule.coordinates if root and not rule.default and rule.mask != OPEN else ():
+    for coordinate in rule.coordinates if root and rule.place and rule.mask != OPEN else ():
         owner, _, name = coordinate.partition(".")
         field: Any = root.fields.get(name) if root and owner == root.name else None
         named = get_named_type(field.type) if field else None

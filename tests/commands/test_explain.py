@@ -20,6 +20,7 @@ type Query { employees(where: Filter): [Employee!]!, secret: Int }
 type Employee { name: String, salary: Int, ssn: String, badge: String, office: String @inaccessible }
 input Filter { name: String, salaryGt: Int }
 """
+PAY = "type Pay { amount: Int iban: String }"
 CONFIG = """\
 access:
   policies:
@@ -97,6 +98,26 @@ def test_views_are_what_the_caller_sees(folder: str, stile: Stile) -> None:
         *[True] * 2,
         *[False] * 3,
     ]
+
+
+def test_a_type_that_is_lost_with_its_members_names_the_rules_of_these(
+    folder: str, stile: Stile, workplace: Path
+) -> None:
+    index = workplace / "api" / "things" / "index.graphql"
+    index.write_text(INDEX.replace("name: String, salary", "pay: Pay, name: String, salary") + PAY, encoding="utf-8")
+    config = workplace / "api" / "things" / "config.yaml"
+    rules = (
+        "{type: Pay, rules: [{condition: '$jwt.a:Int == 1', fields: [amount]}, {condition: '?$jwt.b', fields: [iban]}]}"
+    )
+    config.write_text(CONFIG.replace("  hide:", f"    - {rules}\n  hide:"), encoding="utf-8")
+
+    hidden = explained(stile, folder, "--as", "clerk.json")["hidden"]
+
+    assert hidden["Pay.amount"] == ["api/things/config.yaml:11: $jwt.a:Int == 1"]
+    both = [f"follows from api/things/config.yaml:11: {text}" for text in ("$jwt.a:Int == 1", "?$jwt.b")]
+    assert hidden["Pay"] == hidden["Employee.pay"] == both
+    (workplace / "clerk.json").write_text('{"a": 1}', encoding="utf-8")
+    assert "Employee.pay" not in explained(stile, folder, "--as", "clerk.json")["hidden"]
 
 
 def test_without_a_credential_nothing_may_be_left(folder: str, stile: Stile) -> None:

@@ -35,11 +35,7 @@ def test_another_way_to_what_a_guarded_field_returns_is_named(tmp_path: Path) ->
         (
             "config.yaml:5:27: Query.employee is guarded here, and ask reaches Employee without it: "
             "Query.order -> Order.seller -> Seller.person"
-        ),
-        (
-            "config.yaml:5:27: Query.employees is guarded here, and ask reaches Employee without it: "
-            "Query.order -> Order.seller -> Seller.person"
-        ),
+        )
     ]
 
 
@@ -65,5 +61,22 @@ def test_a_guard_without_a_way_around_it_is_no_doubt(tmp_path: Path, rule: str, 
     assert doubts(tmp_path, rule, fields=fields) == []
 
 
-def test_what_only_a_default_guards_is_no_doubt(tmp_path: Path) -> None:
-    assert doubts(tmp_path, "{condition: true, fields: [order]}", default="false") == []
+def test_what_a_default_guards_may_have_a_way_around_it_too(tmp_path: Path) -> None:
+    (found,) = doubts(tmp_path, "{condition: true, fields: [order]}", default="'?$jwt'")
+
+    assert "Query.employee is guarded here, and ask reaches Employee without it: Query.order" in found
+
+
+def test_own_graphql_of_the_endpoint_is_a_way_where_it_takes_any_document(tmp_path: Path) -> None:
+    config = (
+        "graphql: MODE\ndefault_tool: false\naccess:\n  policies:\n    - type: Query\n"
+        "      policyDefault: {condition: true}\n      rules: [{condition: '?$jwt', fields: [employee, employees]}]\n"
+    )
+
+    def found(mode: str) -> list[str]:
+        files = {"index.graphql": SCHEMA, "config.yaml": config.replace("MODE", mode)}
+        return [doubt for doubt in doubted(tmp_path / mode, files) if "without it" in doubt]
+
+    assert found("persisted") == []
+    (told,) = found("on")
+    assert "and /graphql reaches Employee without it" in told
