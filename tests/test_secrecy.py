@@ -24,7 +24,7 @@ import pytest
 from handler.compiler.compile import compile_endpoint
 from handler.errors import StorageError
 from handler.http import HttpClient, HttpRequest
-from handler.storage import open_storage
+from handler.storage import MemoryStorage, StoredObject, open_storage
 from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started
 from tests.conftest import ROOT
 from tests.server import test_cold_start, test_function_settings
@@ -92,6 +92,28 @@ def in_a_line(scene: Scene, canary: str) -> None:
     assert scene.function.lines[0]["tool"] == canary
 
 
+def in_an_unforeseen_failure(scene: Scene, canary: str) -> None:
+    with running_function(storage=Broken(ZeroDivisionError(canary))) as function:
+        function.request("tools/list")
+    assert isinstance(function.lines[0]["failure"], ZeroDivisionError)
+
+
+def in_trouble_with_the_storage(scene: Scene, canary: str) -> None:
+    with running_function(storage=Broken(StorageError("memory", canary))) as function:
+        assert function.request("tools/list").status == 503
+
+
+class Broken(MemoryStorage):
+    """A storage that fails with this error."""
+
+    def __init__(self, trouble: Exception) -> None:
+        super().__init__()
+        self._trouble = trouble
+
+    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        raise self._trouble
+
+
 def in_a_line_of_the_handler(scene: Scene, canary: str) -> None:
     environ = {"STILE_BUNDLES": str(scene.folder), "STILE_PRELOAD": f"api/{canary}"}
     captured = scene.fixture("capsys")  # first, because the handler's logger keeps the stream that it begins with
@@ -147,11 +169,13 @@ def in_what_a_test_prints(scene: Scene, canary: str) -> None:
 
 PLACES: Mapping[Callable[[Scene, str], None], Output] = {
     in_a_bundle: Output.BUNDLE,
-    in_an_index: Output.BUNDLE,
+    in_an_index: Output.INDEX,
     in_a_published_bundle: Output.FOLDER,
     in_a_body: Output.ANSWER,
     in_a_header: Output.ANSWER,
     in_a_line: Output.LINE,
+    in_an_unforeseen_failure: Output.LINE,
+    in_trouble_with_the_storage: Output.LINE,
     in_a_line_of_the_handler: Output.HANDLER_LOG,
     in_a_line_of_a_cold_start: Output.HANDLER_LOG,
     in_what_a_command_prints: Output.COMMAND,
@@ -201,6 +225,13 @@ def test_credential_that_is_sent_to_the_function_is_looked_for(dev_function: Fun
     assert SESSION.is_kept(credential)
 
 
+def test_secret_that_bundles_refer_to_is_looked_for() -> None:
+    secret = token_urlsafe(32)
+
+    with running_function(secrets={"LOGIN": secret}):
+        assert SESSION.is_kept(secret)
+
+
 def test_every_token_is_looked_for() -> None:
     key = ec_key()
     claims, header = {"jti": token_urlsafe(16)}, {"alg": "ES256", "nonce": token_urlsafe(40)}
@@ -213,8 +244,9 @@ def test_every_token_is_looked_for() -> None:
         assert SESSION.is_kept(token)
 
 
-@pytest.mark.parametrize("key", [rsa_key(), ec_key(), ed_key()], ids=lambda key: key.algorithm)
-def test_private_keys_are_looked_for_and_public_ones_are_not(key: SigningKey) -> None:
+@pytest.mark.parametrize("make", [rsa_key, ec_key, ed_key])
+def test_private_keys_are_looked_for_and_public_ones_are_not(make: Callable[[], SigningKey]) -> None:
+    key = make()
     private = key.key.as_dict(private=True)
 
     assert SESSION.is_kept(str(private["d"]))
@@ -322,7 +354,7 @@ def test_canary_has_to_be_found_in_its_own_kind_of_output() -> None:
         lost = secrecy.verdict()
         secrecy.note(Output.BUNDLE, canary)
 
-        assert lost == ["the canary in a bundle or its index, as stored was not found"]
+        assert lost == ["the canary in a stored bundle was not found"]
         assert secrecy.verdict() == []
 
 

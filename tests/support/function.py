@@ -186,7 +186,7 @@ def store(storage: Storage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
         bundle = write_bundle(one.bundle)
-        SESSION.note(Output.BUNDLE, one.index)
+        SESSION.note(Output.INDEX, one.index)
         SESSION.note(Output.BUNDLE, bundle)
         storage.write(index_key(one.bundle.index), one.index)
         storage.write(bundle_key(one.bundle.endpoint), bundle)

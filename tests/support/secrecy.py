@@ -33,7 +33,6 @@ CREDENTIAL_HEADERS = frozenset({"authorization", "cookie", "x-api-key", "x-autho
 SECRET_VARIABLES = ("AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "STILE_LOG_KEY", "STILE_SECRET_")
 """How the names of environment variables begin that hold secrets."""
 
-
 GREP = ("grep", "--text", "--byte-offset", "--only-matching", "--fixed-strings", "--file")
 IN_BYTES = {**os.environ, "LC_ALL": "C"}
 
@@ -41,7 +40,8 @@ IN_BYTES = {**os.environ, "LC_ALL": "C"}
 class Output(StrEnum):
     """What is searched, each kind where it is collected."""
 
-    BUNDLE = "a bundle or its index, as stored"
+    BUNDLE = "a stored bundle"
+    INDEX = "a stored schema index"
     FOLDER = "a folder that a command wrote bundles to"
     ANSWER = "an answer of the function"
     LINE = "a line of the log"
@@ -105,7 +105,8 @@ class Secrecy:
         for name, value in headers.items():
             if name.lower() in CREDENTIAL_HEADERS:
                 for part in value.replace(",", " ").replace(";", " ").split():
-                    self.keep(f"a credential of the header {name.lower()}", part.partition("access_token=")[2] or part)
+                    for secret in (part, part.partition("=")[2]):
+                        self.keep(f"a credential of the header {name.lower()}", secret)
 
     def keep_environ(self, environ: Mapping[str, str]) -> None:
         """Look for the secrets in the environment of a process."""
