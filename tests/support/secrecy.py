@@ -115,7 +115,8 @@ class Secrecy:
                 self.keep(f"the variable {name}", value)
 
     def is_kept(self, secret: str) -> bool:
-        return secret[:PIECE_CHARS].encode() in self._kinds
+        """Whether this is looked for, which is one line."""
+        return {secret[:PIECE_CHARS].encode(), secret[-PIECE_CHARS:].encode()} <= self._kinds.keys()
 
     def plant(self, output: Output) -> str:
         """A secret that has to be found in outputs of this kind; a name in GraphQL."""
