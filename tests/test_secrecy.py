@@ -254,7 +254,14 @@ def test_private_keys_are_looked_for_and_public_ones_are_not(make: Callable[[], 
     assert not any(SESSION.is_kept(line) for line in key.pem().splitlines())
 
 
-def test_secrets_of_the_environment_are_looked_for(workplace: Path) -> None:
+def test_key_of_the_handlers_log_is_looked_for(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log_key = token_urlsafe(32)
+
+    with test_function_settings.started(monkeypatch, STILE_BUNDLES=str(workplace), STILE_LOG_KEY=log_key):
+        assert SESSION.is_kept(log_key)
+
+
+def test_secrets_of_a_cold_start_are_looked_for(workplace: Path) -> None:
     log_key, secret = token_urlsafe(32), token_urlsafe(32)
     environ = {"STILE_LOG_KEY": log_key, "STILE_SECRET_LOGIN": secret, "STILE_BUNDLES": str(workplace)}
 
