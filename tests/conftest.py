@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +14,46 @@ from handler.storage import FolderStorage, Storage, open_storage
 from tests.support.bucket import BundleBucket, ReadOnly, published_bucket
 from tests.support.function import Function, running_function
 from tests.support.moto import Moto, running_moto
+from tests.support.secrecy import SESSION, Output, has_grep
 from tests.support.upstream import Upstream, running_upstream
 
 ROOT = Path(__file__).resolve().parent.parent
 DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def secrecy() -> Iterator[None]:
+    """Collects what is put out until all other fixtures have ended, and fails if a secret is in it."""
+    with SESSION.collecting(), noting_errors():
+        yield
+        wrong = SESSION.verdict() if has_grep() else []
+    if wrong:
+        pytest.fail("\n".join(["secrets, in what the tests of this session put out:", *wrong]), pytrace=False)
+
+
+@contextmanager
+def noting_errors() -> Iterator[None]:
+    """Note every error that a test expects, at the one place in pytest through which all of them come."""
+    leave = pytest.RaisesExc.__exit__
+
+    def note_and_leave(self: Any, kind: Any, error: BaseException | None, trace: Any) -> bool:
+        if error is not None:
+            SESSION.note_error(error)
+        return leave(self, kind, error, trace)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pytest.RaisesExc, "__exit__", note_and_leave)
+        yield
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    for _, text in report.sections:
+        SESSION.note(Output.CAPTURED, text)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests of secrecy come last, so that what is found is told beside them."""
+    items.sort(key=lambda item: item.path.name == "test_secrecy.py")
 
 
 @pytest.fixture(scope="session")
@@ -59,6 +97,18 @@ def folder_storage(tmp_path: Path) -> FolderStorage:
     """An empty folder of bundles."""
     (tmp_path / "bundles").mkdir()
     return FolderStorage(tmp_path / "bundles")
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty current folder."""
+    folder = tmp_path / "workplace"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield folder
+    for pattern in ("**/bundle.*.json", "**/.index/*"):
+        for file in filter(Path.is_file, folder.glob(pattern)):
+            SESSION.note(Output.FOLDER, file.read_bytes())
 
 
 @pytest.fixture(scope="session")

@@ -1,19 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.commands.running import Stile
-
-
-@pytest.fixture
-def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty current folder."""
-    folder = tmp_path / "workplace"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    return folder
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ import pytest
 
 from handler.__main__ import main
 from tests.conftest import ROOT
+from tests.support.secrecy import SESSION, Output
 
 SCHEMA = "type Query { a: String, b: Int }\ntype Mutation { set(b: Int!): Int }\n"
 OPERATION = 'query A @mcpTool(name: "a", title: "A") { a }\n'
@@ -56,6 +57,7 @@ class Stile:
         except SystemExit as exc:  # argparse ends so
             code = int(exc.code or 0)
         printed = self._capsys.readouterr()
+        SESSION.note(Output.COMMAND, printed.out + printed.err)
         return Ran(code, printed.out, printed.err)
 
 
@@ -63,6 +65,7 @@ def started(
     *arguments: str, output: int | None = None, environ: Mapping[str, str] | None = None
 ) -> subprocess.Popen[str]:
     """The command in a process of its own, in the current folder. ``output``: where all it prints goes."""
+    SESSION.keep_environ(environ or {})
     return subprocess.Popen(
         [sys.executable, "-m", "handler", *arguments],
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environ or {})},
@@ -77,6 +80,7 @@ def ran(*arguments: str, **environ: str) -> Ran:
     """The command in a process of its own, to its end."""
     process = started(*arguments, environ=environ)
     out, err = process.communicate(timeout=30)
+    SESSION.note(Output.PROCESS, out + err)
     return Ran(process.returncode, out, err)
 
 
@@ -92,6 +96,7 @@ def ran_on_terminal(*arguments: str, columns: int = 120) -> tuple[int, str]:
         while piece := os.read(terminal, 65_536):
             pieces.append(piece)
     os.close(terminal)
+    SESSION.note(Output.PROCESS, b"".join(pieces))
     return process.wait(30), b"".join(pieces).decode()
 
 

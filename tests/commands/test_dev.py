@@ -20,6 +20,7 @@ import urllib3
 from tests.commands.running import CONFIG, FILES, Stile, change, interrupt, ran_on_terminal, started
 from tests.support.endpoints import write_endpoint
 from tests.support.raw_http import Peer, running_server
+from tests.support.secrecy import SESSION, Output
 
 WAIT_S = 15.0
 
@@ -38,6 +39,7 @@ class Dev:
 
     def _read(self, stream: Any) -> None:
         for line in stream:
+            SESSION.note(Output.PROCESS, line)
             self._lines.put(line.rstrip("\n"))
 
     def wait_for(self, pattern: str) -> re.Match[str]:

@@ -8,8 +8,9 @@ import pytest
 
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.support.endpoints import write_endpoint
+from tests.support.secrecy import SESSION
 
-SECRET = "sesame open, and thirty-two bytes of it"
+SECRET = SESSION.keep("a secret in a configuration", "sesame open, and thirty-two bytes of it")
 LITERAL = f"identity: {{issuer: login, audience: a, keys: [{{algorithm: HS256, key: '{SECRET}', keyid: one}}]}}\n"
 REFERENCE = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
 REFUSAL = (

@@ -10,6 +10,7 @@ from handler.commands.workbench import Workbench
 from handler.errors import ObjectNotFound
 from tests.commands.running import CONFIG, FILES, change
 from tests.support.endpoints import write_endpoint
+from tests.support.secrecy import SESSION, Output
 
 ADDRESS = "http://127.0.0.1:8000"
 
@@ -26,6 +27,7 @@ class Bench(Workbench):
         self._capsys.readouterr()
         self.refresh([Path(path) for path in changed])
         printed = self._capsys.readouterr()
+        SESSION.note(Output.COMMAND, printed.out + printed.err)
         return (printed.out + printed.err).splitlines()
 
     def tools(self, name: str = "api/things") -> list[str]:

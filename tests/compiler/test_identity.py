@@ -13,11 +13,12 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 
 from handler.bundle import Identity, Issuer, VerificationKey
 from tests.support.endpoints import compiled, doubted, reported
+from tests.support.secrecy import SESSION
 
 FILES = {"index.graphql": "type Query { a: Int }"}
 HEAD = "default_tool: false\n"
 SHA256 = "a" * 64
-SECRET = "s" * 32
+SECRET = SESSION.keep("a secret in a configuration", "Nq7t2Yw9Kc4Rb6Xe1Vm8Zs3Lh5Pd0GjA")
 KEYS = "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer"
 ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
 NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"

@@ -14,6 +14,7 @@ from typing import Any
 import urllib3
 
 from tests.infra.cloudformation import ROOT
+from tests.support.secrecy import SESSION, Output
 from tests.support.upstream import free_port
 
 START_TIMEOUT_S = 20
@@ -29,6 +30,7 @@ class Emulator:
     def invoke(self, event: Mapping[str, Any]) -> Any:
         response = urllib3.request("POST", self.url, body=json.dumps(event), timeout=60, retries=False)
         assert response.status == 200, self.log.read_text()
+        SESSION.note(Output.ANSWER, response.data)
         return json.loads(response.data)
 
 
@@ -70,6 +72,7 @@ def running_emulator(binary: Path, artifact: Path, folder: Path, environment: Ma
             # The group, because the runtime client outlives the emulator.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            SESSION.note(Output.HANDLER_LOG, log.read_bytes())
 
 
 def runtime_client(folder: Path) -> Path:

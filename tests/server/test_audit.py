@@ -14,8 +14,10 @@ from handler.server.pseudonyms import Pseudonyms
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.support.identities import HOLDER, KEY, identified
+from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream
 
+LOG_KEY = SESSION.keep("a key of the log", "uV2m9Xq4Zc7Lr1Tb6Wn8Kd3Hf5Jp0Gsy")
 SUBJECT = "4711-subject"
 CLAIMS = {"iss": "https://idp.example", "sub": SUBJECT, "scope": "orders:read"}
 EMAIL = "elif.nunez@example.com"
@@ -57,7 +59,7 @@ def serving(folder: Path, url: str, *, anonymous: str = "allow", **services: Any
 
 @pytest.fixture
 def function(tmp_path: Path, upstream: Upstream) -> Iterator[Function]:
-    with serving(tmp_path, upstream.url, pseudonyms=Pseudonyms(key="k" * 32)) as running:
+    with serving(tmp_path, upstream.url, pseudonyms=Pseudonyms(key=LOG_KEY)) as running:
         yield running
 
 
@@ -73,7 +75,7 @@ WHAT = ("who", "tool", "decision", "outcome", "reason")
 
 
 def test_line_of_a_tool_call_says_who_what_and_what_came_of_it(function: Function) -> None:
-    holder = Pseudonyms(key="k" * 32).of(Principal(kind="api_key", name="ops", claims=CLAIMS))
+    holder = Pseudonyms(key=LOG_KEY).of(Principal(kind="api_key", name="ops", claims=CLAIMS))
 
     function.call("t", {"email": EMAIL}, headers=HOLDER)
     assert facts(function, *WHAT) == (holder, "t", "allowed", "ok", None)

@@ -21,6 +21,7 @@ from tests.support.endpoints import compiled
 from tests.support.function import store
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.raw_http import Peer, RawServer, running_server
+from tests.support.secrecy import SESSION, Output
 
 # Powertools imports botocore's empty top module to name itself in the user agent; botocore.session is the weight.
 HEAVY = {
@@ -126,7 +127,7 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
     for name, token, status in (("other", provider.token(iss="other"), 401), ("good", provider.token(), 200)):
         event["headers"]["authorization"] = f"Bearer {token}"
         (tmp_path / f"{name}.json").write_text(json.dumps(event), encoding="utf-8")
-        done = _run({"STILE_BUNDLES": folder_storage.location}, tmp_path / f"{name}.json")
+        done = run({"STILE_BUNDLES": folder_storage.location}, tmp_path / f"{name}.json")
         assert done.returncode == 0, done.stderr
         answer, modules = (json.loads(line) for line in done.stderr.splitlines())
         assert answer["status"] == status, answer
@@ -167,7 +168,7 @@ def test_preload_of_an_endpoint_that_is_not_there_does_not_stop_the_others(bundl
 
 
 def test_missing_setting_stops_the_init_with_a_sentence() -> None:
-    done = _run({}, ROOT / "events" / "tools-list.json")
+    done = run({}, ROOT / "events" / "tools-list.json")
 
     assert done.returncode != 0
     assert "STILE_BUNDLES='': expected a folder, or s3://bucket/prefix" in done.stderr
@@ -180,7 +181,7 @@ def test_no_module_of_the_server_names_the_compiler() -> None:
 
 
 def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
-    done = _run(environ, *(ROOT / "events" / f"{name}.json" for name in events))
+    done = run(environ, *(ROOT / "events" / f"{name}.json" for name in events))
     assert done.returncode == 0, done.stderr
     *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
     for answer in answers:
@@ -189,9 +190,10 @@ def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
     return [set(step) for step in steps]
 
 
-def _run(environ: dict[str, str], *events: Path) -> subprocess.CompletedProcess[str]:
+def run(environ: dict[str, str], *events: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
-    return subprocess.run(
+    SESSION.keep_environ(environ)
+    done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *map(str, events)],
         cwd=ROOT,
         env={**kept, **environ},
@@ -200,6 +202,8 @@ def _run(environ: dict[str, str], *events: Path) -> subprocess.CompletedProcess[
         timeout=60,
         check=False,
     )
+    SESSION.note(Output.HANDLER_LOG, done.stdout + done.stderr)
+    return done
 
 
 def _first_line(request: bytes) -> str:

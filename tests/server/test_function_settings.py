@@ -18,7 +18,9 @@ from handler.storage import FolderStorage
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, answer_of, closing, event_for, store
 from tests.support.identities import HOLDER, identified
+from tests.support.secrecy import SESSION, Output
 
+LOG_KEY = "dYz1x0kU3mQ8s5vB7nR2tL6wJ4hF9gCe"
 CLAIMS = {"iss": "https://idp.example", "sub": "4711"}
 
 Send = Callable[[Mapping[str, str]], Answer]
@@ -35,6 +37,7 @@ def location(tmp_path: Path, folder_storage: FolderStorage) -> str:
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Send]:
     """The function as Lambda imports it with this environment: lists tools, with the headers given."""
+    SESSION.keep_environ(environ)
     # A logger keeps the stream that it began with: each test has one of its own.
     for name, value in {"POWERTOOLS_SERVICE_NAME": f"stile-{uuid4()}", **environ}.items():
         monkeypatch.setenv(name, value)
@@ -51,7 +54,9 @@ def started(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Send]:
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    printed = capsys.readouterr().out
+    SESSION.note(Output.HANDLER_LOG, printed)
+    return [json.loads(line) for line in printed.splitlines()]
 
 
 def test_public_url_is_what_the_owner_says(monkeypatch: pytest.MonkeyPatch, location: str) -> None:
@@ -66,8 +71,8 @@ def test_public_url_is_what_the_owner_says(monkeypatch: pytest.MonkeyPatch, loca
     ("environ", "prefix"),
     [
         ({}, "local-hmac:"),
-        ({"STILE_LOG_KEY": "k" * 32}, "hmac:"),
-        ({"STILE_LOG_KEY": "k" * 32, "STILE_LOG_SUBJECT": "hashed"}, "hmac:"),
+        ({"STILE_LOG_KEY": LOG_KEY}, "hmac:"),
+        ({"STILE_LOG_KEY": LOG_KEY, "STILE_LOG_SUBJECT": "hashed"}, "hmac:"),
         ({"STILE_LOG_SUBJECT": "plain"}, "https://idp.example 4711"),
     ],
 )

@@ -39,11 +39,12 @@ from tests.support.issuers import (
     unsigned,
 )
 from tests.support.raw_http import answering
+from tests.support.secrecy import SESSION
 
 RSA, EC, ED, OTHER_RSA = rsa_key(), ec_key(), ed_key(), rsa_key("other")
 PROVIDER = Provider("https://login.example/", (RSA, EC, ED))
 OTHER = Provider("https://other.example/", (OTHER_RSA,))
-SECRET = "a secret that nobody could guess at all"
+SECRET = SESSION.keep("a secret that a bundle refers to", "a secret that nobody could guess at all")
 
 Claims = Mapping[str, Any]
 

@@ -10,6 +10,7 @@ import pytest
 from handler.bundle import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError, Problem
+from tests.support.secrecy import SESSION, Output
 
 PUBLIC = """\
 access:
@@ -36,7 +37,13 @@ def write_endpoint(folder: Path, files: Mapping[str, str], *, name: str = "api/t
 
 def compiled(folder: Path, files: Mapping[str, str]) -> Compiled:
     """What these files become."""
-    return compile_endpoint(write_endpoint(folder, files))
+    try:
+        made = compile_endpoint(write_endpoint(folder, files))
+    except CompileError as exc:
+        SESSION.note(Output.PROBLEM, str(exc))
+        raise
+    SESSION.note(Output.PROBLEM, "\n".join(map(str, made.warnings)))
+    return made
 
 
 def problems_of(folder: Path, files: Mapping[str, str]) -> tuple[Problem, ...]:

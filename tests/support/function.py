@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
+from tests.support.secrecy import SESSION, Output
 
 MODERN = "2026-07-28"
 META = {
@@ -126,6 +128,7 @@ class Function:
 
 def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str, str]) -> dict[str, Any]:
     """An API Gateway HTTP API event, payload format 2.0."""
+    SESSION.keep_headers(headers)
     path, _, query_string = path.partition("?")
     text, is_binary = body, False
     if isinstance(body, bytes):
@@ -153,7 +156,10 @@ def answer_of(response: Mapping[str, Any]) -> Answer:
     """A Lambda proxy response, read as HTTP."""
     body = response.get("body") or ""
     raw = base64.b64decode(body) if response.get("isBase64Encoded") else body.encode()
-    return Answer(status=response["statusCode"], headers=response.get("headers", {}), body=raw)
+    headers = response.get("headers", {})
+    SESSION.note(Output.ANSWER, str(headers))
+    SESSION.note(Output.ANSWER, raw)
+    return Answer(status=response["statusCode"], headers=headers, body=raw)
 
 
 @contextmanager
@@ -179,8 +185,28 @@ def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def store(storage: Storage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
+        bundle = write_bundle(one.bundle)
+        SESSION.note(Output.INDEX, one.index)
+        SESSION.note(Output.BUNDLE, bundle)
         storage.write(index_key(one.bundle.index), one.index)
-        storage.write(bundle_key(one.bundle.endpoint), write_bundle(one.bundle))
+        storage.write(bundle_key(one.bundle.endpoint), bundle)
+
+
+class Log:
+    """The lines that a function logs."""
+
+    def __init__(self) -> None:
+        self.lines: list[dict[str, Any]] = []
+
+    def write_line(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+        SESSION.note(Output.LINE, str(facts))
+        if failure:
+            SESSION.note(Output.LINE, "".join(traceback.format_exception(failure)))
+        self.lines.append({**facts, "failure": failure})
+
+    def write_trouble(self, name: str, trouble: Exception) -> None:
+        SESSION.note(Output.LINE, str(trouble))
+        self.lines.append({"trouble": name, "reason": str(trouble)})
 
 
 @contextmanager
@@ -194,16 +220,16 @@ def running_function(
     """A function that serves these endpoints from memory, or all that is in ``storage``."""
     kept = storage or MemoryStorage()
     store(kept, *compiled)
-    lines: list[dict[str, Any]] = []
+    for secret in (secrets or {}).values():
+        SESSION.keep("a secret that a bundle refers to", secret)
+    log = Log()
     http = HttpClient()
-    endpoints = Endpoints(
-        kept, refresh_s=refresh_s, on_trouble=lambda name, exc: lines.append({"trouble": name, "reason": str(exc)})
-    )
+    endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
-        write_line=lambda facts, failure: lines.append({**facts, "failure": failure}),
+        write_line=log.write_line,
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), log.lines, f"/{name}/mcp")
     http.close()

@@ -22,9 +22,13 @@ from joserfc.jws import JWSRegistry
 
 from handler.bundle import Issuer, VerificationKey
 from tests.support.raw_http import Peer, RawServer, answer, running_server
+from tests.support.secrecy import SESSION
 
 AUDIENCE = "https://api.example/mcp"
 ALGORITHMS = ("RS256", "RS384", "RS512", "ES256", "EdDSA")
+
+PRIVATE_MEMBERS = frozenset({"d", "p", "q", "dp", "dq", "qi"})
+"""Of a JSON Web Key. Source: RFC 7518, section 6; RFC 8037, section 2."""
 
 Key = RSAKey | ECKey | OKPKey
 
@@ -39,6 +43,12 @@ class SigningKey:
     id: str
     algorithm: str
     key: Key
+
+    def __post_init__(self) -> None:
+        SESSION.keep("a private key", self.key.as_pem(private=True).decode())
+        entry = self.key.as_dict(private=True)
+        for member in PRIVATE_MEMBERS & entry.keys():
+            SESSION.keep("a private key", str(entry[member]))
 
     def public(self, **more: Any) -> dict[str, Any]:
         """Its entry in a key set; a member that is ``None`` is left out."""
@@ -91,19 +101,19 @@ def signed(claims: Mapping[str, Any] | bytes, *, header: Mapping[str, Any], key:
     payload = claims if isinstance(claims, bytes) else json.dumps(claims).encode()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SecurityWarning)  # RFC 9864 has a newer name for EdDSA
-        return jws.serialize_compact(dict(header), payload, key, registry=_ANY_HEADER)
+        return SESSION.keep("a token", jws.serialize_compact(dict(header), payload, key, registry=_ANY_HEADER))
 
 
 def signed_with_secret(claims: Mapping[str, Any], *, header: Mapping[str, Any], secret: bytes) -> str:
     """A token by HMAC with SHA-256, of any secret: an attacker may take a public key for one."""
     text = f"{_encoded(header)}.{_encoded(claims)}"
     digest = hmac.digest(secret, text.encode(), "sha256")
-    return f"{text}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}"
+    return SESSION.keep("a token", f"{text}.{base64.urlsafe_b64encode(digest).decode().rstrip('=')}")
 
 
 def unsigned(claims: Mapping[str, Any], *, header: Mapping[str, Any]) -> str:
     """A token with an empty signature."""
-    return f"{_encoded(header)}.{_encoded(claims)}."
+    return SESSION.keep("a token", f"{_encoded(header)}.{_encoded(claims)}.")
 
 
 def _encoded(part: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from typing import Any
 import boto3
 
 from handler.http import HttpClient, HttpRequest
+from tests.support.secrecy import SESSION
 
 REGION = "us-east-1"
 
@@ -60,7 +61,9 @@ class Moto:
             if statements:
                 iam.put_user_policy(UserName=name, PolicyName="only", PolicyDocument=json.dumps(policy))
             key = iam.create_access_key(UserName=name)["AccessKey"]
-        return self.environ(key["AccessKeyId"], key["SecretAccessKey"])
+        environ = self.environ(key["AccessKeyId"], key["SecretAccessKey"])
+        SESSION.keep_environ(environ)
+        return environ
 
     @contextlib.contextmanager
     def unchecked(self) -> Iterator[None]:

@@ -6,6 +6,8 @@ import ssl
 import threading
 from collections.abc import Callable, Iterator
 
+from tests.support.secrecy import SESSION, Output
+
 
 class Peer:
     """The server's end of one accepted connection."""
@@ -25,6 +27,7 @@ class Peer:
         request = head + self._reader.read(length)
         if request:
             self._server.requests.append(request)
+            SESSION.note(Output.PEER, request)
         return request
 
     def send(self, answer: bytes) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import urllib3
 
 from examples.upstream.database import connect
+from tests.support.secrecy import SESSION, Output
 
 ROOT = Path(__file__).parents[2]
 START_TIMEOUT_S = 20
@@ -37,6 +38,7 @@ class Upstream:
 
     def clear(self) -> None:
         """Forget the requests so far."""
+        SESSION.note(Output.UPSTREAM, self.log.read_bytes())
         self.log.write_text("")
 
     def query_rows(self, sql: str, *params: object) -> list[sqlite3.Row]:
@@ -64,6 +66,7 @@ def running_upstream(folder: Path) -> Iterator[Upstream]:
             yield upstream
         finally:
             stop(process)
+            upstream.clear()
 
 
 def free_port() -> int:
