@@ -7,12 +7,15 @@ Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers" a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import CredentialRefused
 from handler.server.tokens import parse_token
+
+ListText = Callable[[Sequence[Any]], str]
+"""How API Gateway writes the list that a claim is."""
 
 
 def authorized_claims(event: Mapping[str, Any], trusted_apis: tuple[str, ...], *, authorization: str) -> JSONObject:
@@ -27,17 +30,19 @@ def authorized_claims(event: Mapping[str, Any], trusted_apis: tuple[str, ...], *
     if not isinstance(authorizer, Mapping):
         return {}
     if event.get("version") == "2.0":
-        return _of_jwt_authorizer(authorizer.get("jwt"), authorization) or _of_mapping(authorizer.get("lambda"))
-    if "claims" in authorizer:
-        return _of_jwt_authorizer(authorizer, authorization)
+        claims = _of_jwt_authorizer(authorizer.get("jwt"), authorization, list_text=_in_brackets)
+        return claims or _of_mapping(authorizer.get("lambda"))
+    if "claims" in authorizer:  # only events of REST APIs say no version
+        list_text = _in_brackets if "version" in event else _with_commas
+        return _of_jwt_authorizer(authorizer, authorization, list_text=list_text)
     return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
 
 
-def _of_jwt_authorizer(found: Any, authorization: str) -> JSONObject:
+def _of_jwt_authorizer(found: Any, authorization: str, *, list_text: ListText) -> JSONObject:
     """Claims and, where the route asked for some, the scopes among them."""
     if not isinstance(found, Mapping):
         return {}
-    claims = _with_types(_of_mapping(found.get("claims")), authorization)
+    claims = _with_types(_of_mapping(found.get("claims")), authorization, list_text)
     scopes = found.get("scopes")
     if claims and isinstance(scopes, list) and not {"scope", "scp"} & claims.keys():
         claims["scope"] = scopes
@@ -48,11 +53,11 @@ def _of_mapping(found: Any) -> JSONObject:
     return dict(found) if isinstance(found, Mapping) else {}
 
 
-def _with_types(claims: JSONObject, authorization: str) -> JSONObject:
+def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
     """Claims with the types that the token itself gives them, where both say the same.
 
-    API Gateway makes one text of each claim, of a list ``[a b]``. The token is not verified again: what it says
-    counts only as far as its text is what API Gateway verified.
+    API Gateway makes one text of each claim. The token is not verified again: what it says counts only as far as its
+    text is what API Gateway verified.
     """
     scheme, _, text = authorization.partition(" ")
     try:
@@ -60,12 +65,12 @@ def _with_types(claims: JSONObject, authorization: str) -> JSONObject:
     except CredentialRefused:
         return claims
     return {
-        name: typed[name] if name in typed and _is_flattened(typed[name], claim) else claim
+        name: typed[name] if name in typed and _is_flattened(typed[name], claim, list_text) else claim
         for name, claim in claims.items()
     }
 
 
-def _is_flattened(value: Any, text: Any) -> bool:
+def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
     """Whether ``text`` is what API Gateway makes of a claim's value. Its numbers may be written with an exponent."""
     if not isinstance(text, str):
         return False
@@ -74,7 +79,17 @@ def _is_flattened(value: Any, text: Any) -> bool:
             return float(text) == value
         except ValueError:
             return False
-    return _flattened(value) == text
+    return (list_text(value) if isinstance(value, list) else _flattened(value)) == text
+
+
+def _in_brackets(values: Sequence[Any]) -> str:
+    """A list as HTTP APIs write it."""
+    return f"[{' '.join(map(_flattened, values))}]"
+
+
+def _with_commas(values: Sequence[Any]) -> str:
+    """A list as REST APIs write what their Cognito authorizers verified."""
+    return ",".join(map(_flattened, values))
 
 
 def _flattened(value: Any) -> str:
@@ -82,7 +97,7 @@ def _flattened(value: Any) -> str:
         case bool():
             return str(value).lower()
         case list():
-            return f"[{' '.join(map(_flattened, value))}]"
+            return _in_brackets(value)
         case dict():
             return f"map[{' '.join(f'{name}:{_flattened(value[name])}' for name in sorted(value))}]"
         case _:

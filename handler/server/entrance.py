@@ -20,7 +20,7 @@ from handler.server.credentials import require_readable_credential
 from handler.server.endpoint import Endpoint
 from handler.server.endpoints import Endpoints
 from handler.server.front_door import public_url
-from handler.server.principal import ANONYMOUS, Presented, identify
+from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_log import note
 from handler.server.tokens import TokenVerifier
@@ -81,12 +81,14 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     Raises:
         AccessError: a credential is asked for, or the one that came is refused.
     """
-    bundle = endpoint.bundle
-    require_readable_credential(http_call.headers)
+    bundle, development = endpoint.bundle, services.development
     presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
-    principal = await identify(
-        presented, bundle, tokens=services.tokens, development=services.development, now=services.clock()
-    )
+    principal = find_authorized(presented, bundle, development=development)
+    if principal is None:
+        require_readable_credential(http_call.headers)
+        principal = await identify(
+            presented, bundle, tokens=services.tokens, development=development, now=services.clock()
+        )
     note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
     return Caller(
         endpoint=endpoint,

@@ -86,6 +86,10 @@ class KeySets:
             raise CredentialRefused("unknown_key")
         return found[0].members
 
+    def fetched_at(self, url: str) -> float:
+        """When the set that is held was fetched, as a UNIX time; ``-inf``: none is."""
+        return self._held[url].fetched_at if url in self._held else -inf
+
 
 class _KeySet:
     """The keys behind one URL. Waiting requests share one fetch."""
@@ -94,7 +98,7 @@ class _KeySet:
         self._url = url
         self._http = http
         self._keys: tuple[Jwk, ...] = ()
-        self._fetched_at = -inf
+        self.fetched_at = -inf
         self._asked_at = -inf
         self._lock = asyncio.Lock()
 
@@ -103,12 +107,12 @@ class _KeySet:
             async with self._lock:
                 if self._is_due(key_id, now):  # else it was fetched while this request waited
                     await self._fetch(now)
-        if now - self._fetched_at > STALE_S:
+        if now - self.fetched_at > STALE_S:
             raise CredentialRefused("key_set")
         return self._keys
 
     def _is_due(self, key_id: str | None, now: float) -> bool:
-        if now - self._fetched_at >= FRESH_S:
+        if now - self.fetched_at >= FRESH_S:
             return now - self._asked_at >= RETRY_PAUSE_S
         unknown = key_id is not None and key_id not in [key.id for key in self._keys]
         return unknown and now - self._asked_at >= UNKNOWN_KEY_PAUSE_S
@@ -127,7 +131,7 @@ class _KeySet:
             response = await self._http.send_async(request)
             if response.status == 200:
                 self._keys = parse_key_set(response.body)
-                self._fetched_at = now
+                self.fetched_at = now
         except (HttpError, ValueError):
             pass
         self._asked_at = now  # only now: who asks meanwhile has to wait for the answer

@@ -57,25 +57,31 @@ class Presented:
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
+def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:
+    """Whom an authorizer of a trusted API has verified. No header is judged then: the API took those that it asks for.
+
+    On ``stile dev`` there is no API in front, and none is believed.
+    """
+    trusted = () if development else bundle.identity.trusted_apis
+    authorization = presented.headers.get("authorization", "")
+    claims = authorized_claims(presented.event, trusted, authorization=authorization)
+    return Principal(kind="authorizer", claims=claims) if claims else None
+
+
 async def identify(
     presented: Presented, bundle: Bundle, *, tokens: TokenVerifier, development: bool, now: float
 ) -> Principal:
-    """Tell who calls. ``now`` is a UNIX time.
+    """Tell who calls, where no authorizer has said it. ``now`` is a UNIX time.
 
     An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``, a token as
-    ``Authorization: Bearer T``. Whom a trusted authorizer has verified needs neither. Without a credential the caller
-    is anonymous, or, on ``stile dev``, the development principal.
+    ``Authorization: Bearer T``. Without a credential the caller is anonymous, or, on ``stile dev``, the development
+    principal.
 
     Raises:
         CredentialRefused: a credential that is unknown, expired or malformed. It is never taken for none.
         CredentialRequired: none, where the endpoint challenges anonymous callers.
     """
     headers, identity = presented.headers, bundle.identity
-    if identity.trusted_apis and not development:
-        authorization = headers.get("authorization", "")
-        claims = authorized_claims(presented.event, identity.trusted_apis, authorization=authorization)
-        if claims:
-            return Principal(kind="authorizer", claims=claims)
     given = [headers[name] for name in ("authorization", "x-api-key") if name in headers]
     if len(given) > 1:
         raise CredentialRefused("two_credentials")

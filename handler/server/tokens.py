@@ -45,7 +45,8 @@ class TokenVerifier:
     def __init__(self, http: HttpClient, *, secrets: Mapping[str, str]) -> None:
         self._key_sets = KeySets(http)
         self._secrets = secrets
-        self._checked: OrderedDict[tuple[Issuer, bytes], float] = OrderedDict()
+        # When the key set was fetched that vouched for it; None: a key of the author's did.
+        self._checked: OrderedDict[tuple[Issuer, bytes], float | None] = OrderedDict()
         self._algorithms: Mapping[str, Algorithm] | None = None
 
     async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
@@ -57,34 +58,47 @@ class TokenVerifier:
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)
         _judge(token.claims, issuer, now)
-        # A key that its issuer withdraws counts no longer than its key set is believed.
         checked = (issuer, hashlib.sha256(text.encode()).digest())
-        if self._checked.get(checked, now) <= now:
-            await self._check_signature(token, issuer, now)
-            self._checked[checked] = now + FRESH_S
+        if checked not in self._checked or not self._is_believed(self._checked[checked], issuer, now):
+            self._checked[checked] = await self._check_signature(token, issuer, now)
         self._checked.move_to_end(checked)
         while len(self._checked) > MAX_CHECKED:
             self._checked.popitem(last=False)
         return token.claims
 
-    async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> None:
+    def _is_believed(self, fetched_at: float | None, issuer: Issuer, now: float) -> bool:
+        """Whether what vouched for a signature still counts: a key set that was fetched again may lack the key."""
+        if fetched_at is None:
+            return True
+        return fetched_at == self._key_sets.fetched_at(issuer.jwks_url) and now - fetched_at < FRESH_S
+
+    async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> float | None:
+        """When the key set was fetched whose key signed the token; ``None``: it is a key of the author's."""
         algorithm = self._require_algorithm(token, issuer)
-        key = await self._key(algorithm, token, issuer, now)
+        given = _given_key(token, issuer)
+        key = self._given(algorithm, given) if given else await self._published(algorithm, token, issuer, now)
         if not algorithm.verify(token.signed, key, token.signature):
             raise CredentialRefused("signature")
+        return None if given else self._key_sets.fetched_at(issuer.jwks_url)
 
-    async def _key(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
-        """The key that the token names, ready for its algorithm."""
+    def _given(self, algorithm: Algorithm, given: VerificationKey) -> Any:
+        """A key of the author's, ready for its algorithm."""
         from jwt.exceptions import PyJWTError
 
-        given = _given_key(token, issuer)
         try:
-            if given:
-                return algorithm.prepare_key(self._material(given))
-            if not issuer.jwks_url or token.algorithm not in issuer.algorithms:
-                raise CredentialRefused("unknown_key")
-            url = issuer.jwks_url
-            jwk = await self._key_sets.find(url, algorithm=token.algorithm, key_id=token.key_id, now=now)
+            return algorithm.prepare_key(self._material(given))
+        except (PyJWTError, ValueError, TypeError) as exc:
+            raise CredentialRefused("bad_key") from exc
+
+    async def _published(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
+        """The key of the issuer's key set that the token names, ready for its algorithm."""
+        from jwt.exceptions import PyJWTError
+
+        url = issuer.jwks_url
+        if not url or token.algorithm not in issuer.algorithms:
+            raise CredentialRefused("unknown_key")
+        jwk = await self._key_sets.find(url, algorithm=token.algorithm, key_id=token.key_id, now=now)
+        try:
             key = algorithm.from_jwk(dict(jwk))
         except (PyJWTError, ValueError, TypeError) as exc:
             raise CredentialRefused("bad_key") from exc

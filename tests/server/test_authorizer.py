@@ -99,6 +99,41 @@ def test_types_come_back_from_the_token_that_the_authorizer_read() -> None:
     assert claims_of(event, authorization=token) == typed  # authorizers take it without the scheme too
 
 
+WITH_COMMAS: Mapping[str, tuple[Any, str]] = {
+    "cognito:groups": (["admin", "staff"], "admin,staff"),
+    "one": (["admin"], "admin"),
+    "none": ([], ""),
+    "verified": (True, "true"),
+    "level": (5, "5"),
+    "text": ("admin,staff", "admin,staff"),
+}
+
+
+def test_lists_that_a_cognito_authorizer_of_a_rest_api_verified_come_back_from_the_token() -> None:
+    token = PROVIDER.token(**{name: value for name, (value, _) in WITH_COMMAS.items()})
+    event = rest_api({"claims": {name: text for name, (_, text) in WITH_COMMAS.items()}})
+
+    assert claims_of(event, authorization=token) == {name: value for name, (value, _) in WITH_COMMAS.items()}
+
+
+def test_lists_come_back_in_the_form_of_their_api_alone() -> None:
+    rest, http = ({"groups": text} for text in ("admin,staff", "[admin staff]"))
+    token = PROVIDER.token(groups=["admin", "staff"])
+
+    assert claims_of(http_api({"jwt": {"claims": rest}}), authorization=token) == rest
+    assert claims_of({**rest_api({"claims": rest}), "version": "1.0"}, authorization=token) == rest
+    assert claims_of(rest_api({"claims": http}), authorization=token) == http
+    of_http_api = {**rest_api({"claims": http}), "version": "1.0"}
+    assert claims_of(of_http_api, authorization=token) == {"groups": ["admin", "staff"]}
+
+
+def test_list_that_the_rest_api_did_not_verify_is_not_taken_from_a_token() -> None:
+    verified = {"groups": "staff", "sub": "user-1"}
+    token = PROVIDER.token(groups=["staff", "admin"], sub=["user-1", "root"])
+
+    assert claims_of(rest_api({"claims": verified}), authorization=token) == verified
+
+
 def test_token_that_says_something_else_changes_nothing() -> None:
     verified = {"groups": "[staff]", "level": "5", "verified": "false", "sub": "user-1"}
     event = http_api({"jwt": {"claims": verified, "scopes": None}})
@@ -173,6 +208,25 @@ def test_bearer_that_the_authorizer_has_read_is_not_judged_again(gateway: Gatewa
     assert gateway.call(context={"authorizer": VERIFIED}, headers=headers).status == 200
     assert gateway.sent == ["user-1"]
     assert gateway.call(headers=headers).status == 401
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"x-api-key": "of-a-usage-plan"},
+        {"x-api-key": "of-a-usage-plan", "authorization": "Bearer a.b.c"},
+        {"authorization": "Bearer no token"},
+        {"authorization": "Basic dTpw"},
+        {"authorization": ""},
+    ],
+    ids=str,
+)
+def test_headers_of_a_caller_whom_the_authorizer_verified_are_not_judged(
+    gateway: Gateway, headers: Mapping[str, str]
+) -> None:
+    assert gateway.call(context={"authorizer": VERIFIED}, headers=headers).status == 200
+    assert gateway.sent == ["user-1"]
+    assert gateway.call(headers=headers).status in (400, 401)
 
 
 def test_authorizer_of_another_api_lets_nobody_in(gateway: Gateway) -> None:

@@ -19,7 +19,7 @@ from handler.bundle import Issuer, JSONObject, VerificationKey
 from handler.errors import CredentialRefused
 from handler.http import HttpClient
 from handler.json_shape import MAX_NESTING
-from handler.server.key_sets import FRESH_S
+from handler.server.key_sets import FRESH_S, STALE_S
 from handler.server.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, NO_EXTRA, TokenVerifier
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
@@ -413,6 +413,67 @@ class TestMemory:
                 with pytest.raises(CredentialRefused) as caught:  # its key is in the set no more
                     await tokens.verify(token, (issuer,), now=now + FRESH_S)
                 assert caught.value.reason == "unknown_key"
+
+            asyncio.run(scenario())
+
+    def test_remembered_signature_ends_with_the_key_set_that_vouched_for_it(self) -> None:
+        bodies = [PROVIDER.key_set(), Provider(PROVIDER.name, (EC,)).key_set()]
+        with (
+            serving_key_set(answering(*map(key_set_answer, bodies))) as server,
+            closing(HttpClient()) as http,
+        ):
+            tokens, issuer = TokenVerifier(http, secrets={}), issuer_of(PROVIDER, jwks_url=server.url)
+            now = time.time()
+            withdrawn, kept = (PROVIDER.token(key, exp=now + 10_000) for key in (RSA, EC))
+
+            async def scenario() -> None:
+                await tokens.verify(kept, (issuer,), now=now)
+                await tokens.verify(withdrawn, (issuer,), now=now + FRESH_S - 1)
+                await tokens.verify(kept, (issuer,), now=now + FRESH_S + 1)  # the set is fetched, without the key
+                with pytest.raises(CredentialRefused) as caught:
+                    await tokens.verify(withdrawn, (issuer,), now=now + FRESH_S + 3)
+                assert caught.value.reason == "unknown_key"
+                await tokens.verify(kept, (issuer,), now=now + FRESH_S + 3)
+
+            asyncio.run(scenario())
+            assert len(server.requests) == 2
+
+    def test_signature_checked_late_is_remembered_no_longer_than_its_key_set(self) -> None:
+        bodies = [PROVIDER.key_set(), Provider(PROVIDER.name, (EC,)).key_set()]
+        with (
+            serving_key_set(answering(*map(key_set_answer, bodies))) as server,
+            closing(HttpClient()) as http,
+        ):
+            tokens, issuer = TokenVerifier(http, secrets={}), issuer_of(PROVIDER, jwks_url=server.url)
+            now = time.time()
+            early, late = (PROVIDER.token(RSA, exp=now + 10_000, n=n) for n in range(2))
+
+            async def scenario() -> None:
+                await tokens.verify(early, (issuer,), now=now)
+                await tokens.verify(late, (issuer,), now=now + FRESH_S - 1)
+                with pytest.raises(CredentialRefused):
+                    await tokens.verify(late, (issuer,), now=now + FRESH_S + 1)
+
+            asyncio.run(scenario())
+            assert len(server.requests) == 2
+
+    def test_key_set_that_cannot_be_fetched_again_vouches_for_a_day(self) -> None:
+        with (
+            serving_key_set(
+                answering(key_set_answer(PROVIDER.key_set()), key_set_answer(b"", status="500 No"))
+            ) as server,
+            closing(HttpClient()) as http,
+        ):
+            tokens, issuer = TokenVerifier(http, secrets={}), issuer_of(PROVIDER, jwks_url=server.url)
+            now = time.time()
+            token = PROVIDER.token(exp=now + 2 * STALE_S)
+
+            async def scenario() -> None:
+                for later in (0, FRESH_S, STALE_S):
+                    await tokens.verify(token, (issuer,), now=now + later)
+                with pytest.raises(CredentialRefused) as caught:
+                    await tokens.verify(token, (issuer,), now=now + STALE_S + 1)
+                assert caught.value.reason == "key_set"
 
             asyncio.run(scenario())
 
