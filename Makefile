@@ -12,6 +12,7 @@ SAM_VENV ?= .venv-sam
 UV_VERSION ?= 0.13.8
 ARCH ?= arm64
 ROUNDS ?= 9
+WORKERS ?= auto
 CASES ?= 50000
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
@@ -27,8 +28,8 @@ help:  ## This list
 setup: $(VENV)/.stamp  ## .venv with everything for development, and the `stile` command in .venv/bin
 
 .PHONY: test
-test: $(VENV)/.stamp  ## All tests, with coverage; ARGS="-k name" for some
-	$(VENV)/bin/python -m pytest --cov $(ARGS)
+test: $(VENV)/.stamp  ## All tests, with coverage; ARGS="-k name" for some, WORKERS=0 for one after the other
+	$(VENV)/bin/python -m pytest --cov --numprocesses $(WORKERS) --dist worksteal $(ARGS)
 
 .PHONY: lint
 lint: $(VENV)/.stamp  ## Formatting, rules and types
