@@ -37,7 +37,8 @@ async def answer(call: Call) -> JSONObject:
     """Answer a request with its result.
 
     Raises:
-        Rejected: a method that this revision does not have, parameters that do not fit, an unknown tool.
+        Rejected: a method that this revision does not have, parameters that do not fit.
+        ToolNotFound: a known caller named a tool that they cannot see, whether or not it exists.
         CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists, or one
             that asks for scopes.
         InsufficientScope: a caller's claims lack scopes of the tool.
@@ -90,10 +91,9 @@ async def _call_tool(call: Call) -> JSONObject:
         _note_failure(call, exc)
         return failed(exc)
     except ToolNotFound as exc:
-        call.note(decision="denied")
         if call.anonymous:
             raise CredentialRequired from exc
-        raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
+        raise
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
     call.note(decision="allowed")
     return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
