@@ -204,6 +204,11 @@ class Identity:
     api_keys: tuple[ApiKey, ...]
     trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are taken
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is any way: else no credential could do more for a caller than none does."""
+        return bool(self.issuers or self.api_keys or self.trusted_apis)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:

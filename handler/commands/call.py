@@ -14,9 +14,13 @@ from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.errors import ToolNotFound
+from handler.errors import AccessError, CredentialRequired, ToolNotFound
 from handler.http import HttpClient
 from handler.server.caller import Caller
+from handler.server.challenges import STATUSES
+from handler.server.inbound import INVALID_PARAMS
+from handler.server.principal import ANONYMOUS, anonymous_at
+from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, find_tool
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
@@ -90,12 +94,13 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     endpoint = local_endpoint(compiled)
     arguments = arguments_for(endpoint.tools[options.tool], options.arguments)
     try:
+        principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(HttpClient()) as http:
-            judgement = endpoint.judgement_of(options.caller)
-            caller = Caller(endpoint=endpoint, principal=options.caller, judgement=judgement, http=http)
+            judgement = endpoint.judgement_of(principal)
+            caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, http=http)
             result = asyncio.run(_result(caller, options.tool, arguments))
-    except ToolNotFound:
-        complain(f'"{options.tool}" is not for this caller: `stile explain` says why')
+    except (AccessError, ToolNotFound) as exc:
+        complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
     if options.json:
         show_json(result)
@@ -105,7 +110,20 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
 
 
 async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    return await call_tool(caller, await find_tool(caller, name), arguments)
+    tool = await find_tool(caller, name)
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
+    return await call_tool(caller, tool, arguments)
+
+
+def _answered(reason: AccessError | ToolNotFound) -> str:
+    """What the function would answer, and why."""
+    match reason:
+        case ToolNotFound():
+            return f"the function answers {INVALID_PARAMS}, {reason}"
+        case CredentialRequired(scopes=(_, *_) as scopes):
+            return f"the function answers {STATUSES[type(reason)]}, {reason}, with the scopes {' '.join(scopes)}"
+        case _:
+            return f"the function answers {STATUSES[type(reason)]}, {reason}"
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

@@ -30,6 +30,17 @@ INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
 
+REASONS: Mapping[int, str] = {
+    PARSE_ERROR: "ParseError",
+    INVALID_REQUEST: "InvalidRequest",
+    METHOD_NOT_FOUND: "MethodNotFound",
+    INVALID_PARAMS: "InvalidParams",
+    INTERNAL_ERROR: "InternalError",
+    HEADER_MISMATCH: "HeaderMismatch",
+    UNSUPPORTED_VERSION: "UnsupportedVersion",
+}
+"""What the log says of a rejected message, as its error may repeat what the caller wrote."""
+
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
 

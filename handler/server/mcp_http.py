@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError
+from handler.errors import AccessError, ToolNotFound
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
@@ -20,7 +20,15 @@ from handler.server.entrance import (
     json_response,
     read_body,
 )
-from handler.server.inbound import INTERNAL_ERROR, Notification, Rejected, Request, classify
+from handler.server.inbound import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    REASONS,
+    Notification,
+    Rejected,
+    Request,
+    classify,
+)
 from handler.server.methods import Call, answer
 from handler.server.request_log import note
 from handler.server.revisions import is_modern
@@ -52,9 +60,8 @@ class McpRoute:
                 return Response(status_code=202)
             request = message
             return await _answer(http_call, request, caller)
-        except Rejected as exc:
-            note(http_call.scope, outcome="rejected", reason=exc.message)
-            return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
+        except (Rejected, ToolNotFound) as exc:
+            return _rejection(http_call, exc, request)
         except AccessError as exc:
             denial = deny(http_call, exc)
             body = {"error": DENIALS[denial.status], "message": str(exc)}
@@ -89,6 +96,16 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     response = json_response({"jsonrpc": "2.0", "id": request.id, "result": result})
     note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
     return response
+
+
+def _rejection(http_call: HttpCall, reason: Rejected | ToolNotFound, request: Request | None) -> Response:
+    if isinstance(reason, ToolNotFound):
+        note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
+        error = Rejected(INVALID_PARAMS, str(reason), id=request.id if request else None)
+    else:
+        note(http_call.scope, outcome="rejected", reason=REASONS[reason.code])
+        error = reason
+    return _error_response(error, legacy=request is not None and not is_modern(request.revision))
 
 
 def _error_response(error: Rejected, *, legacy: bool = False) -> Response:

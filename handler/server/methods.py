@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import CallError, CredentialRequired, ToolNotFound, UpstreamError
+from handler.errors import CallError, UpstreamError
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
@@ -37,9 +37,9 @@ async def answer(call: Call) -> JSONObject:
     """Answer a request with its result.
 
     Raises:
-        Rejected: a method that this revision does not have, parameters that do not fit, an unknown tool.
-        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists, or one
-            that asks for scopes.
+        Rejected: a method that this revision does not have, parameters that do not fit.
+        ToolNotFound: a caller named a tool that they cannot see, whether or not it exists.
+        CredentialRequired: an anonymous caller did, where there are credentials, or named one that asks for scopes.
         InsufficientScope: a caller's claims lack scopes of the tool.
     """
     request = call.request
@@ -89,11 +89,6 @@ async def _call_tool(call: Call) -> JSONObject:
     except UpstreamError as exc:
         _note_failure(call, exc)
         return failed(exc)
-    except ToolNotFound as exc:
-        call.note(decision="denied")
-        if call.anonymous:
-            raise CredentialRequired from exc
-        raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
     call.note(decision="allowed")
     return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))

@@ -92,6 +92,15 @@ async def identify(
         return Principal(kind="token", claims=await tokens.verify(value, identity.issuers, now=now))
     if development:
         return DEVELOPMENT
+    return anonymous_at(bundle)
+
+
+def anonymous_at(bundle: Bundle) -> Principal:
+    """The anonymous principal, where the endpoint lets it in.
+
+    Raises:
+        CredentialRequired: the endpoint challenges anonymous callers.
+    """
     if bundle.access.anonymous != "allow":
         raise CredentialRequired
     return ANONYMOUS

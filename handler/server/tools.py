@@ -10,6 +10,7 @@ from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Too
 from handler.errors import (
     CallError,
     ConsentRequired,
+    CredentialRequired,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -22,6 +23,7 @@ from handler.server.caller import Caller
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
+from handler.server.principal import ANONYMOUS
 from handler.server.upstream import GraphQLRequest, execute
 
 
@@ -79,12 +81,15 @@ async def find_tool(caller: Caller, name: str) -> Tool:
 
     Raises:
         ToolNotFound: there is none for this caller, which is the same whether or not it exists.
+        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
         UpstreamError: the schema that decides it cannot be loaded.
     """
     tool = caller.endpoint.tools.get(name)
-    if tool is None or await entry_of(caller.endpoint, tool, caller.judgement) is None:
-        raise ToolNotFound(name)
-    return tool
+    if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
+        return tool
+    if caller.principal == ANONYMOUS and caller.endpoint.bundle.identity.exists:
+        raise CredentialRequired
+    raise ToolNotFound(name)
 
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:

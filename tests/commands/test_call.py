@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from textwrap import dedent
 
 import pytest
 
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
 from tests.support.endpoints import write_endpoint
-from tests.support.raw_http import answer, answering, running_server
+from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.upstream import Upstream
 
 
@@ -197,3 +199,100 @@ def test_a_call_that_has_to_be_confirmed_can_be(workplace: Path, stile: Stile) -
     assert (done.code, done.err) == (0, "")
     (request,) = api.requests
     assert json.loads(request.partition(b"\r\n\r\n")[2])["variables"] == {"b": 1}
+
+
+AS_SOMEBODY = {
+    "index.graphql": """
+    extend schema @tool(name: "asks", graphql: {expose: true, types: "Query", fields: ".*"}, scopes: ["a:b", "c"])
+    type Query { open: Int shut: Int }
+    """,
+    "operations/o.graphql": """
+    query Open @mcpTool(name: "open", aliases: ["opened"]) { open }
+    query Scoped @mcpTool(name: "scoped", scopes: ["a:b", "c"]) { open }
+    query Shut @mcpTool(name: "shut", scopes: ["a:b"]) { shut }
+    """,
+    "config.yaml": """
+    access:
+      anonymous: ANONYMOUS
+      policies: [{type: Query, policyDefault: {condition: true}, rules: [{condition: false, fields: [shut]}]}]
+    """,
+}
+CLAIMS = {"enough.json": {"scope": "c a:b d"}, "lacking.json": {"scope": "c"}, "nothing.json": {}}
+KEYS = f"identity: {{api_keys: [{{name: ci, sha256: {'0' * 64}}}]}}\n"
+
+
+@pytest.fixture
+def api(workplace: Path) -> Iterator[RawServer]:
+    """An API that answers every request; the files of claims lie in the current folder."""
+    for name, claims in CLAIMS.items():
+        (workplace / name).write_text(json.dumps(claims), encoding="utf-8")
+    reply = answer(b'{"data": {"open": 1}}', content_type="application/json")
+    with running_server(answering(reply)) as running:
+        yield running
+
+
+def write_for(workplace: Path, url: str, *, anonymous: str = "allow", identity: str = "") -> None:
+    config = dedent(AS_SOMEBODY["config.yaml"]).replace("ANONYMOUS", anonymous)
+    write_endpoint(workplace, {**AS_SOMEBODY, "config.yaml": f"upstream: {{url: '{url}'}}\n{identity}{config}"})
+
+
+@pytest.mark.parametrize("tool", ["scoped", "asks"])
+def test_claims_without_the_scopes_of_a_tool_are_refused_as_the_function_does(
+    workplace: Path, stile: Stile, api: RawServer, tool: str
+) -> None:
+    write_for(workplace, api.url)
+
+    for claims in ("lacking.json", "nothing.json"):
+        query = ["query={ open }"] if tool == "asks" else []
+        done = stile("call", ".", tool, *query, "--as", claims)
+
+        assert (done.code, done.out) == (1, "")
+        assert done.err == (
+            f'"{tool}" is not for this caller: the function answers 403, {tool} needs a token with the scopes a:b c. '
+            "`stile explain` says why\n"
+        )
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("caller", [["--as", "enough.json"], []])
+def test_claims_with_the_scopes_of_a_tool_may_call_it_and_so_may_who_skips_policies(
+    workplace: Path, stile: Stile, api: RawServer, caller: list[str]
+) -> None:
+    write_for(workplace, api.url, anonymous="challenge")
+
+    assert stile("call", ".", "scoped", *caller).code == 0
+    assert stile("call", ".", "asks", "query={ open }", *caller).code == 0
+    assert len(api.requests) == 2
+
+
+@pytest.mark.parametrize(
+    ("anonymous", "identity", "tool", "answered"),
+    [
+        ("challenge", "", "open", "401, a credential is required"),
+        ("challenge", KEYS, "shut", "401, a credential is required"),
+        ("allow", "", "scoped", "401, a credential is required, with the scopes a:b c"),
+        ("allow", "", "shut", "-32602, Unknown tool: shut"),
+        ("allow", KEYS, "shut", "401, a credential is required"),
+    ],
+)
+def test_nobody_in_particular_is_refused_as_the_function_does(
+    workplace: Path, stile: Stile, api: RawServer, anonymous: str, identity: str, tool: str, answered: str
+) -> None:
+    write_for(workplace, api.url, anonymous=anonymous, identity=identity)
+
+    done = stile("call", ".", tool, "--as", "anonymous")
+
+    assert (done.code, done.out) == (1, "")
+    sentence = f'"{tool}" is not for this caller: the function answers {answered}. `stile explain` says why\n'
+    assert done.err == sentence
+    assert api.requests == []
+
+
+@pytest.mark.parametrize("name", ["open", "opened"])
+def test_nobody_in_particular_may_call_what_is_open(workplace: Path, stile: Stile, api: RawServer, name: str) -> None:
+    write_for(workplace, api.url, identity=KEYS)
+
+    done = stile("call", ".", name, "--as", "anonymous")
+
+    assert (done.code, done.err) == (0, "")
+    assert len(api.requests) == 1

@@ -206,5 +206,6 @@ def test_a_tool_is_called_as_somebody(folder: str, stile: Stile, workplace: Path
         hr = stile("call", folder, "pay", "--as", "hr.json")
 
     assert (clerk.code, hr.code) == (1, 0)
-    assert clerk.err.strip() == '"pay" is not for this caller: `stile explain` says why'
+    refused = '"pay" is not for this caller: the function answers -32602, Unknown tool: pay. `stile explain` says why'
+    assert clerk.err.strip() == refused
     assert len(api.requests) == 1

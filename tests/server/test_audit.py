@@ -12,12 +12,13 @@ import pytest
 from handler.server.principal import Principal
 from handler.server.pseudonyms import Pseudonyms
 from tests.support.endpoints import compiled
-from tests.support.function import Function, running_function
+from tests.support.function import META, MODERN, Function, running_function
 from tests.support.identities import HOLDER, KEY, identified
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream
 
 LOG_KEY = SESSION.keep("a key of the log", "uV2m9Xq4Zc7Lr1Tb6Wn8Kd3Hf5Jp0Gsy")
+PREFIX = "io.modelcontextprotocol/"
 SUBJECT = "4711-subject"
 CLAIMS = {"iss": "https://idp.example", "sub": SUBJECT, "scope": "orders:read"}
 EMAIL = "elif.nunez@example.com"
@@ -83,7 +84,7 @@ def test_line_of_a_tool_call_says_who_what_and_what_came_of_it(function: Functio
     assert facts(function, *WHAT) == ("anonymous", "t", "allowed", "ok", None)
 
 
-CALLS: dict[str, tuple[str, dict[str, Any], tuple[str, str, str | None]]] = {
+CALLS: dict[str, tuple[str, dict[str, Any], tuple[str, str, str]]] = {
     "arguments that do not fit": ("t", {"email": 5}, ("refused", "tool_error", "InvalidArguments")),
     "a document outside the view": ("g", {"query": "{ secret }"}, ("refused", "tool_error", "DocumentRefused")),
     "no consent": (
@@ -91,13 +92,13 @@ CALLS: dict[str, tuple[str, dict[str, Any], tuple[str, str, str | None]]] = {
         {"query": 'mutation { placeOrder(customerId: "1") { name } }'},
         ("refused", "tool_error", "ConsentRequired"),
     ),
-    "an unknown tool": ("nothing", {}, ("denied", "rejected", "Unknown tool: nothing")),
+    "an unknown tool": ("nothing", {}, ("denied", "rejected", "ToolNotFound")),
     "a scope that lacks": (
         "scoped",
         {"query": DOCUMENT},
         ("denied", "denied", "insufficient_scope"),
     ),
-    "arguments that are no object": ("t", [], ("refused", "rejected", None)),  # type: ignore[dict-item]
+    "arguments that are no object": ("t", [], ("refused", "rejected", "InvalidParams")),  # type: ignore[dict-item]
 }
 
 
@@ -109,8 +110,7 @@ def test_line_of_a_call_that_is_not_made_says_why(function: Function, name: str)
 
     who, noted, decision, outcome, reason = facts(function, *WHAT)
     assert who.startswith("hmac:")
-    assert (noted, decision, outcome) == (tool, *expected[:2])
-    assert expected[2] is None or reason == expected[2]
+    assert (noted, decision, outcome, reason) == (tool, *expected)
 
 
 OPERATIONS: dict[str, tuple[str, dict[str, Any], tuple[str | None, str, str, str | None]]] = {
@@ -165,6 +165,37 @@ def test_anonymous_call_of_an_unknown_tool_is_denied(function: Function) -> None
     function.call("nothing", {})
 
     assert facts(function, *WHAT) == ("anonymous", "nothing", "denied", "denied", "no_credential")
+
+
+MESSAGES: dict[str, tuple[bytes | dict[str, Any], dict[str, str], str]] = {
+    "a method that there is not": ({"id": 1, "method": "secret/method"}, {}, "MethodNotFound"),
+    "a version that there is not": (
+        {"id": 1, "method": "ping", "params": {"_meta": {**META, f"{PREFIX}protocolVersion": "secret"}}},
+        {"mcp-protocol-version": "secret", "mcp-method": "ping"},
+        "UnsupportedVersion",
+    ),
+    "a header that differs": (
+        {"id": 1, "method": "ping", "params": {"_meta": META}},
+        {"mcp-protocol-version": MODERN, "mcp-method": "secret"},
+        "HeaderMismatch",
+    ),
+    "no JSON": (b"secret", {}, "ParseError"),
+    "no message": (b"[]", {}, "InvalidRequest"),
+    "a cursor": ({"id": 1, "method": "tools/list", "params": {"cursor": "secret"}}, {}, "InvalidParams"),
+}
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_line_of_a_message_that_is_rejected_has_a_word_for_it_and_none_of_its_own(
+    function: Function, name: str
+) -> None:
+    message, headers, reason = MESSAGES[name]
+
+    function.post(message if isinstance(message, bytes) else {"jsonrpc": "2.0", **message}, headers=headers)
+
+    (line,) = function.lines
+    assert (line["outcome"], line["reason"]) == ("rejected", reason)
+    assert "secret" not in str({fact: value for fact, value in line.items() if fact != "method"})
 
 
 def test_other_requests_have_a_line_without_a_decision(function: Function) -> None:

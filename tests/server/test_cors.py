@@ -9,6 +9,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from tests.support.function import Answer, Function, running_function
+from tests.support.identities import identified
 from tests.support.upstream import Upstream
 
 APP = {"origin": "https://app.example"}
@@ -21,8 +22,8 @@ ROUTES = {
 
 @pytest.fixture
 def for_app(served_demo: Compiled) -> Iterator[Function]:
-    """Serves the demo to one origin."""
-    with running_function(served_demo, allowed_origins=frozenset({"https://app.example"})) as function:
+    """Serves the demo to one origin, and asks for credentials."""
+    with running_function(identified(served_demo), allowed_origins=frozenset({"https://app.example"})) as function:
         yield function
 
 

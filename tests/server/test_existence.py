@@ -114,6 +114,43 @@ def test_invisible_tool_has_no_route_as_one_that_does_not_exist(
     assert [key for key in storage.reads if ".index" in key] == []
 
 
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_anonymous_callers_are_challenged_for_an_invisible_tool_as_for_one_that_does_not_exist(
+    served: tuple[Function, CountingStorage], name: str
+) -> None:
+    function, storage = served
+    asked = {"query": "{ open { id } }"}
+
+    def answers(tool: str) -> list[Answer]:
+        path = f"/tools/{tool}/graphql"
+        return [function.call(tool, asked), function.graphql(asked, path), function.get(asked, path)]
+
+    for invisible, missing in zip(answers(name), answers(unknown(name)), strict=True):
+        assert invisible.status == 401
+        assert invisible.headers["www-authenticate"].startswith('Bearer realm="api/things", resource_metadata=')
+        assert told(invisible, name) == told(missing, unknown(name))
+    assert [key for key in storage.reads if ".index" in key] == []
+
+
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_anonymous_callers_are_not_sent_for_a_credential_where_there_is_none(tmp_path: Path, name: str) -> None:
+    endpoint = compiled(tmp_path, {**FILES, "config.yaml": FILES["config.yaml"].format(mode="on")})
+    with running_function(endpoint) as function:
+        for each in (name, unknown(name)):
+            routed = function.graphql({"query": "{ open { id } }"}, f"/tools/{each}/graphql")
+
+            assert function.call(each, {}).json["error"] == {"code": -32602, "message": f"Unknown tool: {each}"}
+            assert (routed.status, routed.json) == (404, {"errors": [{"message": "there is no such tool"}]})
+
+
+def test_prescribed_tool_that_an_anonymous_caller_may_use_has_no_route_for_anybody(tmp_path: Path) -> None:
+    files = {**FILES, "operations/o.graphql": 'query O @mcpTool(name: "mine") { open { id } }'}
+    endpoint = compiled(tmp_path, {**files, "config.yaml": FILES["config.yaml"].format(mode="on")})
+    with running_function(identified(endpoint, CLAIMS)) as function:
+        for headers in ({}, HOLDER):
+            assert function.graphql({"query": "{ open { id } }"}, "/tools/mine/graphql", headers=headers).status == 404
+
+
 def test_tools_that_are_there_need_the_index_to_run_a_document(served: tuple[Function, CountingStorage]) -> None:
     function, storage = served
     function.query(

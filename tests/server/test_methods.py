@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from mcp_types import methods as oracle
 
+from handler.bundle import Identity
+from handler.compiler.compile import Compiled
 from handler.server.revisions import LEGACY, MODERN
-from tests.support.function import META, Answer, Function
+from tests.support.function import META, Answer, Function, running_function
+from tests.support.identities import api_key, issuer
 
 EMAIL = {"variables": {"email": "elif.nunez@example.com"}}
 
@@ -123,13 +127,40 @@ def test_call_without_arguments_is_judged_by_the_tools_schema(function: Function
     assert result["content"][0]["text"] == "Invalid arguments for tool customer-lookup: /query: required, but missing"
 
 
-def test_unknown_and_invisible_tools_are_the_same_to_anonymous_callers(function: Function) -> None:
-    unknown = function.call("no-such-tool", {})
-    invisible = function.call("place_order", {})
+WAYS_IN = {
+    "an API key": Identity(issuers=(), api_keys=(api_key(),), trusted_apis=()),
+    "an issuer": Identity(issuers=(issuer("https://idp.example"),), api_keys=(), trusted_apis=()),
+    "an authorizer": Identity(issuers=(), api_keys=(), trusted_apis=("a1b2c3d4e5",)),
+}
+
+
+@pytest.mark.parametrize("name", WAYS_IN)
+@pytest.mark.parametrize("modern", [False, True])
+def test_unknown_and_invisible_tools_are_a_challenge_to_anonymous_callers_whom_a_credential_could_help(
+    served_demo: Compiled, name: str, modern: bool
+) -> None:
+    bundle = replace(served_demo.bundle, identity=WAYS_IN[name])
+    with running_function(replace(served_demo, bundle=bundle)) as function:
+        unknown, invisible = (
+            function.request("tools/call", {"name": tool, "arguments": {}}, modern=modern)
+            for tool in ("no-such-tool", "place_order")
+        )
 
     assert unknown.status == invisible.status == 401
     assert unknown.body == invisible.body
-    assert unknown.headers["www-authenticate"] == 'Bearer realm="api/customers"'
+    assert unknown.headers["www-authenticate"].startswith('Bearer realm="api/customers"')
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_unknown_and_invisible_tools_are_the_same_to_anonymous_callers_where_there_is_no_credential(
+    function: Function, modern: bool
+) -> None:
+    for tool in ("no-such-tool", "place_order"):
+        answer = function.request("tools/call", {"name": tool, "arguments": {}}, modern=modern)
+
+        assert answer.status == (400 if modern else 200)
+        assert answer.json["error"] == {"code": -32602, "message": f"Unknown tool: {tool}"}
+        assert "www-authenticate" not in answer.headers
 
 
 def test_unknown_tool_is_invalid_params_to_known_callers(dev_function: Function) -> None:
@@ -156,7 +187,7 @@ def test_odd_texts_are_arguments_like_any_other(function: Function, text: str) -
     graphql = function.post(body % ("customer-lookup", f'{{"query": "{text}"}}'))
 
     assert json.loads(prescribed.text)["data"] == {"customer": None}
-    assert unknown.status == 401
+    assert unknown.json["error"]["code"] == -32602
     assert graphql.result["isError"] is True
 
 

@@ -200,7 +200,7 @@ def test_introspection_tells_the_callers_view(office: Office) -> None:
         return {field["name"] for field in answer["data"]["__type"]["fields"]}
 
     assert fields("hr") - fields("clerk") == {"salary"}
-    assert office.graphql("nobody", asked, "/tools/staff/graphql").status == 404
+    assert office.graphql("nobody", asked, "/tools/staff/graphql").status == 401
 
 
 def test_who_calls_is_compared_with_the_values_of_variables(office: Office, emails: list[str]) -> None:

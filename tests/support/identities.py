@@ -29,15 +29,16 @@ def issuer(name: str, **more: Any) -> Issuer:
     return Issuer(issuer=name, **nothing | more)
 
 
+def api_key(claims: Mapping[str, Any] | None = None, *, name: str = "ops") -> ApiKey:
+    """The key as a bundle has it; with these claims (``None``: its holder skips policies)."""
+    digest = sha256(KEY.encode()).hexdigest()
+    return ApiKey(name=name, sha256=digest, expires=0, claims=None if claims is None else dict(claims))
+
+
 def identified(
     compiled: Compiled, claims: Mapping[str, Any] | None = None, *, issuers: Sequence[str] = (), key: str = "ops"
 ) -> Compiled:
     """The endpoint with one API key, whose holder has these claims (``None``: skips policies), and these issuers."""
-    holder = ApiKey(
-        name=key,
-        sha256=sha256(KEY.encode()).hexdigest(),
-        expires=0,
-        claims=None if claims is None else dict(claims),
-    )
-    identity = Identity(issuers=tuple(map(issuer, issuers)), api_keys=(holder,), trusted_apis=())
+    keys = (api_key(claims, name=key),)
+    identity = Identity(issuers=tuple(map(issuer, issuers)), api_keys=keys, trusted_apis=())
     return replace(compiled, bundle=replace(compiled.bundle, identity=identity))
