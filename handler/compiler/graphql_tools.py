@@ -92,7 +92,7 @@ def _guarded_tool(
     doubt_request_tool(endpoint, guards, whole, at=declaration.at, problems=problems)
     options, roots = declaration.options, whole.root_fields()
     if "mutation" in roots and options.annotations.get("readOnlyHint"):
-        problems.warn(declaration.at, f'"{declaration.name}" lets models send mutations and says readOnlyHint: true')
+        problems.add(declaration.at, f'"{declaration.name}" lets models send mutations and says readOnlyHint: true')
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,

@@ -134,4 +134,4 @@ def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, fla
     if declaration.options.confirm and flat and "confirm" in operation.variables:
         problems.add(at, f'"{name}" has a variable "confirm", which is what confirm asks for: rename it')
     if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
-        problems.warn(at, f'"{name}" sends a mutation and says readOnlyHint: true')
+        problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true')

@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from handler.errors import DocumentRefused
-from handler.graph.index import Field, ListSize
+from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
 from handler.graph.places import fault_at, name_of
 from handler.graph.view import View
 
@@ -58,11 +58,12 @@ def said_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str,
     field = view.index[type_name].fields[node.name.value]
     declared = field.size or UNDECLARED
     given = {each.name.value: each.value for each in node.arguments or () if not _is_absent(each.value, variables)}
-    values = {path: _value_at(path, field, given, variables) for path in declared.slicing or _usual(field)}
+    reader = _Reader(field, view.index, given, variables)
+    values = {path: reader.value_at(path) for path in declared.slicing or _usual(field)}
     if declared.one_required:
-        visible = view.arguments(type_name, node.name.value)
-        _require_one(node, values, given=given, named=[path for path in values if _argument(path) in visible])
-    sizes = [_size(value) for value in values.values()]
+        arguments = view.arguments(type_name, node.name.value)
+        _require_one(node, values, visible=[path for path in values if _argument(path) in arguments])
+    sizes = [_size(value.value) for value in values.values()]
     asked = max((size for size in sizes if size is not None), default=declared.default)
     return Said(asked, declared.assumed, declared.fields)
 
@@ -76,7 +77,10 @@ def _usual(field: Field) -> list[str]:
 
 
 def _is_absent(node: ValueNode, variables: Mapping[str, Any]) -> bool:
-    """Whether an argument is as good as not given. Source: GraphQL specification, 6.4.1 (Coercing Field Arguments)."""
+    """Whether an argument or input field is as good as not given.
+
+    Source: GraphQL specification, 3.10 (Input Objects) and 6.4.1 (Coercing Field Arguments).
+    """
     return isinstance(node, VariableNode) and node.name.value not in variables
 
 
@@ -84,26 +88,59 @@ def _argument(path: str) -> str:
     return path.partition(".")[0]
 
 
-def _value_at(path: str, field: Field, given: Mapping[str, ValueNode], variables: Mapping[str, Any]) -> Any:
-    """What an argument, or what stands below it, is given or by default."""
-    name, *below = path.split(".")
-    argument = field.arguments.get(name)
-    if argument is None or (name not in given and not argument.default):
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What an argument, or what stands below it, comes to. ``asked``: by the request, not by the schema's default."""
+
+    value: Any
+    asked: bool
+
+
+class _Reader:
+    """Reads what the arguments of one field come to, defaults included, as the API will."""
+
+    def __init__(
+        self, field: Field, index: SchemaIndex, given: Mapping[str, ValueNode], variables: Mapping[str, Any]
+    ) -> None:
+        self._field = field
+        self._index = index
+        self._given = given
+        self._variables = variables
+
+    def value_at(self, path: str) -> _Value:
+        """Source: GraphQL specification, 3.10 (Input Objects), "Input Coercion", for what is absent."""
+        name, *below = path.split(".")
+        argument = self._field.arguments.get(name)
+        if argument is None:
+            return _Value(None, asked=False)
+        given = name in self._given
+        value = _plain(self._given[name], self._variables) if given else _default_of(argument)
+        default, type_name = None, named(argument.type)
+        for key in below:
+            input_field = self._inputs(type_name).get(key)
+            default = _default_of(input_field)
+            value = value.get(key, default) if isinstance(value, Mapping) else None
+            type_name = named(input_field.type) if input_field else ""
+        # One value stands for a list of it.
+        listed = value is not None and argument.type.startswith("[") and not isinstance(value, list)
+        # Coerced variables hold defaults already, so an input field's default counts as such wherever it comes from.
+        by_default = default is not None and _size(value) == _size(default)
+        return _Value([value] if listed else value, asked=given and not by_default)
+
+    def _inputs(self, type_name: str) -> Mapping[str, InputValue]:
+        return self._index[type_name].inputs if type_name in self._index else {}
+
+
+def _default_of(declared: InputValue | None) -> Any:
+    if declared is None or not declared.default:
         return None
-    node = given[name] if name in given else parse_const_value(argument.default, no_location=True)
-    value = _plain(node, variables)
-    for key in below:
-        value = value.get(key) if isinstance(value, Mapping) else None
-    # One value stands for a list of it.
-    return [value] if value is not None and argument.type.startswith("[") and not isinstance(value, list) else value
+    return _plain(parse_const_value(declared.default, no_location=True), {})
 
 
-def _require_one(
-    node: FieldNode, values: Mapping[str, Any], *, given: Mapping[str, ValueNode], named: Sequence[str]
-) -> None:
-    said = [path for path, value in values.items() if value is not None]
-    if named and (not said or sum(_argument(path) in given for path in said) > 1):
-        raise DocumentRefused(fault_at(node, f"{name_of(node)} needs exactly one of {', '.join(named)}"))
+def _require_one(node: FieldNode, values: Mapping[str, _Value], *, visible: Sequence[str]) -> None:
+    said = [value for value in values.values() if value.value is not None]
+    if visible and (not said or sum(value.asked for value in said) > 1):
+        raise DocumentRefused(fault_at(node, f"{name_of(node)} needs exactly one of {', '.join(visible)}"))
 
 
 def _plain(node: ValueNode | None, variables: Mapping[str, Any]) -> Any:
@@ -116,7 +153,11 @@ def _plain(node: ValueNode | None, variables: Mapping[str, Any]) -> Any:
         case ListValueNode():
             return [_plain(value, variables) for value in node.values]
         case ObjectValueNode():
-            return {field.name.value: _plain(field.value, variables) for field in node.fields}
+            return {
+                field.name.value: _plain(field.value, variables)
+                for field in node.fields
+                if not _is_absent(field.value, variables)
+            }
         case _:
             return None
 

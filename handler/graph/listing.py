@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from handler.graph.view import View, print_view
@@ -11,6 +11,13 @@ SCHEMA_SDL = "{schema_sdl}"
 
 MAX_SDL_BYTES = 16_384
 """Above this a schema is summarised in a default description: clients cut or refuse what is much longer."""
+
+MAX_NAMES_BYTES = MAX_SDL_BYTES // 4
+"""Of the names of root fields in a summary, which stands in for a schema above the other limit."""
+
+TYPE = "type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }"
+QUESTION = f'{{ __type(name: "%s") {{ fields {{ name args {{ name {TYPE} defaultValue }} {TYPE} }} }} }}'
+"""What a model has to know of a type to ask for its fields. ``[Order!]!`` has three types around its name."""
 
 
 def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | None:
@@ -29,7 +36,7 @@ def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | N
         for name, parameter in shape["properties"].items()
     }
     query = properties["query"]
-    properties["query"] = {**query, "description": query["description"] or _query_description(sdl, roots)}
+    properties["query"] = {**query, "description": query["description"] or _query_description(sdl, view)}
     return {
         **template,
         "description": _expanded(template["description"], sdl),
@@ -47,14 +54,29 @@ def _expanded(text: str, sdl: str) -> str:
     return text.replace(SCHEMA_SDL, sdl)
 
 
-def _query_description(sdl: str, root_fields: Mapping[str, tuple[str, ...]]) -> str:
+def _query_description(sdl: str, view: View) -> str:
     """With the schema, or a summary of a large one."""
     head = "The GraphQL request to run."
     if len(sdl.encode()) <= MAX_SDL_BYTES:
         return f"{head} It must be valid for this schema:\n\n{sdl}"
-    lines = [f"{kind}: {', '.join(names)}" for kind, names in root_fields.items()]
+    roots = view.root_fields()
+    lines = [f"{kind}: {_some(names, MAX_NAMES_BYTES // len(roots))}" for kind, names in roots.items()]
+    root = view.index.roots[next(iter(roots))]
     return (
         f"{head} The schema is too large to show here. Its root fields are:\n\n"
         + "\n".join(lines)
-        + '\n\nAsk for a type with a request such as { __type(name: "Query") { fields { name args { name } } } }.'
+        + f"\n\nAsk for a type by its name with a request such as {QUESTION % root}. "
+        "The name of the type that a field returns stands inside of LIST and NON_NULL."
     )
+
+
+def _some(names: Sequence[str], max_bytes: int) -> str:
+    """The first names, as many as fit, and how many more there are."""
+    shown = 0
+    for name in names:  # names of GraphQL are ASCII
+        max_bytes -= len(name) + len(", ")
+        if max_bytes < 0:
+            break
+        shown += 1
+    more = [f"and {len(names) - shown} more"] if shown < len(names) else []
+    return ", ".join([*names[:shown], *more])

@@ -74,24 +74,38 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
     return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
 
 
-def prepare_persisted(
-    caller: Caller, document_id: str, *, operation_name: str | None, variables: Mapping[str, Any]
-) -> Prepared:
-    """Choose an operation of a persisted document, and check the values of its variables.
-
-    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
+def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
+    """Choose an operation of a persisted document, before anything else of the request is judged.
 
     Raises:
         DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
         DocumentRefused: which operation to run cannot be told.
+
+    Source: GraphQL over HTTP, "Persisted Documents".
+    """
+    all_of_them = caller.endpoint.documents.get(document_id, ())
+    judgement = caller.judgement
+    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
+    if not usable:
+        raise DocumentNotFound
+    if not operation_name and len(all_of_them) > 1:
+        raise DocumentRefused(Fault("it has several operations: name one in operationName"))
+    return _named(usable, operation_name)
+
+
+def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variables: Mapping[str, Any]) -> Prepared:
+    """Check the values of an operation's variables, and fill those that are bound.
+
+    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
+
+    Raises:
         InvalidArguments: with every variable that does not fit.
         AccessError: a tool runs this operation, and asks for scopes that the caller lacks.
         BindingMissing: the request lacks what fills a bound variable.
         ValuesRefused: a policy does not let this caller give these values.
 
-    Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
+    Source: GraphQL specification, section 6.1.2 (Coercing Variable Values).
     """
-    persisted = _choose(caller, document_id, operation_name)
     operation = persisted.operation
     require_scopes(operation.name, persisted.scopes, caller.principal)
     given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
@@ -160,17 +174,6 @@ def _fields(document: DocumentNode) -> Iterator[FieldNode]:
         if node.kind == "field":
             yield node
         waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
-
-
-def _choose(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
-    all_of_them = caller.endpoint.documents.get(document_id, ())
-    judgement = caller.judgement
-    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
-    if not usable:
-        raise DocumentNotFound
-    if not operation_name and len(all_of_them) > 1:
-        raise DocumentRefused(Fault("it has several operations: name one in operationName"))
-    return _named(usable, operation_name)
 
 
 def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:

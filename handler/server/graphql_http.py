@@ -28,6 +28,7 @@ from handler.server.documents import (
     Document,
     Prepared,
     asks_for_mutation,
+    choose_persisted,
     prepare_document,
     prepare_persisted,
     run,
@@ -154,12 +155,10 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
     if parameters.query is None:
         if tool:
             raise Malformed("a tool has no persisted documents: send query")
-        return prepare_persisted(
-            caller,
-            parameters.document_id or "",
-            operation_name=parameters.operation_name,
-            variables=parameters.variables,
-        )
+        persisted = choose_persisted(caller, parameters.document_id or "", parameters.operation_name)
+        if persisted.operation.kind == "mutation":
+            _refuse_mutation(http_call, parameters, tool)
+        return prepare_persisted(caller, persisted, variables=parameters.variables)
     if not tool and caller.endpoint.bundle.graphql.mode != "on":
         raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
     document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)

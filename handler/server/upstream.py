@@ -110,10 +110,10 @@ def _response(answer: HttpResponse) -> JSONObject:
     data, errors = body.get("data"), body.get("errors") or []
     if not isinstance(data, dict | None) or not isinstance(errors, list):
         raise UpstreamError("The API answered with data that is no object, or errors that are no list.")
-    response: JSONObject = {"data": data}
-    if errors:
-        response["errors"] = [_error(error, executed=data is not None) for error in errors]
-    return response
+    if not errors:
+        return {"data": data}
+    usable = data or None  # some servers send an empty object with what they did not execute
+    return {"data": usable, "errors": [_error(error, executed=usable is not None) for error in errors]}
 
 
 def _parse(body: bytes) -> Any:

@@ -8,7 +8,7 @@ import pytest
 
 from handler.bundle import Limits, Tool, ToolOptions
 from handler.commands.local import local_entries
-from tests.support.endpoints import PUBLIC, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
 
 SDL = " type Query { thing(id: ID!): String } type Mutation { drop(id: ID!, confirm: Boolean): String }"
 QUERIES = '{expose: true, types: "Query", fields: ".*"}'
@@ -105,17 +105,17 @@ def test_author_may_say_that_a_mutation_destroys_nothing(tmp_path: Path) -> None
     }
 
 
-def test_mutation_that_is_said_to_be_read_only_is_doubted(tmp_path: Path) -> None:
+def test_mutation_that_is_said_to_be_read_only_is_reported(tmp_path: Path) -> None:
     files = files_of("mcpTool", "annotations: {readOnlyHint: true}", operation="mutation M($id: ID!) { drop(id: $id) }")
 
-    assert doubted(tmp_path, files) == ['operations/o.graphql:1:22: "t" sends a mutation and says readOnlyHint: true']
+    assert reported(tmp_path, files) == ['operations/o.graphql:1:22: "t" sends a mutation and says readOnlyHint: true']
 
 
-def test_graphql_tool_with_mutations_that_is_said_to_be_read_only_is_doubted(tmp_path: Path) -> None:
+def test_graphql_tool_with_mutations_that_is_said_to_be_read_only_is_reported(tmp_path: Path) -> None:
     files = files_of("graphql", "annotations: {readOnlyHint: true}")
     files["index.graphql"] = files["index.graphql"].replace('types: "Query"', 'types: "Mutation"')
 
-    assert doubted(tmp_path, files) == [
+    assert reported(tmp_path, files) == [
         'index.graphql:1:15: "t" lets models send mutations and says readOnlyHint: true'
     ]
 

@@ -6,6 +6,7 @@ Source: "The GraphQL Cost Directives Specification" (IBM).
 from __future__ import annotations
 
 import functools
+import json
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,10 @@ type Query {
   counted(count: Int, first: Int): [User]
     @listSize(assumedSize: 30, slicingArguments: "count", requireOneSlicingArgument: false)
   inside(page: PageInput): [User] @listSize(slicingArguments: ["page.first"], requireOneSlicingArgument: false)
+  deep(page: Paging): [User] @listSize(slicingArguments: ["page.rows.n"], requireOneSlicingArgument: false)
+  deepDefault(page: Paging = {}): [User] @listSize(slicingArguments: ["page.rows.n"])
+  oneOfPaging(page: Paging): [User] @listSize(slicingArguments: ["page.first", "page.last"])
+  oneHiddenInside(page: Secretive): [User] @listSize(slicingArguments: ["page.n"])
   defaulted(page: PageInput = {first: 4}): [User]
     @listSize(slicingArguments: ["page.first"], requireOneSlicingArgument: false)
   keyed(keys: [ID!]): [User] @listSize(slicingArguments: ["keys"], requireOneSlicingArgument: false)
@@ -65,12 +70,15 @@ type Heavy @cost(weight: "20") { a: Int }
 type Free @cost(weight: "0") { a: Int user: User more(first: Float): [Free] }
 scalar Blob @cost(weight: "8")
 input PageInput { first: Int }
+input Paging { first: Int = 15 last: Int rows: Rows = {} }
+input Rows { n: Int = 400 m: Int }
+input Secretive { n: Int! = 90 m: Int }
 """
 CONFIG = """
 default_tool: false
 limits: {list_sizes: {Query.configured: 60, Query.configuredPage: 70, Query.both: 20}}
 """
-HIDDEN = ("Query.oneHidden(first:)", "Query.oneHidden(last:)", "Query.hiddenFirst(first:)")
+HIDDEN = ("Query.oneHidden(first:)", "Query.oneHidden(last:)", "Query.hiddenFirst(first:)", "Secretive.n")
 
 
 @functools.cache
@@ -154,6 +162,52 @@ def test_variables_size_lists_as_they_are_coerced() -> None:
     assert cost(inside) == 10 + 4
     assert cost("query($n: Int) { inside(page: {first: $n}) { name } }", {"n": 8}) == 8
     assert cost("query($n: Int) { one(first: $n) { name } }", {"n": 8}) == 8
+
+
+@pytest.mark.parametrize(
+    ("field", "page", "size"),
+    [
+        ("deep", {}, 400),
+        ("deep", {"rows": {}}, 400),
+        ("deep", {"rows": {"m": 7}}, 400),
+        ("deep", {"rows": {"n": 7}}, 7),
+        ("deep", {"rows": None}, 10),
+        ("deep", {"rows": {"n": None}}, 10),
+        ("deepDefault", {}, 400),
+        ("oneOfPaging", {}, 15),
+        ("oneOfPaging", {"first": 4}, 4),
+        ("oneOfPaging", {"last": 40}, 40),
+        ("oneOfPaging", {"first": None, "last": 4}, 4),
+        ("oneHiddenInside", {"m": 1}, 90),
+    ],
+)
+def test_input_object_counts_its_defaults_as_a_literal_and_as_a_variable(
+    field: str, page: dict[str, Any], size: int
+) -> None:
+    literal = json.dumps(page).replace('"', "")
+    type_name = "Secretive" if field == "oneHiddenInside" else "Paging"
+
+    assert cost(f"{{ {field}(page: {literal}) {{ name }} }}") == size
+    assert cost(f"query($page: {type_name}) {{ {field}(page: $page) {{ name }} }}", {"page": page}) == size
+
+
+def test_defaults_of_input_fields_count_where_their_argument_or_variable_is_absent() -> None:
+    inside = "query($n: Int) { deep(page: {rows: {n: $n}}) { name } }"
+
+    assert cost("{ deepDefault { name } }") == 400
+    assert cost(inside) == 400
+    assert cost(inside, {"n": 8}) == 8
+    assert cost(inside, {"n": None}) == 10
+
+
+@pytest.mark.parametrize("page", [{"first": 1, "last": 1}, {"first": None, "last": None}])
+def test_other_than_one_slicing_argument_inside_an_input_object_is_refused_either_way(page: dict[str, Any]) -> None:
+    literal = json.dumps(page).replace('"', "")
+
+    with pytest.raises(DocumentRefused, match='"oneOfPaging" needs exactly one'):
+        check(f"{{ oneOfPaging(page: {literal}) {{ name }} }}", schemas=api())
+    with pytest.raises(DocumentRefused, match='"oneOfPaging" needs exactly one'):
+        check("query($page: Paging) { oneOfPaging(page: $page) { name } }", {"page": page}, schemas=api())
 
 
 def test_lists_of_what_weighs_nothing_are_counted_in_bounds_however_deep() -> None:

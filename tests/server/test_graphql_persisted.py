@@ -332,12 +332,34 @@ def test_mutation_by_get_is_405_and_by_post_it_runs(tmp_path: Path) -> None:
     assert len(bodies) == 1
 
 
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+def test_mutation_by_get_is_405_whatever_else_it_lacks(tmp_path: Path, accept: str) -> None:
+    key = sha256(b"key").hexdigest()
+    files = {
+        "index.graphql": "type Query { a: Int, secret: Int } type Mutation { set(n: Int, org: String): Int }",
+        "operations/variables.graphql": "mutation Variables($n: Int!) { set(n: $n) }",
+        "operations/bound.graphql": 'mutation Bound($org: String! @mcpBind(header: "x-org")) { set(org: $org) }',
+        "operations/scopes.graphql": 'mutation Scopes @mcpTool(scopes: ["write"]) { set }',
+        "config.yaml": f"{ACCESS}identity: {{api_keys: [{{name: k, sha256: {key}, claims: {{}}}}]}}",
+    }
+    holder = {"accept": accept, "x-api-key": "key"}
+    with running_function(compiled(tmp_path, files)) as function:
+        for name in ("variables", "bound", "scopes"):
+            request = {"documentId": id_of(files[f"operations/{name}.graphql"])}
+            got = function.get(request, headers=holder)
+
+            assert refused(got, 405) == "a mutation cannot be sent by GET: send it by POST"
+            assert got.headers["allow"] == "POST"
+            assert function.graphql(request, headers={"x-api-key": "key"}).status in (400, 403)
+
+
 def test_id_beside_a_query_is_400_in_every_mode(tmp_path: Path) -> None:
     for mode in ("persisted", "on"):
         with served(tmp_path / mode, config=ACCESS.replace("persisted", mode)) as (function, bodies):
-            answered = function.graphql({"documentId": id_of(UNNAMED), "query": UNNAMED})
+            for text in (UNNAMED, ""):
+                answered = function.graphql({"documentId": id_of(UNNAMED), "query": text})
 
-        assert refused(answered) == "query and documentId cannot stand together: send one of them"
+                assert refused(answered) == "query and documentId cannot stand together: send one of them"
         assert bodies == []
 
 

@@ -252,7 +252,7 @@ DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
         },
     ],
 )
-@pytest.mark.parametrize("data", [{}, {"data": None}])
+@pytest.mark.parametrize("data", [{}, {"data": None}, {"data": {}}])
 def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_here(
     demo: Compiled, error: Any, data: Any
 ) -> None:
@@ -275,12 +275,14 @@ def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_h
         ({"message": "Sign in first", "extensions": {"code": "UNAUTHENTICATED"}, "locations": []}, "Sign in first"),
     ],
 )
+@pytest.mark.parametrize("data", [{}, {"data": {}}])
 def test_other_errors_of_a_request_keep_their_words_but_for_suggestions(
-    demo: Compiled, error: Any, message: str
+    demo: Compiled, error: Any, message: str, data: Any
 ) -> None:
-    result = _response(demo, {"errors": [error]})
+    result = _response(demo, {**data, "errors": [error]})
 
     assert result["isError"] is True
+    assert result["structuredContent"]["data"] is None
     assert result["structuredContent"]["errors"][0]["message"] == message
 
 
@@ -295,6 +297,13 @@ def test_value_that_the_upstreams_scalar_refuses_is_the_models_to_mend(
     assert result["isError"] is True
     assert "expected an amount with two decimals" in result["content"][0]["text"]
     assert len(upstream.requests()) == 1
+
+
+def test_empty_data_without_errors_is_data(demo: Compiled) -> None:
+    result = _response(demo, {"data": {}})
+
+    assert "isError" not in result
+    assert result["structuredContent"] == {"data": {}}
 
 
 @pytest.mark.parametrize("errors", [["text"], [{"message": 5}], [{}], [None]])
