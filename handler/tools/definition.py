@@ -14,7 +14,7 @@ from handler.tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
 from handler.tools.options import TOOL_OPTIONS, KitOptions, Options, check_name, is_hidden, read_options
-from handler.tools.parameters import read_raw_signature, read_signature, resolve_hints
+from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
 
@@ -97,10 +97,12 @@ def define(
     defaults: KitOptions | None = None,
     category: str | None = None,
     hidden: bool = False,
+    names: Mapping[str, Any] | None = None,
 ) -> ToolDefinition:
     """Make a tool of a function, a ``Tool``, or a definition. What is said nearest to ``overrides`` is strongest.
 
-    ``defaults``, ``category`` and ``hidden`` hold where neither the tool nor its registration says anything.
+    ``defaults``, ``category`` and ``hidden`` hold where neither the tool nor its registration says anything. Hints of a
+    function without a decorator are resolved with the local ``names``.
 
     Raises:
         ToolDefinitionError: it cannot be one.
@@ -112,7 +114,7 @@ def define(
     place = place_of(target, "tool")
     if not callable(target) and not isinstance(target, Tool):
         place.refuse(f"expected a function or a Tool, got {target!r}")
-    declared = _declaration_of(target)
+    declared = _declaration_of(target, names or {})
     own = {key: value for key, value in declared.said.items() if value is not None}
     registered = {key: value for key, value in overrides.items() if value is not None}
     said = {"category": category, **(defaults or {}), **own, **registered}
@@ -192,14 +194,16 @@ def _is_method(function: Any) -> bool:
     return first in ("self", "cls")
 
 
-def _declaration_of(target: Any) -> Declaration:
+def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
     if isinstance(target, Tool):
         place = place_of(target, f"tool {type(target).__name__}")
         if not callable(getattr(target, "call", None)):
             place.refuse("expected a method call")
-        return Declaration(said=_said_by(target), hints=resolve_hints(target.call, {}, place))
+        return Declaration(said=_said_by(target), hints=resolve_hints(target.call, names, place))
     declared: Declaration | None = getattr(target, DECLARED, None)
-    return declared or Declaration(said={}, hints=resolve_hints(target, {}, place_of(target, "tool")))
+    if declared is None:
+        declared = Declaration(said={}, hints=resolve_hints(target, names, place_of(target, f"tool {name_of(target)}")))
+    return declared
 
 
 def _said_by(tool: Tool) -> dict[str, Any]:
@@ -229,4 +233,4 @@ def describe(target: Any) -> JSONObject:
     Raises:
         ToolDefinitionError: it cannot be a tool.
     """
-    return define(target, {}).entry
+    return define(target, {}, names=caller_names()).entry

@@ -40,7 +40,8 @@ def parse_docstring(text: str) -> Docstring:
             continue
         parameters |= found
         del lines[:taken]
-    return Docstring(description="\n".join(kept).strip(), parameters=parameters)
+    description = re.sub(r"\n{3,}", "\n\n", "\n".join(kept))
+    return Docstring(description=description.strip(), parameters=parameters)
 
 
 def _section(lines: Sequence[str]) -> tuple[int, dict[str, str]]:

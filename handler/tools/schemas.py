@@ -191,6 +191,13 @@ def _generator() -> Any:
         def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - declared so above
             return False
 
+        def enum_schema(self, schema: Any) -> JSONObject:
+            listed = super().enum_schema(schema)
+            values = listed.get("enum", [])
+            # A member may have a second name.
+            unique = [each for at, each in enumerate(values) if each not in values[:at]]
+            return {**listed, "enum": unique} if values else listed
+
     return Untitled
 
 

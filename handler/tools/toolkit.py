@@ -114,7 +114,7 @@ class Toolkit:
             before = self._decorated.pop(function, None)
             if before is not None:  # one more decorator above: the same tool, with more said of it
                 del self._tools[before]
-            self._decorated[function] = self._put(self._define(function, {}))
+            self._decorated[function] = self._put(self._define(function, {}, names))
             return function
 
         return decorate if target is None or isinstance(target, str) else decorate(target)
@@ -130,7 +130,7 @@ class Toolkit:
         if isinstance(target, Toolkit):
             self._add_kit(target, overrides)
         else:
-            self._put(self._define(target, overrides))
+            self._put(self._define(target, overrides, caller_names()))
 
     def add_provider(self, provider: ToolProvider, *, optional: bool = False) -> None:
         """Take tools that differ from caller to caller. They come after the kit's own."""
@@ -174,8 +174,15 @@ class Toolkit:
         found = self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
         return None if found is None else found.named(name)
 
-    def _define(self, target: Any, overrides: Mapping[str, Any]) -> ToolDefinition:
-        made = define(target, overrides, defaults=self._defaults, category=self._category, hidden=self._hidden)
+    def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
+        made = define(
+            target,
+            overrides,
+            defaults=self._defaults,
+            category=self._category,
+            hidden=self._hidden,
+            names=names,
+        )
         return replace(made, allow=(*self._allow, *made.allow))
 
     def _put(self, tool: ToolDefinition) -> str:

@@ -49,6 +49,9 @@ def refuse_bad_schema(schema: JSONObject) -> None:
     Raises:
         ValueError: it is none of JSON Schema 2020-12, refers to another document, or has a pattern that Python has not.
     """
+    for part in _objects(schema):
+        if isinstance(part.get("pattern"), str):
+            _compile(part["pattern"])
     try:
         Draft202012Validator.check_schema(schema)
     except SchemaError as exc:
@@ -58,8 +61,6 @@ def refuse_bad_schema(schema: JSONObject) -> None:
         reference = part.get("$ref", "#")
         if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in known:
             raise ValueError(f"{reference} is another document, and none is ever fetched")
-        if isinstance(part.get("pattern"), str):
-            _compile(part["pattern"])
 
 
 def _objects(schema: Any) -> Iterator[JSONObject]:
