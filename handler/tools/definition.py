@@ -6,7 +6,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handler.bundle import JSONObject
@@ -90,19 +90,25 @@ class ToolDefinition:
         return all(allow(self.entry, ctx) for allow in self.allow)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitDefaults:
+    """What a toolkit says for tools of which neither they nor their registration say anything."""
+
+    options: KitOptions = field(default_factory=KitOptions)
+    category: str | None = None
+    hidden: bool = False
+
+
 def define(
     target: Any,
     overrides: Mapping[str, Any],
     *,
-    defaults: KitOptions | None = None,
-    category: str | None = None,
-    hidden: bool = False,
+    defaults: KitDefaults | None = None,
     names: Mapping[str, Any] | None = None,
 ) -> ToolDefinition:
     """Make a tool of a function, a ``Tool``, or a definition. What is said nearest to ``overrides`` is strongest.
 
-    ``defaults``, ``category`` and ``hidden`` hold where neither the tool nor its registration says anything. Hints of a
-    function without a decorator are resolved with the local ``names``.
+    Hints of a function without a decorator are resolved with the local ``names``.
 
     Raises:
         ToolDefinitionError: it cannot be one.
@@ -117,8 +123,9 @@ def define(
     declared = _declaration_of(target, names or {})
     own = {key: value for key, value in declared.said.items() if value is not None}
     registered = {key: value for key, value in overrides.items() if value is not None}
-    said = {"category": category, **(defaults or {}), **own, **registered}
-    said["hidden"] = is_hidden(registered, default=is_hidden(own, default=hidden))
+    kit = defaults or KitDefaults()
+    said = {"category": kit.category, **kit.options, **own, **registered}
+    said["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
     return _define(target, said, declared.hints)
 
 

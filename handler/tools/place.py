@@ -52,7 +52,9 @@ def plain_function(target: Any) -> Any:
                 target = target.__func__
             case _ if hasattr(target, "__wrapped__"):
                 target = target.__wrapped__
-            case _ if isinstance(target, type) or not inspect.isfunction(inspect.getattr_static(type(target), "__call__", None)):
+            case _ if isinstance(target, type) or not inspect.isfunction(
+                inspect.getattr_static(type(target), "__call__", None)
+            ):
                 return target
             case _:
                 target = type(target).__call__

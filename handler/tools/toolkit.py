@@ -10,16 +10,18 @@ from handler.bundle import JSONObject
 from handler.errors import ToolDefinitionError
 from handler.tools.context import Context
 from handler.tools.decorator import F
-from handler.tools.definition import Allow, ToolDefinition, declare, define
+from handler.tools.definition import Allow, KitDefaults, ToolDefinition, declare, define
 from handler.tools.options import (
     KitOptions,
     PromptOptions,
     RegistrationOptions,
     ResourceOptions,
     ToolOptions,
+    check_options,
     is_hidden,
 )
 from handler.tools.parameters import caller_names
+from handler.tools.place import Place
 from handler.tools.prompts import PromptDefinition, define_prompt
 from handler.tools.resources import ResourceDefinition, define_resource
 
@@ -50,6 +52,9 @@ class Toolkit:
 
     ``allow`` decides, from a list entry and the context, whether a caller may use a tool; who may not, finds it
     neither listed nor callable. ``hidden`` only keeps tools from the list.
+
+    Raises:
+        ToolDefinitionError: an option that does not fit.
     """
 
     def __init__(
@@ -61,10 +66,11 @@ class Toolkit:
         allow: Allow | None = None,
         **defaults: Unpack[KitOptions],
     ) -> None:
-        self._category = category
-        self._hidden = is_hidden({"hidden": hidden, "visible": visible}, default=False)
+        said = {**defaults, "category": category, "hidden": hidden, "visible": visible}
+        check_options(said, {*KitOptions.__annotations__, "category", "hidden", "visible"}, Place(label="toolkit"))
+        is_default_hidden = is_hidden({"hidden": hidden, "visible": visible}, default=False)
+        self._defaults = KitDefaults(options=defaults, category=category, hidden=is_default_hidden)
         self._allow = () if allow is None else (allow,)
-        self._defaults = defaults
         self._tools: dict[str, ToolDefinition] = {}
         self._prompts: dict[str, PromptDefinition] = {}
         self._resources: dict[str, ResourceDefinition] = {}
@@ -175,14 +181,7 @@ class Toolkit:
         return None if found is None else found.named(name)
 
     def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
-        made = define(
-            target,
-            overrides,
-            defaults=self._defaults,
-            category=self._category,
-            hidden=self._hidden,
-            names=names,
-        )
+        made = define(target, overrides, defaults=self._defaults, names=names)
         return replace(made, allow=(*self._allow, *made.allow))
 
     def _put(self, tool: ToolDefinition) -> str:
@@ -210,8 +209,8 @@ class Toolkit:
             names = ", ".join(sorted(unfit))
             raise ToolDefinitionError("toolkit", f"{names}: ambiguous for a toolkit, which may have several tools")
         for tool in kit.tools:
-            category = {} if tool.options.category or not self._category else {"category": self._category}
-            added = define(tool, {**category, **said})
+            category = tool.options.category or self._defaults.category
+            added = define(tool, {"category": category, **said})
             self._put(replace(added, allow=(*self._allow, *added.allow)))
         for prompt in kit.prompts:
             self._put_prompt(prompt)

@@ -8,11 +8,11 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
-from typing import Annotated, Any, Literal, Optional
+from typing import Annotated, Any, Literal, NotRequired, Optional
 
 import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from handler import Context, Field, describe, tool
 from handler.tools.parameters import is_context
@@ -172,7 +172,7 @@ def test_alias_is_the_name_of_the_argument() -> None:
 @pytest.mark.parametrize("name", ["schema", "json", "copy", "model_config", "_private", "self_", "validate", "ctx"])
 def test_parameter_may_have_any_name(name: str) -> None:
     scope: dict[str, Any] = {}
-    exec(f"def take({name}: int) -> int:\n    return {name}", scope)  # noqa: S102 - the name is what varies
+    exec(f"def take({name}: int) -> int:\n    return {name}", scope)
     client = client_of(scope["take"])
 
     assert list(client.list_tools()[0]["inputSchema"]["properties"]) == [name]
