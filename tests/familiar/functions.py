@@ -158,6 +158,7 @@ def functions(context: Any, block: Any) -> list[Callable[..., Any]]:
     def blocks() -> block:
         """Return a block."""
 
-    plain = [scalars, anything, literals, enums, optional, lists, mappings, dataclasses, typed_dicts, models, formats]
-    plain += [constraints, aliases, nothing, texts, objects, returned_models, returned_dicts, bare, returned_lists]
-    return [*plain, numbers, maybe, contexts, blocks]
+    taking = [scalars, anything, literals, enums, optional, lists, mappings, dataclasses, typed_dicts, models]
+    bounded = [formats, constraints, aliases]
+    returning = [nothing, texts, objects, returned_models, returned_dicts, bare, returned_lists, numbers, maybe]
+    return [*taking, *bounded, *returning, contexts, blocks]
