@@ -158,7 +158,7 @@ def functions(context: Any, block: Any) -> list[Callable[..., Any]]:
     def blocks() -> block:
         """Return a block."""
 
-    taking = [scalars, anything, literals, enums, optional, lists, mappings, dataclasses, typed_dicts, models]
-    bounded = [formats, constraints, aliases]
-    returning = [nothing, texts, objects, returned_models, returned_dicts, bare, returned_lists, numbers, maybe]
-    return [*taking, *bounded, *returning, contexts, blocks]
+    taking: list[Callable[..., Any]] = [scalars, anything, literals, enums, optional, lists, mappings]
+    typed: list[Callable[..., Any]] = [dataclasses, typed_dicts, models, formats, constraints, aliases, contexts]
+    plain: list[Callable[..., Any]] = [nothing, texts, blocks, bare, returned_lists, numbers, maybe]
+    return [*taking, *typed, *plain, objects, returned_models, returned_dicts]

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
+from tests.familiar import calling
 from tests.familiar.differences import OURS, THEIRS, Rule
 from tests.familiar.listing import official_sdk, ours
 from tests.support.require import requires
@@ -34,10 +35,15 @@ def package(request: pytest.FixtureRequest) -> str:
 def entries_of(package: str) -> dict[str, JSONObject]:
     if package == "official-sdk":
         return _by_name(official_sdk())
+    return _by_name(elsewhere("listing", package))
+
+
+def elsewhere(module: str, package: str) -> Any:
+    """What a module of this folder prints in the environment that has FastMCP."""
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
-    command = [str(PYTHON), "-m", "tests.familiar.listing", package]
+    command = [str(PYTHON), "-m", f"tests.familiar.{module}", package]
     done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=True)
-    return _by_name(json.loads(done.stdout))
+    return json.loads(done.stdout)
 
 
 def _by_name(entries: Sequence[JSONObject]) -> dict[str, JSONObject]:
@@ -72,3 +78,62 @@ def test_every_difference_that_is_named_is_one(package: str) -> None:
 
 def test_entries_are_those_of_every_function(package: str) -> None:
     assert list(entries_of(package)) == list(_by_name(ours()))
+
+
+ALIKE: dict[str, JSONObject] = {"a number as text": {"texts": ["4"], "structured": {"result": 4}}}
+
+ANSWERS: dict[str, dict[str, JSONObject]] = {
+    "ours": {
+        "a text": {"texts": ["a"]},
+        "nothing": {"texts": []},
+        "a list": {"texts": ["[1,2]"], "structured": {"result": [1, 2]}},
+        "an object without a type": {"texts": ['{"a":1}'], "structured": {"a": 1}},
+        "an undeclared argument": {"texts": ["4"], "structured": {"result": 4}},
+        "an unknown tool": {"code": -32602},
+        "an exception": {"texts": ["Tool execution failed"], "error": True},
+        "a tool error": {"texts": ["try again"], "error": True},
+        "an error with a code": {"code": 1001},
+        "a result against its schema": {
+            "texts": ["Tool mismatch returned a result that does not match its output schema"],
+            "error": True,
+        },
+    },
+    "official-sdk": {
+        "a text": {"texts": ["a"], "structured": {"result": "a"}},
+        "nothing": {"texts": [], "structured": {"result": None}},
+        "a list": {"texts": ["1", "2"], "structured": {"result": [1, 2]}},
+        "an object without a type": {"texts": ['{\n  "a": 1\n}']},
+        "an undeclared argument": {"texts": ["4"], "structured": {"result": 4}},
+        "an unknown tool": {"texts": ["Unknown tool: nope"], "error": True},
+        "an exception": {"texts": ["Error executing tool crash"], "error": True},
+        "a tool error": {"texts": ["Error executing tool fail: try again"], "error": True},
+        "an error with a code": {"code": 1001},
+        "a result against its schema": {"texts": ["Error executing tool mismatch"], "error": True},
+    },
+    "fastmcp": {
+        "a text": {"texts": ["a"], "structured": {"result": "a"}},
+        "nothing": {"texts": []},
+        "a list": {"texts": ["[1,2]"], "structured": {"result": [1, 2]}},
+        "an object without a type": {"texts": ['{"a":1}'], "structured": {"a": 1}},
+        "an undeclared argument": {"texts": ["1 validation error for call[double]"], "error": True},
+        "an unknown tool": {"texts": ["Unknown tool: 'nope'"], "error": True},
+        "an exception": {"texts": ["Error calling tool 'crash': boom"], "error": True},
+        "a tool error": {"texts": ["try again"], "error": True},
+        "an error with a code": {"texts": ["Error calling tool 'refuse': custom"], "error": True},
+        "a result against its schema": {"client": "RuntimeError"},
+    },
+}
+"""What docs/code-tools.md says of each package; of texts their first line, where that is an error."""
+
+
+def test_answers_of_ours_are_as_documented() -> None:
+    assert calling.ours() == {**ANSWERS["ours"], **ALIKE}
+
+
+def test_answers_of_a_package_are_as_documented(package: str) -> None:
+    answers = calling.official_sdk() if package == "official-sdk" else elsewhere("calling", package)
+    for answer in answers.values():
+        if answer.get("error"):
+            answer["texts"] = [answer["texts"][0].partition("\n")[0]]
+
+    assert answers == {**ANSWERS[package], **ALIKE}
