@@ -70,4 +70,10 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
+    try:
+        return getattr(import_module(_MODULES[name]), name)
+    except ModuleNotFoundError as exc:
+        if exc.name != "pydantic":
+            raise
+        message = f"{name} is pydantic's, which is in the extra `code`: pip install 'stile[code]'"
+        raise ModuleNotFoundError(message, name=exc.name) from exc

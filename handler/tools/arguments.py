@@ -67,7 +67,8 @@ class TypedArguments:
         closed = {"additionalProperties": False} if self._options.extra == "forbid" else {}
         schema = {**self._model.schema(), **closed}
         _refuse_bad(schema, "parameters", self._place)
-        return schema
+        properties = {name: _without_misfit(each, schema) for name, each in schema["properties"].items()}
+        return {**schema, "properties": properties}
 
     @functools.cached_property
     def _checker(self) -> Checker:
@@ -143,6 +144,14 @@ def _refuse(checker: Checker, arguments: JSONObject) -> None:
         raise Misfits([f"/: nested more than {MAX_NESTING} deep"])
     if found := checker.violations(arguments):
         raise Misfits(found)
+
+
+def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
+    """A parameter's schema without a default that it refuses, as in ``name: str = None``; it holds all the same."""
+    alone = {**parameter, "$defs": schema.get("$defs", {})}
+    if "default" not in parameter or not Checker(alone, formats=False).violations(parameter["default"]):
+        return parameter
+    return {key: value for key, value in parameter.items() if key != "default"}
 
 
 def _refuse_bad(schema: JSONObject, what: str, place: Place) -> None:

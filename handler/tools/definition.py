@@ -135,13 +135,16 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> Tool
         name = _snake(type(target).__name__) if isinstance(target, Tool) else name_of(target)
     place = place_of(target, f"tool {name}" if name else "tool")
     check_name(name, place)
+    if _is_method(target):
+        place.refuse("a method waits for its instance: decorate it with @tool, and add the instance's with kit.add")
     if said.get("description") is None:
         said["description"] = _told(target)
     options = read_options(said, place)
     function = target.call if isinstance(target, Tool) else target
     bound = said.get("bind") or {}
     if options.input_schema is not None:
-        arguments: Arguments = SchemaArguments(read_raw_signature(function, hints, place=place), options, place)
+        takes = read_raw_signature(function, hints, bound=bound, place=place)
+        arguments: Arguments = SchemaArguments(takes, options, place)
         returns = hints.get("return", inspect.Parameter.empty)
     else:
         signature = read_signature(function, hints, bound=bound, place=place)
@@ -197,8 +200,9 @@ def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) ->
 
 def _is_method(function: Any) -> bool:
     """Whether a function stands in a class and waits for its first argument."""
-    first = next(iter(inspect.signature(function).parameters), "") if inspect.isfunction(function) else ""
-    return first in ("self", "cls")
+    if not inspect.isfunction(function) or "." not in function.__qualname__.rpartition("<locals>.")[2]:
+        return False
+    return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
 
 
 def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
@@ -225,7 +229,8 @@ def _said_by(tool: Tool) -> dict[str, Any]:
 
 def _told(target: Any) -> str | None:
     """What the docstring says of the function."""
-    text = vars(type(target)).get("__doc__") if isinstance(target, Tool) else plain_function(target).__doc__
+    text = vars(type(target)).get("__doc__") if isinstance(target, Tool) else ""
+    text = text or plain_function(target.call if isinstance(target, Tool) else target).__doc__
     return parse_docstring(text or "").description or None
 
 

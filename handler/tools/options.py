@@ -235,6 +235,8 @@ def _check_option(name: str, value: Any, place: Place) -> None:
         place.refuse(f"{name}: expected a text, got a blank one")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
+    if name == "timeout" and value <= 0:
+        place.refuse(f"timeout: expected seconds above 0, got {value!r}")
     if name in ("validate", "resume") and not callable(value):
         place.refuse(f"{name}: expected a function, got {value!r}")
     for alias in value if name == "aliases" else ():

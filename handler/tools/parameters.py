@@ -77,12 +77,8 @@ def read_signature(
         ToolDefinitionError: a parameter that no argument can fill, or a bound name that is none.
     """
     told = parse_docstring(plain_function(function).__doc__ or "").parameters
-    found = _signature(function, place)
-    for name in bound:
-        if name not in found.parameters:
-            place.refuse(f"bind: the function has no parameter {name}; it has {', '.join(found.parameters) or 'none'}")
     parameters, context = [], ""
-    for name, each in found.parameters.items():
+    for name, each in _known_parameters(function, bound, place).items():
         hint = hints.get(name, Any)
         if name in bound:
             continue
@@ -96,14 +92,18 @@ def read_signature(
     return Signature(parameters=tuple(parameters), context=context, returns=hints.get("return", NO_DEFAULT))
 
 
-def read_raw_signature(function: Callable[..., Any], hints: Mapping[str, Any], *, place: Place) -> Sequence[str]:
+def read_raw_signature(
+    function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: Place
+) -> Sequence[str]:
     """What a function with a schema of its own takes, in order: ``arguments``, ``context``, both, or neither.
 
     Raises:
         ToolDefinitionError: it takes more than these.
     """
     taken: list[str] = []
-    for name, each in _signature(function, place).parameters.items():
+    for name, each in _known_parameters(function, bound, place).items():
+        if name in bound:
+            continue
         if each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL, each.VAR_KEYWORD):
             if each.default is NO_DEFAULT and each.kind is each.KEYWORD_ONLY:
                 place.refuse(f"parameter {name}: with input_schema a function takes (arguments, context)")
@@ -123,11 +123,17 @@ def is_context(hint: Any) -> bool:
     return isinstance(hint, type) and issubclass(hint, Context)
 
 
-def _signature(function: Callable[..., Any], place: Place) -> inspect.Signature:
+def _known_parameters(
+    function: Callable[..., Any], bound: Mapping[str, Any], place: Place
+) -> Mapping[str, inspect.Parameter]:
     try:
-        return inspect.signature(function)
+        parameters = inspect.signature(function).parameters
     except (TypeError, ValueError) as exc:
         place.refuse(f"expected a function written in Python: {exc}", cause=exc)
+    for name in bound:
+        if name not in parameters:
+            place.refuse(f"bind: the function has no parameter {name}; it has {', '.join(parameters) or 'none'}")
+    return parameters
 
 
 def _text_beside(hint: Any) -> str:

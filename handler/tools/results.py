@@ -161,14 +161,14 @@ def _verbatim(given: ToolResult) -> JSONObject:
     if given.is_error:
         result["isError"] = True
     if given.meta is not None:
-        result["_meta"] = dict(given.meta)
+        result["_meta"] = to_json(given.meta)
     return result
 
 
 def _blocks(value: Any) -> list[JSONObject] | None:
     """The content blocks that ``value`` is, texts among them; nothing where it is data."""
     if isinstance(value, Content):
-        return [value.to_json()]
+        return [_block(value)]
     is_list = isinstance(value, list | tuple) and all(isinstance(each, Content | str) for each in value)
     if is_list and any(isinstance(each, Content) for each in value):
         return [_block(each) for each in value]
@@ -178,7 +178,8 @@ def _blocks(value: Any) -> list[JSONObject] | None:
 def _block(given: Any) -> JSONObject:
     match given:
         case Content():
-            return given.to_json()
+            block: JSONObject = to_json(given.to_json())  # what annotations hold is the author's
+            return block
         case str():
             return Text(given).to_json()
     raise TypeError(f"expected a content block or a text, got {type(given).__name__}")

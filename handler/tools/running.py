@@ -57,13 +57,21 @@ async def run_tool(tool: ToolDefinition, arguments: Any, ctx: Context) -> JSONOb
         raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
     _require_authorised(tool, ctx)
     ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
+    try:
+        return await _answer(tool, arguments, ctx)
+    except McpError:
+        raise
+    except Exception:
+        LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
+        return _failed(ctx)
+
+
+async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired:
     allowed_s = ctx.remaining_time()
     try:
         async with no_task_left_behind():
             value = await _finished(tool, arguments, ctx)
         return value if isinstance(value, InputRequired) else tool.output.result_of(value, tool.name)
-    except McpError:
-        raise
     except InvalidArguments as exc:
         if tool.options.validation_errors == "protocol":
             details = [{"message": violation} for violation in exc.violations]
@@ -74,9 +82,6 @@ async def run_tool(tool: ToolDefinition, arguments: Any, ctx: Context) -> JSONOb
     except Expired:
         ctx.cancelled = True  # a function that is not async may still ask
         return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
-    except Exception:
-        LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
-        return _failed(ctx)
 
 
 def _failed(ctx: Context) -> JSONObject:

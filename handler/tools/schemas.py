@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -109,10 +110,12 @@ def to_json(value: Any) -> Any:
     """
     if _is_json(value):
         return value
-    _require_pydantic()
     from pydantic_core import to_jsonable_python
 
-    return to_jsonable_python(value, by_alias=True)
+    converted = to_jsonable_python(value, by_alias=True)
+    if not _is_json(converted):
+        raise ValueError("there is no JSON of a number that is not finite")
+    return converted
 
 
 def _is_json(value: Any) -> bool:
@@ -120,15 +123,13 @@ def _is_json(value: Any) -> bool:
         return all(type(name) is str and _is_json(each) for name, each in value.items())
     if type(value) is list:
         return all(map(_is_json, value))
-    return value is None or type(value) in (str, int, float, bool)
+    return value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
 
 
-def _require_pydantic(place: Place | None = None) -> None:
+def _require_pydantic(place: Place) -> None:
     try:
         import pydantic  # noqa: F401 - whether it is there
     except ModuleNotFoundError as exc:
-        if place is None:
-            raise
         place.refuse(MISSING, cause=exc)
 
 

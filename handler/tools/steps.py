@@ -20,7 +20,7 @@ from handler.tools.place import plain_function
 
 LOG = logging.getLogger("stile.tools")
 
-LEFT_BEHIND_S = 1.0
+LEFT_BEHIND_S = 0.2
 """How long tasks that a call left behind may take to end once they are cancelled."""
 
 _tasks: contextvars.ContextVar[set[asyncio.Task[Any]] | None] = contextvars.ContextVar("tasks", default=None)
@@ -138,7 +138,7 @@ def _outcome(task: asyncio.Future[Any]) -> Ok | Err:
 async def _called(function: Callable[[], Any]) -> Any:
     try:
         if inspect.iscoroutinefunction(plain_function(function)):
-            return await function()
+            return await settled(function())  # a wrapper around it need not be async
         return await settled(await _in_thread(function))
     except SystemExit as exc:  # would end the event loop
         raise RuntimeError("the tool called sys.exit") from exc

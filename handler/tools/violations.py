@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
@@ -16,6 +16,7 @@ from handler.bundle import JSONObject
 from handler.formats import FORMATS, MAX_MATCHED_CHARS
 
 MAX_VIOLATIONS = 50
+MAX_PLACES = 10
 MAX_SHOWN_CHARS = 80
 
 Formats = bool | Mapping[str, Callable[[str], bool]]
@@ -39,8 +40,9 @@ class Checker:
         return found
 
     def places(self, value: Any) -> list[str]:
-        """Where it is wrong, and by which rule, without anything of the value."""
-        return [f"{pointer_of(error.absolute_path)}: {error.validator}" for error in self._validator.iter_errors(value)]
+        """The first places where it is wrong, and by which rule, without anything of the value."""
+        errors = islice(self._validator.iter_errors(value), MAX_PLACES)
+        return [f"{pointer_of(error.absolute_path)}: {error.validator}" for error in errors]
 
 
 def refuse_bad_schema(schema: JSONObject) -> None:
@@ -105,33 +107,41 @@ def _sentences(error: Any) -> list[str]:
     pointer = pointer_of(error.absolute_path)
     match error.validator:
         case "required":
-            # jsonschema reports each missing name as an error of its own
-            names = [name for name in error.validator_value if f"'{name}'" in error.message]
-            return [f"{_below(pointer, name)}: required, but missing" for name in names if name not in error.instance]
+            # jsonschema reports each missing name as an error of its own.
+            missing = [name for name in error.validator_value if error.message.startswith(f"{name!r} ")]
+            found = [f"{_below(pointer, name)}: required, but missing" for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            known = error.schema.get("properties", {})
-            return [f"{_below(pointer, name)}: unknown name" for name in error.instance if name not in known]
-        case "anyOf":
-            return _of_any(pointer, error)
-    return [f"{pointer}: expected {_expected(error)}, got {_shown(error.instance)}"]
+            found = [
+                f"{_below(pointer, name)}: unknown name" for name in error.instance if _is_unknown(name, error.schema)
+            ]
+        case "anyOf" | "oneOf" if error.context:
+            found = _of_any(error)
+        case _:
+            found = []
+    return found or [f"{pointer}: expected {_expected(error)}, got {_shown(error.instance)}"]
 
 
-def _of_any(pointer: str, error: Any) -> list[str]:
+def _is_unknown(name: str, schema: Any) -> bool:
+    patterns = schema.get("patternProperties", {})
+    return name not in schema.get("properties", {}) and not any(re.search(each, name) for each in patterns)
+
+
+def _of_any(error: Any) -> list[str]:
     """What is wrong in the one branch that the value was meant for, or else all that was expected."""
     branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
     meant = [branch for branch in branches if not any(_is_other_kind(each, error) for each in branch)]
     if len(meant) == 1:
         return [sentence for each in meant[0] for sentence in _sentences(each)]
-    expected = dict.fromkeys(_expected(branch[0]) for branch in branches)
-    return [f"{pointer}: expected {' or '.join(expected)}, got {_shown(error.instance)}"]
+    kinds = [next((each for each in branch if _is_other_kind(each, error)), branch[0]) for branch in branches]
+    at = kinds[0] if len({tuple(each.absolute_path) for each in kinds}) == 1 else error
+    expected = dict.fromkeys(map(_expected, kinds))
+    return [f"{pointer_of(at.absolute_path)}: expected {' or '.join(expected)}, got {_shown(at.instance)}"]
 
 
-def _is_other_kind(branch_error: Any, error: Any) -> bool:
-    return (
-        branch_error.validator in ("type", "const", "enum")
-        and branch_error.absolute_path == error.absolute_path
-        and branch_error.context == []
-    )
+def _is_other_kind(found: Any, error: Any) -> bool:
+    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart."""
+    depth = len(found.absolute_path) - len(error.absolute_path)
+    return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
 
 
 def _expected(error: Any) -> str:

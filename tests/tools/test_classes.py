@@ -109,3 +109,12 @@ def test_class_is_taken_as_its_instance_without_arguments() -> None:
             return "pong"
 
     assert describe(Ping) == describe(Ping()) == {"name": "ping", "inputSchema": {"type": "object", "properties": {}}}
+
+
+def test_class_without_a_docstring_is_described_by_its_call() -> None:
+    class Ping(Tool):
+        def call(self) -> str:
+            """Say pong."""
+            return "pong"
+
+    assert describe(Ping)["description"] == "Say pong."

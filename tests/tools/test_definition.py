@@ -96,6 +96,7 @@ def test_class_gives_its_name_in_snake_case() -> None:
         ({"meta": ["k"]}, "meta: expected a mapping, got ['k']"),
         ({"hidden": "yes"}, "hidden: expected True or False, got 'yes'"),
         ({"timeout": True}, "timeout: expected a number, got True"),
+        ({"timeout": 0}, "timeout: expected seconds above 0, got 0"),
         ({"extra": "allow"}, "extra: expected one of ignore, forbid, got 'allow'"),
         ({"aliases": ["a b"]}, "name 'a b': expected"),
         ({"resume": "f"}, "resume: expected a function"),
@@ -381,3 +382,37 @@ def test_input_schema_that_is_none_is_refused() -> None:
         with pytest.raises(ToolDefinitionError) as caught:
             describe(tool(name="t", input_schema=given)(lambda arguments: None))
         assert sentence in caught.value.sentence
+
+
+def test_method_without_its_instance_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="tool owner_of: a method waits for its instance: decorate it"):
+        Toolkit().add(Desk.owner_of)
+    with pytest.raises(ToolDefinitionError, match="tool late: a method waits for its instance"):
+
+        class Office:
+            @Toolkit().tool
+            def late(self) -> None: ...
+
+
+@pytest.mark.parametrize("is_wrapper_async", [True, False])
+@pytest.mark.parametrize("is_wrapped_async", [True, False])
+def test_function_below_another_decorator_is_a_tool(*, is_wrapper_async: bool, is_wrapped_async: bool) -> None:
+    def plain(number: int) -> int:
+        return number
+
+    async def later(number: int) -> int:
+        return number
+
+    wrapped: Any = later if is_wrapped_async else plain
+
+    @functools.wraps(wrapped)
+    def wrapper(**arguments: int) -> Any:
+        return wrapped(**arguments)
+
+    @functools.wraps(wrapped)
+    async def async_wrapper(**arguments: int) -> Any:
+        return await wrapped(**arguments) if is_wrapped_async else wrapped(**arguments)
+
+    client = client_of(tool("same")(async_wrapper if is_wrapper_async else wrapper))
+
+    assert client.call("same", number=3).data == {"result": 3}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +12,12 @@ from handler.errors import CallError, UpstreamError
 from handler.testing import TestClient
 from tests.tools.cases import case
 from tests.tools.echo import client_of, echo
+
+
+@dataclass
+class Total:
+    amount: int
+
 
 FAILED = {"content": [{"type": "text", "text": "Tool execution failed"}], "isError": True}
 
@@ -143,3 +150,14 @@ def test_error_of_the_graphql_api_is_told_to_the_model() -> None:
     answer = raising(UpstreamError("the API did not answer in time")).call("crash")
 
     assert (answer.is_error, answer.text) == (True, "the API did not answer in time")
+
+
+@pytest.mark.parametrize("error", [ToolError([7]), ToolError("a", data=object())])
+def test_tool_error_that_cannot_be_sent_is_a_failure(error: ToolError) -> None:
+    assert raising(error).call("crash").json == FAILED
+
+
+def test_keys_and_values_that_are_nearly_json_are_written_as_json() -> None:
+    answer = raising(ToolError("a", data={1: (2, Total(3))})).call("crash")
+
+    assert answer.json["structuredContent"] == {"1": [2, {"amount": 3}]}

@@ -96,3 +96,42 @@ def test_field_is_pydantics() -> None:
 def test_other_names_are_not_there() -> None:
     with pytest.raises(AttributeError, match="module 'handler' has no attribute 'Server'"):
         _ = handler.Server
+
+
+WITHOUT_PYDANTIC = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pydantic", "pydantic_core"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from handler import Toolkit
+kit = Toolkit()
+@kit.tool
+def add(a: int) -> int: return a
+try:
+    %s
+except Exception as exc:
+    print(f"{type(exc).__name__}: {exc}")
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "sentence"),
+    [
+        ("kit.tools[0].entry", "tool add: tools in Python need pydantic, which is in the extra `code`"),
+        ("from handler import Field", "ModuleNotFoundError: Field is pydantic's, which is in the extra `code`"),
+    ],
+)
+def test_missing_pydantic_is_told_with_the_extra_that_brings_it(code: str, sentence: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PYDANTIC % code],
+        cwd=ROOT,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert sentence in done.stdout
+    assert "pip install 'stile[code]'" in done.stdout

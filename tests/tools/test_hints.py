@@ -360,3 +360,41 @@ def test_description_that_is_given_is_stronger_than_the_docstring() -> None:
         """Told."""
 
     assert describe(take)["description"] == "Given"
+
+
+def test_default_that_its_own_type_refuses_is_not_listed_and_holds() -> None:
+    nothing: Any = None
+
+    def take(name: str = nothing, sizes: Sequence[int] = (1,), mode: Level = Level.LOW) -> str:
+        return f"{name} {sizes}"
+
+    client = client_of(take)
+    properties = client.list_tools()[0]["inputSchema"]["properties"]
+
+    assert properties["name"] == {"type": "string"}
+    assert properties["sizes"] == {"type": "array", "items": {"type": "integer"}, "default": [1]}
+    assert properties["mode"]["default"] == 1
+    assert client.call("take").text == "None (1,)"
+
+
+def test_kind_of_a_discriminated_union_is_told_by_its_constant() -> None:
+    class Circle(BaseModel):
+        kind: Literal["circle"]
+        radius: float
+
+    class Square(BaseModel):
+        kind: Literal["square"]
+        side: float
+
+    @tool
+    def area(shape: Annotated[Circle | Square, Field(discriminator="kind")]) -> str:
+        return type(shape).__name__
+
+    client = client_of(area)
+    start = "Invalid arguments for tool area: "
+
+    assert client.call("area", shape={"kind": "square", "side": 1}).text == "Square"
+    assert client.call("area", shape={"kind": "circle"}).text == f"{start}/shape/radius: required, but missing"
+    assert client.call("area", shape={"kind": "round", "radius": 1}).text == (
+        f'{start}/shape/kind: expected "circle" or "square", got string "round"'
+    )

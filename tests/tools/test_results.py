@@ -300,6 +300,10 @@ def test_block_that_cannot_be_is_refused() -> None:
         math.nan,
         {"a": math.inf},
         ToolResult([7]),  # type: ignore[list-item] # what this test is about
+        ToolResult(data={"a": math.nan}, mirror=False),
+        ToolResult(data=(1, math.inf), mirror=False),
+        ToolResult("a", meta={"k": object()}),
+        Text("a", meta={"k": object()}),
     ],
 )
 def test_what_is_no_json_is_a_failure_that_says_nothing(value: Any, caplog: pytest.LogCaptureFixture) -> None:

@@ -241,3 +241,14 @@ def test_definition_of_another_kit_may_be_registered_again() -> None:
     assert kit.tools[1].entry["_meta"] == {"k": 1, "category": "Files"}
     with pytest.raises(ToolDefinitionError, match="name 'a b'"):
         kit.add(definition, name="a b")
+
+
+def test_bound_parameter_of_a_function_with_a_schema_of_its_own_is_no_context() -> None:
+    @tool(input_schema={"type": "object"})
+    def search(arguments: dict[str, Any], repo: str) -> str:
+        return f"{repo}: {arguments['query']}"
+
+    kit = Toolkit()
+    kit.add(search, bind={"repo": "docs"})
+
+    assert TestClient(kit).call("search", query="a").text == "docs: a"

@@ -35,6 +35,17 @@ TREE: dict[str, Any] = {
         ({"additionalProperties": False}, {"a/b~c": 1}, ["/a~1b~0c: unknown name"]),
         ({"required": ["a", "b"]}, {}, ["/a: required, but missing", "/b: required, but missing"]),
         ({"items": {"type": "boolean"}}, [True, None], ["/1: expected boolean, got null"]),
+        ({"required": ["it's", 'a "b"']}, {}, ["/it's: required, but missing", '/a "b": required, but missing']),
+        (
+            {"properties": {"a": {}}, "patternProperties": {"^x": {}}, "additionalProperties": False},
+            {"a": 1, "xy": 1, "b": 1},
+            ["/b: unknown name"],
+        ),
+        (
+            {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
+            {"a": 1, "b": 2},
+            ['/: expected oneOf [{"required": ["a"]}, {"required": ["b"]}], got object'],
+        ),
         (TREE, {"size": "x"}, ['/size: expected integer, got string "x"']),
         (TREE, [{}], ["/0/size: required, but missing"]),
         (TREE, "x", ['/: expected object or array or null, got string "x"']),
