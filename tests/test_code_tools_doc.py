@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import handler
-from handler.tools.options import HINTS, KitOptions, RegistrationOptions, ToolOptions
+from handler.tools.option_checks import HINTS
+from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")

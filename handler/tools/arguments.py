@@ -11,11 +11,12 @@ from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
 from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.tools.context import Context
-from handler.tools.options import Options, read_schema
+from handler.tools.option_checks import read_schema
+from handler.tools.options import Options
 from handler.tools.parameters import Signature
 from handler.tools.place import Place
 from handler.tools.schemas import ArgumentsModel, Misfits, ValueType
-from handler.tools.violations import Checker, refuse_bad_schema
+from handler.tools.violations import Checker
 
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
 """What a function is called with: by position and by name."""
@@ -66,7 +67,6 @@ class TypedArguments:
     def schema(self) -> JSONObject:
         closed = {"additionalProperties": False} if self._options.extra == "forbid" else {}
         schema = {**self._model.schema(), **closed}
-        _refuse_bad(schema, "parameters", self._place)
         properties = {name: _without_misfit(each, schema) for name, each in schema["properties"].items()}
         return {**schema, "properties": properties}
 
@@ -112,7 +112,6 @@ class SchemaArguments:
         schema = self._written if self._type is None else self._type.schema("validation")
         if schema is None or schema.get("type") != "object":
             self._place.refuse("input_schema: expected a type with fields")
-        _refuse_bad(schema, "input_schema", self._place)
         return schema
 
     @functools.cached_property
@@ -152,13 +151,6 @@ def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
     if "default" not in parameter or not Checker(alone, formats=False).violations(parameter["default"]):
         return parameter
     return {key: value for key, value in parameter.items() if key != "default"}
-
-
-def _refuse_bad(schema: JSONObject, what: str, place: Place) -> None:
-    try:
-        refuse_bad_schema(schema)
-    except ValueError as exc:
-        place.refuse(f"{what}: {exc}", cause=exc)
 
 
 def unstringified(arguments: JSONObject, schema: JSONObject) -> JSONObject:

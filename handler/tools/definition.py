@@ -13,10 +13,12 @@ from handler.bundle import JSONObject
 from handler.tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
-from handler.tools.options import TOOL_OPTIONS, KitOptions, Options, check_name, is_hidden, read_options
+from handler.tools.option_checks import TOOL_OPTIONS, check_name, is_hidden, read_options
+from handler.tools.options import KitOptions, Options
 from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
+from handler.tools.violations import refuse_bad_schema
 
 Allow = Callable[[JSONObject, Context], bool]
 """Whether a caller may use a tool, of which the list entry is given."""
@@ -73,13 +75,21 @@ class ToolDefinition:
         members = {
             "title": options.title,
             "description": options.description,
-            "inputSchema": self.arguments.schema,
-            "outputSchema": self.output.schema,
+            "inputSchema": self._checked("input_schema", self.arguments.schema),
+            "outputSchema": self._checked("output_schema", self.output.schema),
             "annotations": options.annotations,
             "icons": list(options.icons),
             "_meta": options.entry_meta,
         }
         return {"name": self.name, **{key: value for key, value in members.items() if value or key == "inputSchema"}}
+
+    def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
+        """A schema, found to be one. Only here, because it takes longer than a call."""
+        try:
+            refuse_bad_schema(schema or {})
+        except ValueError as exc:
+            self.place.refuse(f"{what}: {exc}", cause=exc)
+        return schema
 
     def named(self, name: str) -> ToolDefinition:
         """The same tool by another name, which its errors say."""

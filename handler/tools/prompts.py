@@ -13,7 +13,8 @@ from handler.tools.content import Content, Text
 from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
 from handler.tools.docstrings import parse_docstring
-from handler.tools.options import PromptOptions, check_name, check_options
+from handler.tools.option_checks import check_name, check_options
+from handler.tools.options import PromptOptions
 from handler.tools.parameters import NO_DEFAULT, Signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.steps import answer_of

@@ -16,7 +16,8 @@ from handler.tools.content import EmbeddedResource
 from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
 from handler.tools.docstrings import parse_docstring
-from handler.tools.options import ResourceOptions, check_options
+from handler.tools.option_checks import check_options
+from handler.tools.options import ResourceOptions
 from handler.tools.parameters import Signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.schemas import to_json

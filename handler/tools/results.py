@@ -16,11 +16,12 @@ from handler.errors import CallError, ToolError
 from handler.json_shape import to_json_bytes
 from handler.tools.content import Content, ErrorObject, Text, ToolResult
 from handler.tools.continuation import Async, InputRequired
-from handler.tools.options import Options, read_schema
+from handler.tools.option_checks import read_schema
+from handler.tools.options import Options
 from handler.tools.parameters import NO_DEFAULT
 from handler.tools.place import Place
 from handler.tools.schemas import ValueType, to_json
-from handler.tools.violations import Checker, refuse_bad_schema
+from handler.tools.violations import Checker
 
 LOG = logging.getLogger("stile.tools")
 
@@ -72,10 +73,6 @@ class Output:
         elif self._options.version:
             versions = {name: {"type": "string"} for name in self._options.version}
             schema = {**schema, "properties": {**schema.get("properties", {}), **versions}}
-        try:
-            refuse_bad_schema(schema)
-        except ValueError as exc:
-            self._place.refuse(f"output_schema: {exc}", cause=exc)
         return schema
 
     @functools.cached_property

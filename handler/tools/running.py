@@ -35,7 +35,7 @@ MAX_STEPS = 32
 """How often one call may go on with ``Async``."""
 
 RESUME_S = 0.5
-"""What is kept of the time for ``resume`` to answer after work that was too slow; of less than 5 s, a tenth."""
+"""What is kept of the time for ``resume`` to answer after work that was too slow; of less than 2 s, a quarter."""
 
 FAILED = "Tool execution failed"
 
@@ -163,7 +163,7 @@ def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Awaitab
 
 
 async def _outcome_of(work: Awaitable[Any], ctx: Context) -> Ok | Err:
-    margin_s = min(RESUME_S, ctx.remaining_time() / 10)
+    margin_s = min(RESUME_S, ctx.remaining_time() / 4)
     try:
         return await wait_for(work, ctx, margin_s=margin_s)
     except Expired:

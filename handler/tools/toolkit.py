@@ -11,14 +11,13 @@ from handler.errors import ToolDefinitionError
 from handler.tools.context import Context
 from handler.tools.decorator import F
 from handler.tools.definition import Allow, KitDefaults, ToolDefinition, declare, define
+from handler.tools.option_checks import check_options, is_hidden
 from handler.tools.options import (
     KitOptions,
     PromptOptions,
     RegistrationOptions,
     ResourceOptions,
     ToolOptions,
-    check_options,
-    is_hidden,
 )
 from handler.tools.parameters import caller_names
 from handler.tools.place import Place

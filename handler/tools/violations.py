@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -28,7 +29,8 @@ class Checker:
     """One schema, ready to check values. Nothing outside it is ever read."""
 
     def __init__(self, schema: JSONObject, *, formats: Formats = True) -> None:
-        self._validator = _validator_class(formats)(schema, registry=Registry())
+        make = _standard_class(formats) if isinstance(formats, bool) else _validator_class(formats)
+        self._validator = make(schema, registry=Registry())
 
     def violations(self, value: Any) -> list[str]:
         """What is wrong: JSON pointers, what was expected and what came. After 50 of them, that there is more."""
@@ -84,6 +86,11 @@ def _compile(pattern: str) -> re.Pattern[str]:
         return re.compile(ends, re.ASCII)
     except re.error as exc:
         raise ValueError(f"pattern {pattern}: {exc}") from exc
+
+
+@functools.cache
+def _standard_class(formats: bool) -> Any:  # noqa: FBT001 - one of the two that are kept
+    return _validator_class(formats)
 
 
 def _validator_class(formats: Formats) -> Any:
