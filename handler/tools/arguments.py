@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
-from handler.json_shape import MAX_NESTING, nests_deeper
+from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.tools.context import Context
 from handler.tools.option_checks import read_schema
 from handler.tools.options import Options
@@ -175,8 +174,8 @@ def _read(value: Any, wanted: frozenset[str]) -> Any:
     if not isinstance(value, str) or "string" in wanted:
         return value
     try:
-        meant = json.loads(value)
-    except (ValueError, RecursionError):
+        meant = parse_json(value.encode())
+    except ValueError:
         return value
     return meant if wanted.intersection(JSON_TYPES.get(type(meant), ())) else value
 

@@ -224,7 +224,10 @@ def test_json_in_a_text_is_read_only_where_no_text_is_wanted(hint: Any, sent: st
     assert client_of(take).call("take", value=sent).text == got
 
 
-@pytest.mark.parametrize(("hint", "sent"), [(int, "[1]"), (int, "1.5x"), (list[int], "{}"), (bool, "1"), (int, "true")])
+@pytest.mark.parametrize(
+    ("hint", "sent"),
+    [(int, "[1]"), (int, "1.5x"), (list[int], "{}"), (bool, "1"), (int, "true"), (float, "1e400"), (float, "NaN")],
+)
 def test_json_of_another_type_in_a_text_is_refused(hint: Any, sent: str) -> None:
     def take(value: Any) -> str:
         return str(value)
