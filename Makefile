@@ -12,6 +12,7 @@ SAM_VENV ?= .venv-sam
 UV_VERSION ?= 0.13.8
 ARCH ?= arm64
 ROUNDS ?= 9
+CASES ?= 50000
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
@@ -46,10 +47,15 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 	STILE_REQUIRE="node,pypi,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/corpora $(ARGS)
 	$(VENV)/bin/python -m tests.corpora.table --check
 
+.PHONY: leaks
+leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
+	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
+
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
+	$(VENV)/bin/python -m benchmarks.policies
 
 .PHONY: run
 run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
@@ -78,6 +84,10 @@ smoke-test: $(VENV)/.stamp
 clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
 	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
+.PHONY: issuers
+issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
+	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
+
 .PHONY: audit
 audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
@@ -90,6 +100,7 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
@@ -144,6 +155,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/familiar.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/familiar.txt
+	@touch $@
+
+.stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make issuers\` installs an OpenID provider with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .venv-lock/.stamp: Makefile

@@ -7,11 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.policy import Mask, Predicate
+from handler.policy import Mask
+from handler.predicates import Predicate
 
 JSONObject = dict[str, Any]
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
+
+SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none itself
+"""What stands before the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
+
+RSA_BITS = range(2_048, 16_385)
+"""How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
 
 CONFIRM = "confirm"
 """The argument in which a caller says that its user agreed."""
@@ -26,6 +33,12 @@ class Operation:
     text: str  # the operation and the fragments it uses, without our directives and descriptions
     sha256: str  # of the text, by which an API may know it
     null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and callers may give
+    variables: tuple[str, ...]  # all that it declares
+    defaults: JSONObject  # what it gives those of them that a request leaves out
+
+    def coerced(self, sent: Mapping[str, Any]) -> JSONObject:
+        """The values that variables have, of those that are sent."""
+        return {**self.defaults, **sent}
 
     def sendable(self, variables: Mapping[str, Any]) -> JSONObject:
         """The variables as the API takes them."""
@@ -33,12 +46,27 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Binding:
+    """A variable that neither a model nor its user fills."""
+
+    variable: str
+    source: str  # claim | header | value
+    name: str  # of the claim or header
+    value: Any  # of a constant
+    read_as: str  # what a header's text is: string | integer | number | boolean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PersistedOperation:
     """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
 
     operation: Operation
-    variables: JSONObject  # the enforced schema
+    variables: JSONObject  # the enforced schema of those that callers fill, with guards: see guarded_schema.py
     mask: Mask
+    conditions: Mask  # that guard what variables can name
+    bindings: tuple[Binding, ...]
+    bound: JSONObject  # the schema of what the bindings give, as one object
+    scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +84,7 @@ class GraphQLEndpoint:
 
     mode: str  # off | persisted | on
     guards: Mapping[str, Mask]  # what holds there beside the bundle's: ``__schema``, ``__type``, Federation's fields
+    conditions: Mask  # all that a view of it depends on
     documents: tuple[PersistedDocument, ...]
 
 
@@ -83,25 +112,15 @@ class ToolOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Binding:
-    """A variable that neither a model nor its user fills."""
-
-    variable: str
-    source: str  # claim | header | value
-    name: str  # of the claim or header
-    value: Any  # of a constant
-    read_as: str  # what a header's text is: string | integer | number | boolean
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
     name: str
-    entry: JSONObject  # as tools/list shows it
-    arguments: JSONObject  # the enforced schema: JSON Schema 2020-12
+    entry: JSONObject  # as tools/list shows it to whom nothing is hidden, with guards: see guarded_schema.py
+    arguments: JSONObject  # the enforced schema, with guards: JSON Schema 2020-12
     flat: bool  # True: variables are the arguments; False: they stand under "variables"
     mask: Mask
+    conditions: Mask  # that guard what arguments can name
     operation: Operation
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of what the bindings give, as one object
@@ -112,7 +131,7 @@ class PrescribedTool:
 class Listing:
     """What ``tools/list`` shows of a GraphQL tool to callers of one outcome; no entry: nothing."""
 
-    outcome: Mask
+    outcome: Mask  # of the tool's conditions
     entry: JSONObject | None
 
 
@@ -121,8 +140,10 @@ class GraphQLTool:
     """The model writes a request against a subset of the schema."""
 
     name: str
+    entry: JSONObject  # what tools/list shows of it, its texts still templates of the schema: see graph/listing.py
     arguments: JSONObject
     guards: Mapping[str, Mask]  # coordinate -> mask, what the tool's patterns add to the bundle's guards
+    conditions: Mask  # all that a view of it depends on
     listings: tuple[Listing, ...]
     limits: Limits
     options: ToolOptions

@@ -142,6 +142,7 @@ def _prescribed(raw: JSONObject) -> PrescribedTool:
         arguments=require(raw, "arguments", dict),
         flat=require(raw, "flat", bool),
         mask=inside("mask", _mask, raw.get("mask")),
+        conditions=inside("conditions", _mask, raw.get("conditions")),
         operation=inside("operation", _operation, require(raw, "operation", dict)),
         bindings=each(raw, "bindings", _binding),
         bound=require(raw, "bound", dict),
@@ -177,14 +178,18 @@ def _operation(raw: JSONObject) -> Operation:
         text=require(raw, "text", str),
         sha256=require(raw, "sha256", str),
         null_is_absent=each(raw, "null_is_absent", _text),
+        variables=each(raw, "variables", _text),
+        defaults=require(raw, "defaults", dict),
     )
 
 
 def _graphql(raw: JSONObject) -> GraphQLTool:
     return GraphQLTool(
         name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
         arguments=require(raw, "arguments", dict),
         guards=mapping(raw, "guards", _mask),
+        conditions=inside("conditions", _mask, raw.get("conditions")),
         listings=each(raw, "listings", _listing),
         limits=inside("limits", _limits, require(raw, "limits", dict)),
         options=inside("options", _options, require(raw, "options", dict)),
@@ -258,6 +263,7 @@ def _graphql_endpoint(raw: JSONObject) -> GraphQLEndpoint:
     return GraphQLEndpoint(
         mode=require(raw, "mode", str),
         guards=mapping(raw, "guards", _mask),
+        conditions=inside("conditions", _mask, raw.get("conditions")),
         documents=each(raw, "documents", _document),
     )
 
@@ -273,6 +279,10 @@ def _persisted(raw: Any) -> PersistedOperation:
         operation=inside("operation", _operation, require(raw, "operation", dict)),
         variables=require(raw, "variables", dict),
         mask=inside("mask", _mask, raw.get("mask")),
+        conditions=inside("conditions", _mask, raw.get("conditions")),
+        bindings=each(raw, "bindings", _binding),
+        bound=require(raw, "bound", dict),
+        scopes=each(raw, "scopes", _text),
     )
 
 

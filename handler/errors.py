@@ -4,6 +4,8 @@
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
       PatternRefused            a regular expression that is none, or may take very long
+      PredicateRefused          a condition of a policy that cannot be read
+      KeyRefused                a text that is no public key for its algorithm
       BundleError               bytes that are no bundle this release can serve
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
@@ -15,7 +17,9 @@
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      anonymous, where a credential is asked for
-        CredentialRefused       a credential that is unknown, expired or malformed
+        CredentialRefused       a credential that is unknown or expired
+        CredentialMalformed     a request whose credential cannot be read
+        InsufficientScope       a credential whose scopes do not reach
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
       DocumentNotFound          no persisted document of that id for this caller
@@ -24,12 +28,12 @@
         ConsentRequired         the caller's user has not agreed to it
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
+        ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
         ToolError               what a tool in Python says went wrong
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
         InvalidParams           the standard one for what was sent
         AuthenticationRequired  a tool that needs a credential for an API behind it
-        InsufficientScope       a tool that needs scopes which the caller has not
       ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
 None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that. ``McpError`` alone carries a
@@ -75,6 +79,18 @@ class UnknownCoordinate(StileError):
 
 class PatternRefused(StileError):
     """A regular expression that values cannot be matched against; the message says why."""
+
+
+class PredicateRefused(StileError):
+    """A condition of a policy that cannot be read; the message says why. ``offset`` counts its characters from 0."""
+
+    def __init__(self, reason: str, *, offset: int) -> None:
+        super().__init__(reason)
+        self.offset = offset
+
+
+class KeyRefused(StileError):
+    """A text that is no public key for its algorithm; the message says why and shows nothing of it."""
 
 
 class BundleError(StileError):
@@ -151,21 +167,47 @@ class HttpTooLarge(HttpError):
 
 
 class AccessError(StileError):
-    """The caller may not do this."""
+    """The caller may not do this. ``reason`` is for the log, and holds nothing of what the caller sent."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 class CredentialRequired(AccessError):
-    """An anonymous caller, where a credential is asked for."""
+    """An anonymous caller, where a credential is asked for. ``scopes`` are what it needs, as far as that is known."""
 
-    def __init__(self) -> None:
-        super().__init__("a credential is required")
+    def __init__(self, scopes: Sequence[str] = ()) -> None:
+        super().__init__("a credential is required", reason="no_credential")
+        self.scopes = tuple(scopes)
 
 
 class CredentialRefused(AccessError):
-    """A credential that is unknown, expired or malformed. Never says which."""
+    """A credential that is unknown, expired or malformed. The message never says which, ``reason`` does."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("the credential was refused", reason=reason)
+
+
+class CredentialMalformed(AccessError):
+    """A request from which no one credential can be read."""
 
     def __init__(self) -> None:
-        super().__init__("the credential was refused")
+        forms = "Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
+        super().__init__(f"expected one credential, as {forms}", reason="malformed")
+
+
+class InsufficientScope(AccessError):
+    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
+
+    It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it can be the error of its item
+    alone: nothing but the status and the challenge of a whole response is lost by that.
+    """
+
+    def __init__(self, tool: str, scopes: Sequence[str]) -> None:
+        super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
+        self.tool = tool
+        self.scopes = tuple(scopes)
 
 
 class EndpointNotFound(StileError):
@@ -223,6 +265,13 @@ class ConsentRequired(CallError):
         self.say = say
 
 
+class ValuesRefused(CallError):
+    """A policy compares variables with who calls, and they do not match. Which ones is the author's matter."""
+
+    def __init__(self) -> None:
+        super().__init__("You are not allowed to make this call with these values. Nothing was sent.")
+
+
 class InvalidArguments(CallError):
     """Arguments that do not fit the tool's schema. ``violations`` are sentences with JSON pointers."""
 
@@ -235,16 +284,37 @@ class InvalidArguments(CallError):
         self.violations = tuple(violations)
 
 
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong with a GraphQL document. ``line`` and ``column`` count from 1; 0 names no place."""
+
+    message: str
+    line: int = 0
+    column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.line}:{self.column}: {self.message}" if self.line else self.message
+
+
 class DocumentRefused(CallError):
     """A GraphQL document that is malformed, passes a limit, or leaves the caller's view.
 
+    After ``MAX_FAULTS`` the last fault says how many there are beside these; ``complete``: no more than were given.
     ``sdl`` are the types that it got wrong, as the caller may use them; empty where none was.
     """
 
-    def __init__(self, messages: Sequence[str], *, sdl: str = "") -> None:
+    MAX_FAULTS = 10
+
+    def __init__(self, *faults: Fault, sdl: str = "", complete: bool = True) -> None:
+        more = len(faults) - self.MAX_FAULTS
+        if more > 0:
+            faults = (
+                *faults[: self.MAX_FAULTS],
+                Fault(f"and {more} more" if complete else f"and more than {more} more"),
+            )
         types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
-        super().__init__("The GraphQL request was refused: " + "; ".join(messages) + types)
-        self.messages = tuple(messages)
+        super().__init__("The GraphQL request was refused: " + "; ".join(map(str, faults)) + types)
+        self.faults = faults
         self.sdl = sdl
 
 
@@ -303,14 +373,6 @@ class AuthenticationRequired(McpError):
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")
-
-
-class InsufficientScope(McpError):
-    """A caller that lacks scopes. ``scopes`` are all that the tool asks for, so that one challenge names them."""
-
-    def __init__(self, scopes: Sequence[str]) -> None:
-        super().__init__(self.INVALID_REQUEST, f"Insufficient scope: expected {' '.join(scopes)}")
-        self.scopes = tuple(scopes)
 
 
 class ToolDefinitionError(StileError):

@@ -20,6 +20,8 @@ from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.pseudonyms import Pseudonyms
+from handler.server.tokens import TokenVerifier
 from handler.settings import Settings, read_settings
 from handler.storage import open_storage
 
@@ -36,7 +38,14 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     )
     for name in settings.preload:
         _preload(endpoints, name)
-    services = Services(endpoints=endpoints, http=http, allowed_origins=settings.allowed_origins)
+    services = Services(
+        endpoints=endpoints,
+        http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets),
+        allowed_origins=settings.allowed_origins,
+        public_url=settings.public_url,
+        pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
+    )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=_write_line)

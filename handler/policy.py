@@ -5,31 +5,21 @@ conditions that must all hold for a coordinate or an operation to be usable; an 
 that hold for one caller. Visible means: mask ⊆ outcome. Condition 0 never holds for anybody: it is what a pattern
 puts on the coordinates it hides.
 
-Pure: imports nothing of ours, and runs at deploy time and at request time alike.
+Pure, and runs at deploy time and at request time alike.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-Predicate = Mapping[str, Any]
-"""A small syntax tree: ``{"literal": false}``."""
+from handler.predicates import UNKNOWN, Predicate, holds, judge
 
 Mask = frozenset[int]
 
 OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
 NEVER: Predicate = {"never": True}
-
-
-def holds(predicate: Predicate) -> bool:
-    """Tell whether a predicate holds. A predicate of a kind that is not known here does not."""
-    match predicate:
-        case {"literal": bool(value), **others} if not others:
-            return value
-        case _:
-            return False
 
 
 def outcome_of(conditions: Sequence[Predicate], *, unrestricted: bool) -> Mask:
@@ -43,6 +33,64 @@ def outcome_of(conditions: Sequence[Predicate], *, unrestricted: bool) -> Mask:
         for number, predicate in enumerate(conditions)
         if predicate != NEVER and (unrestricted or holds(predicate))
     )
+
+
+YES, NO, DEPENDS = (True, False), (False, True), (True, True)
+"""What ``judge`` says of what holds, does not, and depends on variables that are not known."""
+
+
+class Judgement:
+    """What holds for one caller of one endpoint. Each condition is judged once, when it is first asked for.
+
+    ``claims`` are verified ones; ``None``: the caller brought none. A condition that never holds does not hold for an
+    unrestricted caller either.
+    """
+
+    def __init__(
+        self, conditions: Sequence[Predicate], *, claims: Mapping[str, Any] | None, unrestricted: bool = False
+    ) -> None:
+        self._conditions = conditions
+        self._claims = claims
+        self._unrestricted = unrestricted
+        self._judged: dict[int, tuple[bool, bool]] = {}
+
+    def meets(self, mask: Mask) -> bool:
+        """Whether all conditions of a mask hold, whatever values variables have."""
+        return all(self._verdict(number) == YES for number in mask)
+
+    def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
+        """Whether there may be values of these variables for which all conditions of a mask hold."""
+        return all(self._may_hold(number, variables) for number in mask)
+
+    def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
+        """Whether all conditions of a mask hold for these values of the variables."""
+        return all(self._verdict_with(number, variables) == YES for number in mask)
+
+    def outcome(self, conditions: Mask) -> Mask:
+        """Those of the conditions that hold, whatever values variables have."""
+        return frozenset(number for number in conditions if self._verdict(number) == YES)
+
+    def _verdict(self, number: int) -> tuple[bool, bool]:
+        verdict = self._judged.get(number)
+        if verdict is None:
+            verdict = self._judged[number] = self._judge(number, None)
+        return verdict
+
+    def _may_hold(self, number: int, variables: Collection[str]) -> bool:
+        verdict = self._verdict(number)
+        if verdict == DEPENDS:
+            verdict = self._judge(number, dict.fromkeys(variables, UNKNOWN))
+        return verdict[0]
+
+    def _verdict_with(self, number: int, variables: Mapping[str, Any]) -> tuple[bool, bool]:
+        verdict = self._verdict(number)
+        return self._judge(number, variables) if verdict == DEPENDS else verdict
+
+    def _judge(self, number: int, variables: Mapping[str, Any] | None) -> tuple[bool, bool]:
+        predicate = self._conditions[number] if 0 <= number < len(self._conditions) else NEVER
+        if predicate == NEVER or self._unrestricted:
+            return NO if predicate == NEVER else YES
+        return judge(predicate, self._claims, variables)
 
 
 def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:

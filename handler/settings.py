@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
+
+ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
+"""As browsers write them: a scheme, a host and perhaps a port, and nothing behind."""
+
+PUBLIC_URL = re.compile(r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*")
+
+MIN_LOG_KEY_CHARS = 32
+
+LOG_SUBJECTS = ("hashed", "plain")
+SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,7 +27,11 @@ class Settings:
     bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
     refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
-    allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call
+    allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
+    public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
+    log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
+    log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -32,8 +47,19 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         bundles=bundles,
         preload=_endpoints(environ),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
-        allowed_origins=frozenset(_list(environ, "STILE_ALLOWED_ORIGINS")),
+        allowed_origins=_origins(environ),
+        public_url=_public_url(environ),
+        log_key=_log_key(environ),
+        log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
+        secrets=read_secrets(environ),
     )
+
+
+def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
+    """The secrets that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
+    return {
+        name.removeprefix(SECRET_PREFIX): value for name, value in environ.items() if name.startswith(SECRET_PREFIX)
+    }
 
 
 def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -42,6 +68,38 @@ def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
         if not ENDPOINT_NAME.fullmatch(name):
             raise SettingsError("STILE_PRELOAD", name, expected="folder/name, several separated by commas")
     return names
+
+
+def _origins(environ: Mapping[str, str]) -> frozenset[str]:
+    origins = _list(environ, "STILE_ALLOWED_ORIGINS")
+    for origin in origins:
+        if not ORIGIN.fullmatch(origin):
+            expected = "origins such as https://app.example.com, several separated by commas, or *"
+            raise SettingsError("STILE_ALLOWED_ORIGINS", origin, expected=expected)
+    return frozenset(origins)
+
+
+def _public_url(environ: Mapping[str, str]) -> str:
+    url = environ.get("STILE_PUBLIC_URL", "").strip().rstrip("/")
+    if url and not PUBLIC_URL.fullmatch(url):
+        expected = "a URL such as https://mcp.example.com, without a query or fragment"
+        raise SettingsError("STILE_PUBLIC_URL", url, expected=expected)
+    return url
+
+
+def _log_key(environ: Mapping[str, str]) -> str:
+    key = environ.get("STILE_LOG_KEY", "")
+    if 0 < len(key) < MIN_LOG_KEY_CHARS:
+        raise SettingsError("STILE_LOG_KEY", "…", expected=f"{MIN_LOG_KEY_CHARS} characters or more")  # it is a secret
+    return key
+
+
+def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
+    """One of ``choices``; the first one where nothing is said."""
+    text = environ.get(name, "") or choices[0]
+    if text not in choices:
+        raise SettingsError(name, text, expected=" or ".join(choices))
+    return text
 
 
 def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -87,6 +87,7 @@ class TestClient:
 
         Raises:
             McpError: the answer is a JSON-RPC error.
+            InsufficientScope: the answer asks for a token with more scopes.
             AssertionError: the tool asks its user first; ``ask`` is for those.
         """
         answer = self.ask(name, arguments)

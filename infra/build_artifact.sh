@@ -2,6 +2,7 @@
 # Fill a folder with what the Lambda function needs: infra/build_artifact.sh FOLDER arm64|x86_64
 #
 # `sam build` calls it by way of `make build-StileFunction`. From the environment:
+#   STILE_EXTRAS         what endpoints need beyond the rest, as the command says when it publishes them: jwt
 #   STILE_LOCAL_BUNDLES  a folder of bundles to put beside the code, for `sam local` (events/local-env.json)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,6 +14,13 @@ case $2 in
 arm64) machine=aarch64 ;;
 x86_64) machine=x86_64 ;;
 *) echo "ARCH is arm64 or x86_64, not \"$2\"." >&2 && exit 1 ;;
+esac
+
+requirements=requirements/run.txt
+case ${STILE_EXTRAS:-} in
+"") ;;
+jwt) requirements=requirements/run-jwt.txt ;; # all of run.txt, and what verifies tokens
+*) echo "STILE_EXTRAS is jwt or nothing, not \"$STILE_EXTRAS\"." >&2 && exit 1 ;;
 esac
 
 python=$(infra/find_python.sh "$runtime")
@@ -31,10 +39,10 @@ if [ -n "$(ls -A "$artifact")" ]; then
 fi
 artifact=$(cd "$artifact" && pwd)
 
-echo "Installing requirements/run.txt for Python $runtime on $machine"
+echo "Installing $requirements for Python $runtime on $machine"
 # The lock names everything, so nothing is resolved; boto3 comes with the Lambda runtime.
 "${pip[@]}" install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
-    --require-hashes --requirement requirements/run.txt --only-binary=:all: \
+    --require-hashes --requirement "$requirements" --only-binary=:all: \
     --platform "manylinux2014_$machine" --implementation cp --python-version "$runtime" --target "$artifact"
 
 # Commands, test suites and what only an installer reads. METADATA stays, because packages look up their own

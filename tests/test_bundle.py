@@ -53,12 +53,15 @@ HANDMADE = Bundle(
             arguments={"type": "object", "properties": {"id": {"type": ["string", "integer"]}}, "required": ["id"]},
             flat=True,
             mask=frozenset({1, 2}),
+            conditions=frozenset({2}),
             operation=Operation(
                 name="Thing",
                 sha256="7" * 64,
                 kind="query",
                 text="query Thing($id: ID!) {\n  thing(id: $id)\n}",
                 null_is_absent=("deep",),
+                variables=("id", "deep", "tenant", "kind"),
+                defaults={"deep": False},
             ),
             bindings=(
                 Binding(variable="tenant", source="header", name="x-tenant", value=None, read_as="integer"),
@@ -70,7 +73,9 @@ HANDMADE = Bundle(
         GraphQLTool(
             name="things",
             arguments={"type": "object", "properties": {"query": {"type": "string"}}},
+            entry={"name": "things", "description": "{schema_sdl}"},
             guards={"Thing.price": HIDDEN},
+            conditions=frozenset({1}),
             listings=(
                 Listing(outcome=frozenset({1}), entry=None),
                 Listing(outcome=frozenset({1, 2}), entry={"name": "things"}),
@@ -117,14 +122,27 @@ HANDMADE = Bundle(
     graphql=GraphQLEndpoint(
         mode="persisted",
         guards={"Query._service": HIDDEN, "__schema": frozenset({2})},
+        conditions=frozenset({1, 2}),
         documents=(
             PersistedDocument(
                 id=f"sha256:{'d' * 64}",
                 operations=(
                     PersistedOperation(
-                        operation=Operation(name="", kind="query", text="{ a }", sha256="e" * 64, null_is_absent=()),
+                        operation=Operation(
+                            name="",
+                            kind="query",
+                            text="{ a }",
+                            sha256="e" * 64,
+                            null_is_absent=(),
+                            variables=(),
+                            defaults={},
+                        ),
                         variables={"type": "object", "properties": {}, "additionalProperties": False},
                         mask=frozenset({1}),
+                        conditions=frozenset(),
+                        bindings=(Binding(variable="org", source="claim", name="org.id", value=None, read_as=""),),
+                        bound={"type": "object", "properties": {"org": {"type": "integer"}}},
+                        scopes=("a:read",),
                     ),
                 ),
                 tools=("thing-by-id",),
@@ -142,7 +160,7 @@ EMPTY = replace(
     upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}, documents="text"),
     access=Access(anonymous="allow"),
     identity=Identity(issuers=(), api_keys=(), trusted_apis=()),
-    graphql=GraphQLEndpoint(mode="off", guards={}, documents=()),
+    graphql=GraphQLEndpoint(mode="off", guards={}, conditions=frozenset(), documents=()),
 )
 
 
@@ -327,6 +345,16 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
             ["graphql", "documents", 0, "operations", 0, "mask"],
             None,
             f"graphql.documents[0].operations[0].mask: expected {MASK}, got nothing",
+        ),
+        (
+            ["graphql", "documents", 0, "operations", 0, "bindings", 0, "source"],
+            1,
+            f"graphql.documents[0].operations[0].bindings[0].source: expected {TEXT}, got int",
+        ),
+        (
+            ["graphql", "documents", 0, "operations", 0, "bound"],
+            [],
+            f"graphql.documents[0].operations[0].bound: expected {OBJECT}, got list",
         ),
         (["identity", "api_keys", 0, "expires"], "never", f"identity.api_keys[0].expires: expected {INTEGER}, got str"),
     ],

@@ -6,13 +6,12 @@ from handler.policy import (
     HIDDEN,
     NEVER,
     OPEN,
-    Predicate,
     hidden_from,
     hidden_from_everybody,
-    holds,
     outcome_of,
     union_of,
 )
+from handler.predicates import Predicate, holds
 
 TRUE: Predicate = {"literal": True}
 FALSE: Predicate = {"literal": False}

@@ -16,16 +16,21 @@ import pytest
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.descriptions import MAX_ENUM_CHARS
+from handler.compiler.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.patterns import MAX_PATTERN_CHARS
 from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.policy import Judgement
 from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
+from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Function
+from tests.support.predicates import predicate_of
 from tests.support.upstream import Upstream
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -51,7 +56,7 @@ def workplace(tmp_path: Path, upstream: Upstream) -> Path:
 
 def test_readme_has_the_parts_that_these_tests_run() -> None:
     assert len(FILES) == 4
-    assert len(SESSIONS) == 3
+    assert len(SESSIONS) == 4
     assert len(SHELL) == 8
 
 
@@ -108,7 +113,8 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
           documents: text}
-        limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000}
+        limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000,
+          list_sizes: {}}
         access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true
@@ -125,6 +131,46 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     }  # fmt: skip
     assert made.upstream.timeout_s == 10
     assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)
+
+
+POLICIES_SDL = """
+type Query { employees: [Employee!]! employee(id: ID!): Employee customer(email: String!): String }
+type Mutation { fire(id: ID!): Boolean }
+type Employee { name: String salary: Int ssn: String }
+"""
+
+
+def test_policies_of_the_readme_are_read_and_conditions_are_as_its_table_says(tmp_path: Path) -> None:
+    section = README[README.index("### Policies") : README.index("### Tokens")]
+    (config,) = re.findall(r"^```yaml\n(access:\n.*?)^```", section, re.MULTILINE | re.DOTALL)
+    made = compiled(tmp_path, {"index.graphql": POLICIES_SDL, "config.yaml": config}).bundle
+    cells = [re.split(r"(?<!\\)\|", row)[1] for row in section.splitlines() if row.startswith("| `")]
+    forms = [form for cell in cells for form in re.findall(r"`([^`]+)`", cell)]
+
+    assert len(made.conditions) == 5  # never, and four of the example
+    hr, clerk = (Judgement(made.conditions, claims={"roles": roles}) for roles in (["hr"], []))
+    assert (hr.meets(made.guards["Employee.salary"]), clerk.meets(made.guards["Employee.salary"])) == (True, False)
+    assert len([predicate_of(form) for form in forms if "$" in form or form in ("true", "false")]) == 8
+
+
+def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path) -> None:
+    (config,) = re.findall(r"^```yaml\n(identity:\n.*?)^```", README, re.MULTILINE | re.DOTALL)
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": f"default_tool: false\n{config}"}
+    section = README[README.index("### Tokens") : README.index("## Deploy")]
+    told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)}
+
+    made = compiled(tmp_path, files)
+
+    assert [issuer.issuer for issuer in made.bundle.identity.issuers] == [
+        "https://login.example.com/",
+        "https://ci.example.com/",
+    ]
+    assert made.warnings == ()
+    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS}
+    assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
+    assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in section
+    assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in section
+    assert (FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S) == (10 * 60, 24 * 3600, 60)  # as its words say
 
 
 def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> None:

@@ -25,6 +25,49 @@ def test_lists_are_separated_by_commas() -> None:
     assert settings.refresh_s == 0.5
 
 
+def test_only_variables_that_are_called_secrets_can_be_referred_to() -> None:
+    environ = {"STILE_SECRET_LOGIN": "s3cret", "AWS_SECRET_ACCESS_KEY": "aws", "STILE_BUNDLES": "folder"}
+    settings = read_settings(environ)
+
+    assert settings.secrets == {"LOGIN": "s3cret"}
+    assert "s3cret" not in repr(settings)
+
+
+@pytest.mark.parametrize("origin", ["*", "http://localhost:3000", "https://[::1]:8080", "chrome-extension://abc"])
+def test_origins_are_as_browsers_write_them(origin: str) -> None:
+    settings = read_settings({"STILE_BUNDLES": "folder", "STILE_ALLOWED_ORIGINS": origin})
+
+    assert settings.allowed_origins == {origin}
+
+
+@pytest.mark.parametrize(
+    ("given", "url"),
+    [
+        ("https://mcp.example.com/", "https://mcp.example.com"),
+        (" https://example.com/mcp/v1/ ", "https://example.com/mcp/v1"),
+        ("http://127.0.0.1:3000", "http://127.0.0.1:3000"),
+        ("", ""),
+    ],
+)
+def test_public_url_loses_its_last_slash(given: str, url: str) -> None:
+    assert read_settings({"STILE_BUNDLES": "folder", "STILE_PUBLIC_URL": given}).public_url == url
+
+
+def test_log_key_is_in_no_message_and_no_representation() -> None:
+    secret = "a-secret-of-more-than-32-characters"
+    settings = read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": secret, "STILE_LOG_SUBJECT": "plain"})
+
+    assert (settings.log_key, settings.log_subject) == (secret, "plain")
+    assert secret not in repr(settings)
+    with pytest.raises(SettingsError) as caught:
+        read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": secret[:9]})
+    assert secret[:9] not in str(caught.value)
+
+
+ORIGINS = "origins such as https://app.example.com, several separated by commas, or *"
+URL = "a URL such as https://mcp.example.com, without a query or fragment"
+
+
 @pytest.mark.parametrize(
     ("name", "value", "expected"),
     [
@@ -36,6 +79,18 @@ def test_lists_are_separated_by_commas() -> None:
         ("STILE_REFRESH_S", "-1", "seconds, from 0 to 86400"),
         ("STILE_REFRESH_S", "nan", "seconds, from 0 to 86400"),
         ("STILE_REFRESH_S", "86401", "seconds, from 0 to 86400"),
+        ("STILE_ALLOWED_ORIGINS", "app.example.com", ORIGINS),
+        ("STILE_ALLOWED_ORIGINS", "https://app.example.com/", ORIGINS),
+        ("STILE_ALLOWED_ORIGINS", "https://a.example,https://b.example/x", ORIGINS),
+        ("STILE_ALLOWED_ORIGINS", "https://*.example", ORIGINS),
+        ("STILE_PUBLIC_URL", "mcp.example.com", URL),
+        ("STILE_PUBLIC_URL", "https://", URL),
+        ("STILE_PUBLIC_URL", "https://mcp.example.com?a=b", URL),
+        ("STILE_PUBLIC_URL", "https://mcp.example.com/#a", URL),
+        ("STILE_PUBLIC_URL", 'https://mcp.example.com/"', URL),
+        ("STILE_PUBLIC_URL", "https://user@mcp.example.com", URL),
+        ("STILE_LOG_KEY", "short", "32 characters or more"),
+        ("STILE_LOG_SUBJECT", "none", "hashed or plain"),
     ],
 )
 def test_value_that_does_not_fit_names_its_variable(name: str, value: str, expected: str) -> None:

@@ -18,9 +18,8 @@ from mcp.client.stdio import stdio_client
 
 from benchmarks.peers.cases import ROOT, Api, operation_of
 from benchmarks.peers.upstream import running_api
+from handler.commands.local import local_entries
 from handler.compiler.compile import compile_endpoint
-from handler.policy import outcome_of
-from handler.server.tools import list_entries
 
 HERE = Path(__file__).parent
 ENVIRONMENTS = ROOT / ".stile" / "peers"
@@ -83,8 +82,8 @@ def stile_tools(api: Api) -> list[JSONObject]:
         for kind, name, field in api.fields():
             operation = operation_of(kind, name, field)
             (folder / "operations" / f"{name}.graphql").write_text(operation, encoding="utf-8")
-        bundle = compile_endpoint(folder).bundle
-    return list_entries(bundle, outcome_of(bundle.conditions, unrestricted=True))
+        made = compile_endpoint(folder)
+    return local_entries(made)
 
 
 def _listed(api: Api, command: Sequence[str]) -> list[JSONObject]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, key, manifest, publish
+from handler.commands import build, call, check, dev, explain, key, manifest, publish
 
 
 class Command(Protocol):
@@ -27,6 +27,7 @@ COMMANDS: Mapping[str, Command] = {
     "check": check,
     "dev": dev,
     "call": call,
+    "explain": explain,
     "build": build,
     "publish": publish,
     "manifest": manifest,

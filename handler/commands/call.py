@@ -8,18 +8,16 @@ from contextlib import closing
 from typing import Any
 
 from handler.bundle import CONFIRM, PrescribedTool, Tool
-from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
+from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.errors import ToolNotFound
 from handler.http import HttpClient
-from handler.policy import outcome_of
 from handler.server.caller import Caller
-from handler.server.endpoints import Endpoint
-from handler.server.tools import call_tool
-from handler.storage import MemoryStorage
+from handler.server.tools import call_tool, find_tool
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -35,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="an argument or a variable: a text where the tool takes one, else JSON",
     )
+    add_caller_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
@@ -88,15 +87,15 @@ def _aliases(compiled: Compiled) -> list[str]:
 
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
-    endpoint = _endpoint(compiled)
+    endpoint = local_endpoint(compiled)
     arguments = arguments_for(endpoint.tools[options.tool], options.arguments)
-    outcome = outcome_of(compiled.bundle.conditions, unrestricted=True)
     try:
         with closing(HttpClient()) as http:
-            caller = Caller(endpoint=endpoint, outcome=outcome, http=http)
-            result = asyncio.run(call_tool(caller, options.tool, arguments))
+            judgement = endpoint.judgement_of(options.caller)
+            caller = Caller(endpoint=endpoint, principal=options.caller, judgement=judgement, http=http)
+            result = asyncio.run(_result(caller, options.tool, arguments))
     except ToolNotFound:
-        complain(f'"{options.tool}" has nothing left that a caller could see')
+        complain(f'"{options.tool}" is not for this caller: `stile explain` says why')
         return 1
     if options.json:
         show_json(result)
@@ -105,11 +104,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     return 1 if result.get("isError") else 0
 
 
-def _endpoint(compiled: Compiled) -> Endpoint:
-    storage = MemoryStorage()
-    storage.write(index_key(compiled.bundle.index), compiled.index)
-    storage.write(bundle_key(compiled.bundle.endpoint), write_bundle(compiled.bundle))
-    return Endpoint(compiled.bundle, storage)
+async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    return await call_tool(caller, await find_tool(caller, name), arguments)
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

@@ -11,12 +11,12 @@ from handler.bundle_json import KINDS
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
+from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
 from handler.json_shape import to_json_bytes
-from handler.policy import outcome_of
-from handler.server.tools import entry_of
+from handler.policy import Judgement
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
 
@@ -124,15 +124,15 @@ def _warnings(compiled: Compiled) -> list[Problem]:
 
 def _rows(compiled: Compiled) -> list[_Row]:
     bundle = compiled.bundle
-    everything = outcome_of(bundle.conditions, unrestricted=True)
-    anonymous = outcome_of(bundle.conditions, unrestricted=False)
+    endpoint = local_endpoint(compiled)
+    everything = Judgement(bundle.conditions, claims=None, unrestricted=True)
     rows = []
     for made in compiled.made:
         tool = made.tool
-        entry = entry_of(tool, everything)  # none where what the tool needs is hidden from everybody
+        entry = endpoint.entry(tool, everything)  # none where what the tool needs is hidden from everybody
         size = len(to_json_bytes(entry)) if entry else 0
         closed = bundle.access.anonymous != "allow" or tool.options.scopes
-        seen = None if closed else entry_of(tool, anonymous)
+        seen = None if closed else endpoint.entry(tool, endpoint.everybody)
         rows.append(
             _Row(
                 name=tool.name,
@@ -150,15 +150,25 @@ def _rows(compiled: Compiled) -> list[_Row]:
 
 
 def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
-    keys = len(bundle.identity.api_keys)
-    who = [_counted(keys, "API key")] if keys else []
+    identity = bundle.identity
+    counts = (
+        (identity.api_keys, "API key"),
+        (identity.issuers, "token issuer"),
+        (identity.trusted_apis, "trusted API"),
+    )
+    who = [_counted(len(found), what) for found, what in counts if found]
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:
-        return f"Who gets in: {' and '.join(who)}.", ""
+        return f"Who gets in: {_listed(who)}.", ""
     return (
-        "Nobody gets in once this is published: add an access section or identity.api_keys to config.yaml.",
+        "Nobody gets in once this is published: add an access section or identity to config.yaml.",
         "yellow",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _graphql(bundle: Bundle) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import argparse
 import errno
 import json
+import os
 import socket
 import threading
 import traceback
@@ -20,6 +21,8 @@ from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
+from handler.server.tokens import TokenVerifier
+from handler.settings import read_secrets
 from handler.storage import Storage
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
@@ -88,8 +91,10 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) ->
         services = Services(
             endpoints=_endpoints(workbench.storage),
             http=http,
+            tokens=TokenVerifier(http, secrets=read_secrets(os.environ)),
             allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
             development=True,
+            public_url=f"http://{HOST}:{port}",
         )
         config = uvicorn.Config(
             create_app(services, write_line=_write_line),

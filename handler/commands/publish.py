@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
+from handler.commands.publishable import have_no_secrets, have_public_key_sets, warn_of_extras
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
@@ -21,9 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     compiled = compile_or_complain(options.folder, stage=options.stage)
-    if not compiled or not _have_upstreams(compiled):
+    if not compiled or not _are_publishable(compiled):
         complain("Nothing was published.")
         return 1
+    warn_of_extras(compiled)
     return store_all(compiled, options.destination, force=options.force)
 
 
@@ -32,6 +34,11 @@ def _destination(text: str) -> str:
     if not text or (_OTHER_SCHEME.match(text) and not text.startswith("s3://")):
         raise argparse.ArgumentTypeError(f'"{text}": expected s3://bucket/prefix, or a folder')
     return text
+
+
+def _are_publishable(compiled: Sequence[Compiled]) -> bool:
+    judged = [judge(compiled) for judge in (_have_upstreams, have_no_secrets, have_public_key_sets)]
+    return all(judged)
 
 
 def _have_upstreams(compiled: Sequence[Compiled]) -> bool:

@@ -5,18 +5,21 @@ Source: IBM API Connect for GraphQL, "Using field policies".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
 from handler.bundle import Access
+from handler.compiler.conditions import Conditions
 from handler.compiler.coordinates import resolve, root_or_type, with_members
+from handler.compiler.predicates import parse_predicate
 from handler.compiler.problems import Place, Problems, suggestion
 from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
-from handler.compiler.yaml_section import BOOLEANS, Section
+from handler.compiler.yaml_section import Section
 from handler.errors import UnknownCoordinate
-from handler.policy import HIDDEN, NEVER, OPEN, Mask, Predicate
+from handler.policy import HIDDEN, OPEN, Mask
+from handler.predicates import Predicate
 
 FALSE: Predicate = {"literal": False}
 
@@ -27,41 +30,35 @@ META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
 """Policies of StepZen projects name these, whether or not there is such a field."""
 
 
-class Conditions:
-    """The distinct predicates of an endpoint; the first one never holds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What puts a mask on coordinates, as their author reads it. A default one is for what no other rule names."""
 
-    def __init__(self) -> None:
-        self._predicates: list[Predicate] = [NEVER]
-
-    def mask(self, predicate: Predicate) -> Mask:
-        """The mask of one predicate. What always holds needs no condition."""
-        if predicate == {"literal": True}:
-            return OPEN
-        if predicate not in self._predicates:
-            self._predicates.append(predicate)
-        return frozenset({self._predicates.index(predicate)})
-
-    def __iter__(self) -> Iterator[Predicate]:
-        return iter(self._predicates)
+    mask: Mask
+    coordinates: tuple[str, ...]
+    text: str
+    place: Place | None  # None: nothing stands there, which is what decides
+    default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
     """The conditions of an endpoint, and what they guard by themselves. What follows: see ``hiding.py``."""
 
-    conditions: tuple[Predicate, ...]
+    conditions: Conditions
+    rules: tuple[Rule, ...]
     guards: dict[str, Mask]
     shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
     graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Section) -> Access:
+def read_access(access: Section, identity: Iterable[Section]) -> Access:
     """Who gets in without a credential: ``access.anonymous``.
 
     They are challenged when there is a credential to ask for, or no policy lets them use anything.
     """
     access.expect("anonymous", "policies", "hide", "show")
-    default = "challenge" if identity.keys() or "policies" not in access else "allow"
+    default = "challenge" if any(section.keys() for section in identity) or "policies" not in access else "allow"
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
 
 
@@ -74,29 +71,47 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     the query type to them. What tells the API's whole schema or returns anything is hidden where no rule names it.
     """
     conditions = Conditions()
-    own: dict[str, Mask] = {}
-    ruled: dict[str, Mask] = {}
+    rules = _policy_rules(access, schema, conditions, problems)
+    hidden = _hidden(access, schema, problems)
+    guards = _masks([*rules, *hidden])
+    graphql_guards = _graphql_guards(guards, schema, rules)
+    return Policies(
+        conditions=conditions,
+        rules=(*rules, *hidden),
+        guards=guards,
+        shown=_shown(access, schema, _masks(hidden), problems),
+        graphql_guards=graphql_guards,
+    )
+
+
+def _policy_rules(access: Section, schema: GraphQLSchema, conditions: Conditions, problems: Problems) -> list[Rule]:
+    found: list[Rule] = []
     named: set[str] = set()
     for policy in access.sections("policies"):
         policy.expect("type", "rules", "policyDefault")
         type_ = _policy_type(policy, schema, problems)
-        masks = _rule_masks(policy, type_, schema, conditions, problems)
-        rest = _default_mask(policy, conditions, problems)
+        rules = _rules_of(policy, type_, schema, conditions, problems)
         if type_ and type_.name in named:
             name = policy.text("type")
             problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
         elif type_:
             named.add(type_.name)
-            ruled |= masks
-            own |= {coordinate: masks.get(coordinate, rest) for coordinate in _coordinates_of(type_, schema)}
+            found += rules
     for root in (schema.query_type, schema.mutation_type):
         if root and root.name not in named:
-            own |= dict.fromkeys(_coordinates_of(root, schema), conditions.mask(FALSE))
-    graphql_guards = _graphql_guards(own, schema, ruled=ruled)
-    hidden = _hidden(access, schema, problems)
-    own |= {coordinate: own.get(coordinate, OPEN) | HIDDEN for coordinate in hidden}
-    shown = _shown(access, schema, hidden, problems)
-    return Policies(conditions=tuple(conditions), guards=own, shown=shown, graphql_guards=graphql_guards)
+            text = f"no policy for {root.name}: nobody may use its fields"
+            fields = tuple(_coordinates_of(root, schema))
+            found.append(Rule(mask=conditions.mask(FALSE), coordinates=fields, text=text, place=None, default=True))
+    return found
+
+
+def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:
+    """Coordinate -> what its rules ask for."""
+    masks: dict[str, Mask] = {}
+    for rule in rules:
+        for coordinate in rule.coordinates:
+            masks[coordinate] = masks.get(coordinate, OPEN) | rule.mask
+    return masks
 
 
 def _coordinates_of(type_: FieldsType, schema: GraphQLSchema) -> list[str]:
@@ -105,13 +120,14 @@ def _coordinates_of(type_: FieldsType, schema: GraphQLSchema) -> list[str]:
     return [f"{type_.name}.{name}" for name in (*type_.fields, *introspection)]
 
 
-def _graphql_guards(own: dict[str, Mask], schema: GraphQLSchema, *, ruled: Collection[str]) -> dict[str, Mask]:
-    """What guards the endpoint's own GraphQL alone; taken out of ``own``, where only real fields stay."""
+def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Iterable[Rule]) -> dict[str, Mask]:
+    """What guards the endpoint's own GraphQL alone; taken out of ``guards``, where only real fields stay."""
     root = schema.query_type
     if root is None:
         return {}
+    ruled = {coordinate for rule in rules if not rule.default for coordinate in rule.coordinates}
     federation = [f"{root.name}.{name}" for name in FEDERATION_FIELDS if name in root.fields]
-    found = {name: own.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
+    found = {name: guards.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
     found |= {coordinate: HIDDEN for coordinate in federation if coordinate not in ruled}
     return {coordinate: mask for coordinate, mask in sorted(found.items()) if mask}
 
@@ -144,12 +160,20 @@ def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> 
     return None
 
 
-def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> set[str]:
-    """The coordinates of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
-    return with_members(schema, (coordinate for coordinate, _ in _coordinates(access, "hide", schema, problems)))
+def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> list[Rule]:
+    """The rules of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
+    return [
+        Rule(
+            mask=HIDDEN,
+            coordinates=tuple(sorted(with_members(schema, [coordinate]))),
+            text=f'access.hide "{coordinate}"',
+            place=place,
+        )
+        for coordinate, place in _coordinates(access, "hide", schema, problems)
+    ]
 
 
-def _shown(access: Section, schema: GraphQLSchema, hidden: set[str], problems: Problems) -> dict[str, Place]:
+def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], problems: Problems) -> dict[str, Place]:
     found: dict[str, Place] = {}
     for coordinate, place in _coordinates(access, "show", schema, problems):
         field, _, argument = coordinate.partition("(")
@@ -174,42 +198,56 @@ def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Pro
             problems.add(place, f'access.{key} "{text:.80}": {exc}')
 
 
-def _rule_masks(
-    policy: Section,
-    type_: FieldsType | None,
-    schema: GraphQLSchema,
-    conditions: Conditions,
-    problems: Problems,
-) -> dict[str, Mask]:
-    """The masks that rules put on fields. Without a type, which has been reported, the rest of them is judged."""
+def _rules_of(
+    policy: Section, type_: FieldsType | None, schema: GraphQLSchema, conditions: Conditions, problems: Problems
+) -> list[Rule]:
+    """The rules of one policy, and its default. Without a type, which has been reported, the rest of it is judged."""
     known = _coordinates_of(type_, schema) if type_ else []
-    found: dict[str, Mask] = {}
-    for rule in policy.sections("rules"):
-        rule.expect("name", "description", "condition", "fields")
-        mask = _condition_mask(rule, conditions, problems)
-        for name, place in rule.texts("fields"):
-            coordinate = f"{type_.name}.{name}" if type_ else ""
-            if coordinate in found:
-                problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
-            elif coordinate in known:
-                found[coordinate] = mask
-            elif type_ and name not in META_FIELDS:
-                hint = suggestion(name, type_.fields)
-                problems.add(place, f'type "{type_.name}" has no field "{name}"{hint}')
+    named: set[str] = set()
+    found: list[Rule] = []
+    for section in policy.sections("rules"):
+        section.expect("name", "description", "condition", "fields")
+        mask = _condition_mask(section, conditions, problems)
+        fields = _fields_of(section, type_, known, named, problems) if type_ else []
+        named.update(fields)
+        found.append(_rule(section, mask, fields))
+    default = policy.section("policyDefault")
+    default.expect("condition")
+    rest = [each for each in known if each not in named]
+    if default.keys():
+        return [*found, _rule(default, _condition_mask(default, conditions, problems), rest, default=True)]
+    text = "no rule names it, and the policy has no policyDefault: nobody may use it"
+    denied = conditions.mask(FALSE)
+    return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
+
+
+def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default: bool = False) -> Rule:
+    text = f"{'policyDefault: ' if default else ''}{' '.join(section.text('condition').split())}"
+    place = section.place("condition")
+    return Rule(mask=mask, coordinates=tuple(coordinates), text=text, place=place, default=default)
+
+
+def _fields_of(
+    rule: Section, type_: FieldsType, known: Collection[str], named: Collection[str], problems: Problems
+) -> list[str]:
+    """The coordinates that a rule names; ``named`` are those of the rules before it."""
+    found: list[str] = []
+    for name, place in rule.texts("fields"):
+        coordinate = f"{type_.name}.{name}"
+        if coordinate in named or coordinate in found:
+            problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
+        elif coordinate in known:
+            found.append(coordinate)
+        elif name not in META_FIELDS:
+            problems.add(place, f'type "{type_.name}" has no field "{name}"{suggestion(name, type_.fields)}')
     return found
 
 
-def _default_mask(policy: Section, conditions: Conditions, problems: Problems) -> Mask:
-    default = policy.section("policyDefault")
-    default.expect("condition")
-    return _condition_mask(default, conditions, problems) if default.keys() else conditions.mask(FALSE)
-
-
 def _condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
-    text = section.text("condition").strip()
-    if text not in BOOLEANS:
-        problems.add(
-            section.place("condition"),
-            f'the condition "{text:.80}" cannot be judged yet: expected true or false',
-        )
-    return conditions.mask({"literal": BOOLEANS.get(text, False)})
+    """The mask of a condition. What has a mistake counts as never met; what a variable holds is not shown."""
+    told = Problems() if section.is_variable("condition") else problems
+    text = section.text("condition")
+    predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), told)
+    if predicate is None and told is not problems:
+        section.refuse("condition", 'a condition, such as $jwt.role:String == "admin"')
+    return conditions.mask(predicate or FALSE)

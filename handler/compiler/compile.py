@@ -8,10 +8,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from handler.bundle import Bundle
-from handler.compiler.access import Policies, doubt_exceptions, read_access, read_policies
+from handler.compiler.access import Policies, Rule, doubt_exceptions, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.config import Config, read_config
 from handler.compiler.coordinates import with_members
+from handler.compiler.costs import with_list_sizes
 from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.external import ExternalSchema
@@ -26,6 +27,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.ways_around import doubt_ways_around
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
 from handler.policy import HIDDEN, OPEN
@@ -39,6 +41,7 @@ class Compiled:
     index: bytes
     made: tuple[MadeTool, ...]
     documents: tuple[PersistedDocument, ...]
+    rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
     warnings: tuple[Problem, ...]
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
@@ -84,12 +87,13 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         read_operations(executables, files, author, problems)
         raise problems.error()
 
-    content = build_index(author.schema)
+    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
     policies = read_policies(config.access, author.schema, problems)
     endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
     operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
+    doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems)
     doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
     declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
@@ -101,7 +105,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         endpoint=project.endpoint,
         sources=files.digest(),
         index=digest,
-        conditions=endpoint.conditions,
+        conditions=tuple(endpoint.conditions),
         guards=endpoint.guards,
         tools=tuple(each.tool for each in made),
         upstream=config.upstream,
@@ -117,9 +121,17 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         index=raw,
         made=made,
         documents=operations.documents,
+        rules=(*policies.rules, *_rules_of_directives(author)),
         warnings=problems.warnings,
         client_warnings=clients.warnings,
     )
+
+
+def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
+    """What directives in the schema hide, by the directive."""
+    for directive in dict.fromkeys(author.hidden.values()):
+        hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
+        yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
 
 
 def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
@@ -136,7 +148,7 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
 ) -> Endpoint:
     if author.schema is None:
         raise ValueError("an endpoint needs a schema")
-    consequences = Consequences(author.schema, shown=policies.shown)
+    consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
     hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
     own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
     return Endpoint(
@@ -145,6 +157,7 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
         index=index,
         scalars=read_scalars(config.scalars, author.schema, problems),
         conditions=policies.conditions,
+        own_guards=own,
         guards=consequences.of(own),
         external_guards=consequences.of(hidden),
         graphql_guards=policies.graphql_guards,

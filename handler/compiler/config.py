@@ -4,13 +4,13 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from urllib.parse import urlsplit
 
 import yaml
 
 from handler.bundle import Limits, Upstream
 from handler.compiler.files import CONFIG, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
+from handler.compiler.urls import is_http_url
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
@@ -18,9 +18,6 @@ KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
-
-JWT_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims")
-"""What StepZen projects say about the tokens they take."""
 
 DOCUMENTS = ("text", "documentId", "apollo")
 """How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
@@ -61,8 +58,9 @@ class Config:
 
     upstream: Upstream
     limits: Limits
+    list_sizes: Section  # of limits: coordinates of fields
     access: Section
-    identity: Section
+    identity: tuple[Section, ...]  # one, or as many as there are issuers
     scalars: Section
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
@@ -88,9 +86,11 @@ def read_config(
         if key in STEPZEN_BACKENDS:
             problems.warn(top.key_place(key), f'"{key}" is for backends that StepZen runs: it is ignored here')
     top.expect(*KEYS)
+    limits = top.section("limits")
     return Config(
         upstream=_upstream(top.section("upstream"), problems),
-        limits=_limits(top.section("limits")),
+        limits=_limits(limits),
+        list_sizes=limits.section("list_sizes"),
         access=top.section("access"),
         identity=_identity(top, problems),
         scalars=top.section("scalars"),
@@ -109,21 +109,13 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
 
 
-def _identity(top: Section, problems: Problems) -> Section:
-    """``identity``, or ``deployment.identity`` where StepZen has it. What it says of tokens lets nobody in yet."""
+def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
+    """``identity``, or ``deployment.identity`` where StepZen has it."""
     deployment = top.section("deployment")
     deployment.expect("identity")
     if "identity" in top and "identity" in deployment:
         problems.add(deployment.key_place("identity"), "identity stands outside of deployment too: keep one of them")
-    identity = (deployment if "identity" in deployment else top).section("identity")
-    found = identity.accept(*JWT_KEYS)
-    if found:
-        names = ", ".join(found)
-        problems.warn(
-            identity.key_place(found[0]),
-            f"identity: {names}: tokens are not read yet, so callers with a JWT are refused",
-        )
-    return identity
+    return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
 
 
 def _upstream(section: Section, problems: Problems) -> Upstream:
@@ -132,7 +124,7 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
     url = section.text("url")
     if "@" in url:  # not shown: it may hold a password
         problems.add(section.place("url"), '"upstream.url": expected a URL without credentials in it')
-    elif url and not _is_http_url(url):
+    elif url and not is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
     timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
     if timeout_s > FUNCTION_TIMEOUT_S:
@@ -173,18 +165,8 @@ def header_fault(name: str, value: str) -> str:
     return ""
 
 
-def _is_http_url(url: str) -> bool:
-    if not url.isascii() or not url.isprintable() or " " in url:
-        return False
-    try:
-        parts = urlsplit(url)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0
-    except ValueError:
-        return False
-
-
 def _limits(section: Section) -> Limits:
-    section.expect(*Limits.__slots__)
+    section.expect(*Limits.__slots__, "list_sizes")
     return Limits(
         max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
         max_depth=section.integer("max_depth", 12, least=1, most=50),

@@ -31,6 +31,7 @@ class MadeTool:
 
     at: At
     tool: Tool
+    uses: tuple[str, ...]  # the coordinates of its operation
     runs: str
     types: int
     reads: bool

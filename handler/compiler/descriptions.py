@@ -41,9 +41,6 @@ GRAPHQL_TOOL = (
 OPERATION_NAME = "Which operation of `query` to run, when it holds more than one."
 VARIABLES = "Values for the variables that the operation declares, by name."
 
-MAX_SDL_BYTES = 16_384
-"""Above this a schema is summarised in a default description: clients cut or refuse what is much longer."""
-
 MAX_ENUM_CHARS = 1_000
 """What an enum's values mean is left out above this: "AF: Afghanistan" for each country takes 6 KB of every tool."""
 
@@ -64,19 +61,6 @@ def expand_or(text: str | None, values: Mapping[str, str], default: str) -> str:
 def names_in(text: str) -> list[str]:
     """The names that stand in braces."""
     return _TEMPLATE_NAME.findall(text)
-
-
-def query_description(sdl: str, root_fields: Mapping[str, tuple[str, ...]]) -> str:
-    """The default description of a GraphQL tool's ``query``: with the schema, or a summary of a large one."""
-    head = "The GraphQL request to run."
-    if len(sdl.encode()) <= MAX_SDL_BYTES:
-        return f"{head} It must be valid for this schema:\n\n{sdl}"
-    lines = [f"{kind}: {', '.join(names)}" for kind, names in root_fields.items()]
-    return (
-        f"{head} The schema is too large to show here. Its root fields are:\n\n"
-        + "\n".join(lines)
-        + '\n\nAsk for a type with a request such as { __type(name: "Query") { fields { name args { name } } } }.'
-    )
 
 
 def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:

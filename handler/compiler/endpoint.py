@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from graphql import GraphQLSchema
 
 from handler.bundle import Limits
+from handler.compiler.conditions import Conditions
 from handler.compiler.descriptions import GRAPHQL_TOOL
 from handler.compiler.hiding import Consequences
 from handler.compiler.scalars import Scalar
 from handler.graph.index import SchemaIndex
 from handler.graph.view import View, build_view
-from handler.policy import Mask, hidden_from
+from handler.policy import OPEN, Mask, hidden_from, outcome_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,17 +23,31 @@ class Endpoint:
     schema: GraphQLSchema
     index: SchemaIndex
     scalars: Mapping[str, Scalar]  # the author's own, by name
-    conditions: tuple[Mapping[str, object], ...]
-    guards: Mapping[str, Mask]
+    conditions: Conditions
+    own_guards: Mapping[str, Mask]  # what is decided of single coordinates
+    guards: Mapping[str, Mask]  # the same with all that follows
     external_guards: Mapping[str, Mask]  # those that hide from every client of the API; empty: none does
     graphql_guards: Mapping[str, Mask]  # what the endpoint's own GraphQL adds to them
     consequences: Consequences
     limits: Limits
     any_document: bool  # whether the upstream takes documents that it has not seen
 
+    def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
+        """What guards of single coordinates add to the endpoint's, with what follows from both together."""
+        both = {place: self.own_guards.get(place, OPEN) | own.get(place, OPEN) for place in {**self.own_guards, **own}}
+        added = {place: mask - self.guards.get(place, OPEN) for place, mask in self.consequences.of(both).items()}
+        return {place: mask for place, mask in added.items() if mask}
+
     def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
         """What callers of one outcome may use, with a tool's own guards on top."""
         return build_view(self.index, hidden_from(outcome, self.guards, guards))
+
+    def conditions_of(self, guards: Mapping[str, Mask]) -> Mask:
+        """What views depend on that have these guards on top: masks of what nobody sees change none."""
+        everything = outcome_of(self.conditions, unrestricted=True)
+        whole = self.view_of(everything, guards)
+        both = [*self.guards.items(), *guards.items()]
+        return OPEN.union(*(mask for place, mask in both if place.partition(".")[0] in whole.members)) & everything
 
     @property
     def name_variables(self) -> dict[str, str]:

@@ -13,17 +13,17 @@ from handler.compiler.descriptions import (
     doubt_descriptions,
     expand,
     expand_or,
-    query_description,
 )
 from handler.compiler.directives import ToolDirective, VisibilityPattern
 from handler.compiler.doubts import doubt_request_tool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.files import ENTRY
 from handler.compiler.problems import NOWHERE, Place, Problems
-from handler.compiler.tool_options import NO_OPTIONS, default_annotations
+from handler.compiler.tool_options import NO_OPTIONS
 from handler.compiler.visibility import fold_types, hidden_by_patterns
-from handler.graph.view import BUILT_IN_SCALARS, View, print_view
-from handler.policy import Mask, outcome_of
+from handler.graph.listing import graphql_entry
+from handler.graph.view import BUILT_IN_SCALARS
+from handler.policy import Judgement, Mask
 
 DEFAULT_TOOL_PATTERNS = (VisibilityPattern(at=NOWHERE, expose=True, types="Query", fields=".*"),)
 
@@ -82,21 +82,25 @@ def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
 def _guarded_tool(
     endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
 ) -> MadeTool:
-    guards = fold_types(endpoint.schema, endpoint.consequences.of(own))
-    outcomes = {outcome_of(endpoint.conditions, unrestricted=unrestricted): None for unrestricted in (False, True)}
-    views = {outcome: endpoint.view_of(outcome, guards) for outcome in outcomes}
-    whole = list(views.values())[-1]
+    guards = fold_types(endpoint.schema, endpoint.guards_with(own))
+    conditions = endpoint.conditions_of(guards)
+    # Finished for what everybody may see, and for what an unrestricted caller may.
+    anonymous = Judgement(endpoint.conditions, claims=None).outcome(conditions)
+    views = {outcome: endpoint.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
+    whole = views[conditions]
+    template = _template(endpoint, declaration)
     doubt_request_tool(endpoint, guards, whole, at=declaration.at, problems=problems)
     options, roots = declaration.options, whole.root_fields()
     if "mutation" in roots and options.annotations.get("readOnlyHint"):
         problems.warn(declaration.at, f'"{declaration.name}" lets models send mutations and says readOnlyHint: true')
     tool = GraphQLTool(
         name=declaration.name,
+        entry=template,
         arguments=options.confirmed(REQUEST),
         guards=guards,
-        # Finished for what everybody may see, and for what an unrestricted caller may.
+        conditions=conditions,
         listings=tuple(
-            Listing(outcome=outcome, entry=_entry(endpoint, declaration, view)) for outcome, view in views.items()
+            Listing(outcome=outcome, entry=graphql_entry(template, view)) for outcome, view in views.items()
         ),
         limits=options.limited(endpoint.limits),
         options=options.served(output="text"),
@@ -104,6 +108,7 @@ def _guarded_tool(
     return MadeTool(
         at=declaration.at,
         tool=tool,
+        uses=(),
         runs="; ".join(f"{kind} {', '.join(names)}" for kind, names in roots.items()),
         types=sum(name not in BUILT_IN_SCALARS for name in whole.members),
         reads="query" in roots,
@@ -111,29 +116,19 @@ def _guarded_tool(
     )
 
 
-def _entry(endpoint: Endpoint, declaration: Declaration, view: View) -> JSONObject | None:
-    roots = view.root_fields()
-    if not roots:
-        return None
-    sdl = print_view(view)
-    values = {**endpoint.description_variables, "schema_sdl": sdl}
-    texts = {
-        "query": query_description(sdl, roots),
-        "operationName": OPERATION_NAME,
-        "variables": VARIABLES,
-    }
+def _template(endpoint: Endpoint, declaration: Declaration) -> JSONObject:
+    """What the tool's entry is made from for each view: see ``graph/listing.py``."""
+    values = endpoint.description_variables
+    texts = {"query": "", "operationName": OPERATION_NAME, "variables": VARIABLES}
     texts |= {
         key: expand_or(text, values, texts[key]) for key, text in declaration.descriptions.items() if key in texts
     }
-    properties = {
-        "query": {"type": "string", "description": texts["query"]},
-        "operationName": {"type": "string", "description": texts["operationName"]},
-        "variables": {"type": "object", "description": texts["variables"]},
-    }
+    types = {"query": "string", "operationName": "string", "variables": "object"}
+    properties = {name: {"type": types[name], "description": text} for name, text in texts.items()}
     entry = {
         "name": declaration.name,
         "description": expand_or(declaration.description, values, GRAPHQL_TOOL),
         "inputSchema": {"type": "object", "properties": properties, "required": ["query"]},
-        "annotations": default_annotations(writes="mutation" in roots),
+        "annotations": {},
     }
     return declaration.options.listed(entry)

@@ -26,6 +26,7 @@ from graphql import (
     is_required_input_field,
 )
 
+from handler.compiler.conditions import Conditions
 from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
 from handler.compiler.naming import joined
@@ -35,10 +36,14 @@ from handler.policy import OPEN, Mask
 
 
 class Consequences:
-    """What follows from guards in one schema. ``shown`` are coordinates that rule 2 leaves alone."""
+    """What follows from guards in one schema. ``shown`` are coordinates that rule 2 leaves alone.
 
-    def __init__(self, schema: GraphQLSchema, *, shown: Collection[str] = ()) -> None:
+    What is lost for want of any of its members gets a condition of its own, among ``conditions``.
+    """
+
+    def __init__(self, schema: GraphQLSchema, conditions: Conditions, *, shown: Collection[str] = ()) -> None:
         self._schema = schema
+        self._conditions = conditions
         self._shown = frozenset(shown)
         self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
         self.questions = Questions(schema)
@@ -79,24 +84,24 @@ class Consequences:
         while waiting:
             needed = waiting.pop()
             for dependent in (each for some in dependents for each in some.get(needed, ())):
-                waiting += _add(masks, dependent, masks[needed])
+                waiting += self._add(masks, dependent, masks[needed])
             owner, _, member = needed.partition(".")
             if member and "(" not in member and owner not in self._roots:
-                waiting += _add(masks, owner, self._mask_of_all(owner, masks))
+                waiting += self._add(masks, owner, self._mask_of_any(owner, masks))
 
-    def _mask_of_all(self, type_name: str, masks: Mapping[str, Mask]) -> Mask:
-        """What guards every member of a type: who may use none of them has no use for the type."""
-        members = (masks.get(coordinate, OPEN) for coordinate in self._members[type_name])
-        return next(members).intersection(*members)
+    def _mask_of_any(self, type_name: str, masks: Mapping[str, Mask]) -> Mask:
+        """What lets a caller use any member of a type: who may use none of them has no use for the type."""
+        members = {masks.get(coordinate, OPEN) for coordinate in self._members[type_name]}
+        return OPEN if OPEN in members else self._conditions.either(members)
 
-
-def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
-    """Add to a mask; the coordinate, if that was new to it."""
-    mask = masks.get(coordinate, OPEN)
-    if more <= mask:
-        return []
-    masks[coordinate] = mask | more
-    return [coordinate]
+    def _add(self, masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
+        """Add to a mask; the coordinate, if that was new to it."""
+        mask = masks.get(coordinate, OPEN)
+        new = frozenset(number for number in more - mask if not self._conditions.implies(mask, number))
+        if not new:
+            return []
+        masks[coordinate] = mask | new
+        return [coordinate]
 
 
 def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

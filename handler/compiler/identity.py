@@ -2,24 +2,158 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle import ApiKey, Identity
-from handler.compiler.problems import Problems
+from handler.bundle import SECRET_REFERENCE, ApiKey, Identity, Issuer, VerificationKey
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.public_keys import FAULTS, public_key_pem
+from handler.compiler.urls import is_http_url, is_on_loopback
 from handler.compiler.yaml_section import Section
+from handler.errors import KeyRefused
 
+ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
+"""What says whose tokens are taken."""
+
+CALLER_KEYS = ("api_keys", "trust_authorizer")
+"""What lets callers in without a token of their own."""
+
+PUBLIC_ALGORITHMS = tuple(FAULTS)
+"""Those whose keys are no secrets. A key set has no others."""
+
+MIN_SECRET_BYTES = 32
+"""Source: RFC 7518, section 3.2."""
+
+SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
+API_ID = re.compile(r"[A-Za-z0-9]+")
 SHA256_DIGITS = 64
 
 
-def read_identity(section: Section, problems: Problems) -> Identity:
-    """The keys that let their holders in."""
-    section.expect("api_keys")
-    return Identity(issuers=(), api_keys=tuple(_api_keys(section, problems)), trusted_apis=())
+def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
+    """Who vouches for callers. Each section is an issuer with its keys, or holds API keys, or both."""
+    issuers: list[Issuer] = []
+    for section in sections:
+        section.expect(*ISSUER_KEYS, *CALLER_KEYS)
+        if not section.accept(*ISSUER_KEYS):
+            continue
+        issuer = _issuer(section, problems)
+        if issuer.issuer in [other.issuer for other in issuers]:
+            which = f'the issuer "{issuer.issuer}"' if issuer.issuer else "an issuer without a name"
+            problems.add(section.place("issuer"), f"{which} stands here twice: give it one entry, with all keys")
+        issuers.append(issuer)
+    return Identity(
+        issuers=tuple(issuers),
+        api_keys=tuple(_api_keys(sections, problems)),
+        trusted_apis=tuple(api for section in sections for api in _trusted_apis(section, problems)),
+    )
 
 
-def _api_keys(identity: Section, problems: Problems) -> list[ApiKey]:
+def _issuer(section: Section, problems: Problems) -> Issuer:
+    keys = _keys(section, problems)
+    audiences = _names(section, "audience", problems)
+    if not keys and "jwksendpoint" not in section:
+        problems.add(section.place(), "an issuer needs the keys of its tokens: expected jwksendpoint or keys")
+    if not audiences:
+        place = section.key_place(section.accept(*ISSUER_KEYS)[0])
+        problems.warn(place, "no audience: any token of this issuer is taken, also one made for another API")
+    return Issuer(
+        issuer=section.text("issuer"),
+        audiences=audiences,
+        subject=section.text("subject"),
+        required_claims=_names(section, "claims", problems),
+        algorithms=_algorithms(section, problems),
+        jwks_url=_jwks_url(section, problems),
+        keys=keys,
+        leeway_s=section.integer("leeway_s", 30, least=0, most=300),
+    )
+
+
+def _names(section: Section, key: str, problems: Problems) -> tuple[str, ...]:
+    found = section.texts(key)
+    for text, place in found:
+        if not text:
+            problems.add(place, f"{section.name(key)}: expected a text that is not empty")
+    return tuple(text for text, _ in found)
+
+
+def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
+    if "algorithms" not in section:
+        return PUBLIC_ALGORITHMS
+    found = section.texts("algorithms")
+    for text, place in found:
+        if text not in PUBLIC_ALGORITHMS:
+            known = ", ".join(PUBLIC_ALGORITHMS) + suggestion(text, PUBLIC_ALGORITHMS)
+            problems.add(place, f'the keys of a key set cannot be for "{text:.80}": expected one of {known}')
+    if not found:
+        section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
+    return tuple(text for text, _ in found)
+
+
+def _jwks_url(section: Section, problems: Problems) -> str:
+    url = section.text("jwksendpoint")
+    if "@" in url:  # not shown: it may hold a password
+        name = section.name("jwksendpoint")
+        problems.add(section.place("jwksendpoint"), f"{name}: expected a URL without credentials in it")
+    elif "jwksendpoint" in section and not (is_http_url(url) and (url.startswith("https:") or is_on_loopback(url))):
+        section.refuse("jwksendpoint", "the https URL of a JSON Web Key Set")
+    return url
+
+
+def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
+    entries = section.sections("keys")
+    several = len(entries) > 1 or "jwksendpoint" in section
+    found: list[VerificationKey] = []
+    for entry in entries:
+        entry.expect("algorithm", "key", "keyid")
+        key = _key(entry, problems)
+        if several and not key.id:
+            entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
+        elif key.id and key.id in [other.id for other in found]:
+            problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"')
+        found.append(key)
+    return tuple(found)
+
+
+def _key(entry: Section, problems: Problems) -> VerificationKey:
+    algorithm, text = entry.text("algorithm"), entry.text("key")
+    if algorithm == "HS256":
+        _judge_secret(entry, text, problems)
+    elif algorithm not in PUBLIC_ALGORITHMS:
+        entry.refuse("algorithm", f"one of HS256, {', '.join(PUBLIC_ALGORITHMS)}")
+    else:
+        try:
+            text = public_key_pem(text, algorithm=algorithm)
+        except KeyRefused as exc:
+            problems.add(entry.place("key"), f"{entry.name('key')}: {exc}")
+    return VerificationKey(id=entry.text("keyid"), algorithm=algorithm, key=text)
+
+
+def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
+    """Report what is no secret for HS256. None of these sentences shows it."""
+    name, place = entry.name("key"), entry.place("key")
+    if text.startswith(SECRET_REFERENCE):
+        if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
+            problems.add(place, f"{name}: expected env:NAME, with letters, digits and _ in NAME")
+    elif not text:
+        problems.add(place, f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME")
+    elif "-----BEGIN" in text:
+        problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none")
+    elif len(text.encode()) < MIN_SECRET_BYTES:
+        problems.warn(place, f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token")
+
+
+def _trusted_apis(section: Section, problems: Problems) -> list[str]:
+    found = section.texts("trust_authorizer")
+    for text, place in found:
+        if not API_ID.fullmatch(text):
+            problems.add(place, f'"{text:.80}" is no API id: expected letters and digits, as in ID.execute-api.…')
+    return [text for text, _ in found]
+
+
+def _api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
     found: list[ApiKey] = []
-    for entry in identity.sections("api_keys"):
+    for entry in (entry for section in sections for entry in section.sections("api_keys")):
         key = _api_key(entry)
         if key.name and key.name in [other.name for other in found]:
             problems.add(entry.place("name"), f'two keys are named "{key.name}"')
@@ -28,13 +162,14 @@ def _api_keys(identity: Section, problems: Problems) -> list[ApiKey]:
 
 
 def _api_key(entry: Section) -> ApiKey:
-    entry.expect("name", "sha256", "expires")
+    entry.expect("name", "sha256", "claims", "expires")
     if not entry.text("name"):
         entry.refuse("name", "the name of the key, for the log")
     digest = entry.text("sha256").lower()
     if len(digest) != SHA256_DIGITS or set(digest) - set("0123456789abcdef"):
         entry.refuse("sha256", "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it")
-    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry), claims=None)
+    claims = entry.json_object("claims") if "claims" in entry else None
+    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry), claims=claims)
 
 
 def _expires(entry: Section) -> int:

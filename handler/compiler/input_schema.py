@@ -35,6 +35,7 @@ from handler.compiler.default_values import default_of, fits, with_fitting_defau
 from handler.compiler.descriptions import enum_description, joined, strongest, type_description
 from handler.compiler.inputs import Inputs
 from handler.compiler.scalars import ANYTHING, Scalar, scalar_note, scalar_of
+from handler.guarded_schema import guarded
 
 MAX_INLINE_DEPTH = 8
 """Input objects nested deeper than this are easier to read, and to write without end, by reference."""
@@ -138,13 +139,14 @@ class _Advertised(_Writer):
     def _definition(self, type_: Any) -> JSONObject:
         match type_:
             case GraphQLEnumType():
-                values = self._inputs.values(type_)
-                schema: JSONObject = {"type": "string", "enum": list(values)}
-                said = enum_description(values)
+                listed: JSONObject = {"type": "string", "enum": list(self._inputs.values(type_))}
+                schema = guarded(listed, self._inputs.guards(type_))
+                said = enum_description(self._inputs.open_values(type_))
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
                 properties = {name: self._property(field) for name, field in fields.items()}
-                schema = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
+                known = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
+                schema = guarded(known, self._inputs.guards(type_))
                 said = ""
             case _:
                 return scalar_of(type_, self._scalars).advertised
@@ -169,7 +171,7 @@ class _Advertised(_Writer):
         """What is to be said of every value of a type, whoever described the property that holds it."""
         match get_named_type(type_):
             case GraphQLEnumType() as named if named.name not in self._defined:
-                return enum_description(self._inputs.values(named))
+                return enum_description(self._inputs.open_values(named))
             case GraphQLScalarType() as named:
                 return scalar_note(named, self._scalars)
             case _:
@@ -209,7 +211,7 @@ class _Enforced(_Writer):
     def _definition(self, type_: Any) -> JSONObject:
         match type_:
             case GraphQLEnumType():
-                return {"enum": list(self._inputs.values(type_))}
+                return guarded({"enum": list(self._inputs.values(type_))}, self._inputs.guards(type_))
             case GraphQLInputObjectType():
                 # The one field that is given of a @oneOf object cannot be null.
                 fields = self._inputs.fields(type_)
@@ -218,7 +220,7 @@ class _Enforced(_Writer):
                     for name, field in fields.items()
                 }
                 closed = {"type": "object", "properties": properties, "additionalProperties": False}
-                return {**closed, **_field_rules(type_, fields)}
+                return guarded({**closed, **_field_rules(type_, fields)}, self._inputs.guards(type_))
             case _:
                 return scalar_of(type_, self._scalars).enforced
 

@@ -17,18 +17,22 @@ from graphql import (
 )
 
 from handler.compiler.operations import AuthorOperation
-
-Hidden = Callable[[str], bool]
-"""Whether a schema coordinate is hidden from everybody."""
+from handler.policy import OPEN, Mask, hidden_from_everybody
 
 
 class Inputs:
     """The variables of one operation, their types, and what of the input objects and enums below them can be given.
 
-    A type of which nothing is left is hidden itself, and so is what takes it: see ``hiding.py``.
+    ``mask`` is the operation's: what it asks for, whoever gives its variables meets. A type of which nothing is left is
+    hidden itself, and so is what takes it: see ``hiding.py``.
     """
 
-    def __init__(self, operation: AuthorOperation, schema: GraphQLSchema, hidden: Hidden) -> None:
+    def __init__(
+        self, operation: AuthorOperation, schema: GraphQLSchema, guards: Mapping[str, Mask], *, mask: Mask
+    ) -> None:
+        hidden = hidden_from_everybody(guards)
+        self._guards = guards
+        self._mask = mask
         nodes = [*operation.filled_by_model, *operation.bound]
         self.types: dict[str, Any] = {_name(node): type_from_ast(schema, node.type) for node in nodes}
         self._members = {
@@ -47,6 +51,18 @@ class Inputs:
     def values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
         """The values that can be given."""
         return {name: type_.values[name] for name in self._members[type_.name]}
+
+    def guards(self, type_: GraphQLInputObjectType | GraphQLEnumType) -> dict[str, Mask]:
+        """What callers have to meet beside the operation's mask, for each name that not all of them can give."""
+        found = {
+            name: self._guards.get(f"{type_.name}.{name}", OPEN) - self._mask for name in self._members[type_.name]
+        }
+        return {name: mask for name, mask in found.items() if mask}
+
+    def open_values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
+        """The values that everybody can give who can call the operation."""
+        guarded = self.guards(type_)
+        return {name: value for name, value in self.values(type_).items() if name not in guarded}
 
     def enums(self) -> list[GraphQLEnumType]:
         """The enums that a model may meet."""

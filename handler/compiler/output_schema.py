@@ -5,8 +5,9 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from graphql import (
     DocumentNode,
@@ -32,6 +33,7 @@ from graphql import (
 
 from handler.bundle import JSONObject
 from handler.compiler.sharing import SharedParts
+from handler.policy import OPEN, Mask, hidden_from_everybody
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},
@@ -60,19 +62,39 @@ MAX_DEPTH = 40
 
 
 def output_schema(
-    document: DocumentNode, schema: GraphQLSchema, hidden: Callable[[str], bool] = frozenset[str]().__contains__
+    document: DocumentNode,
+    schema: GraphQLSchema,
+    guards: Mapping[str, Mask] = MappingProxyType({}),
+    *,
+    mask: Mask = OPEN,
 ) -> JSONObject:
     """The schema of the structured content of an operation's answer. ``document`` is valid and has one operation.
 
-    ``hidden`` judges coordinates: enum values and possible types that are hidden from everybody are left out.
+    Enum values and possible types that ``guards`` hide from everybody are left out. Where some are for callers only who
+    meet more than the operation's ``mask``, none are listed: the others would read of them.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
     if root is None:
         raise ValueError(f"the schema has no {operation.operation.value} type")
     shared = SharedParts()
-    data = _nullable(_Shapes(document, schema, shared, hidden).composite(root, [_Part(operation.selection_set)]))
+    data = _nullable(
+        _Shapes(document, schema, shared, _Guards(guards, mask)).composite(root, [_Part(operation.selection_set)])
+    )
     return shared.write({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
+
+
+class _Guards:
+    """What may be said in the schema of a tool that callers see who meet its mask."""
+
+    def __init__(self, guards: Mapping[str, Mask], mask: Mask) -> None:
+        self.hidden = hidden_from_everybody(guards)
+        self._guards = guards
+        self._mask = mask
+
+    def lists(self, coordinates: Iterable[str]) -> bool:
+        """Whether all of them are for all of these callers."""
+        return all(self._guards.get(coordinate, OPEN) <= self._mask for coordinate in coordinates)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,11 +141,10 @@ _Alike = tuple[list[str], dict[str, _Selected]]
 
 
 class _Shapes:
-    def __init__(
-        self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts, hidden: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, document: DocumentNode, schema: GraphQLSchema, shared: SharedParts, guards: _Guards) -> None:
         self._schema = schema
-        self._hidden = hidden
+        self._hidden = guards.hidden
+        self._lists = guards.lists
         self._shared = shared
         self._depth = 0
         self._made: dict[Hashable, JSONObject] = {}
@@ -183,7 +204,9 @@ class _Shapes:
     def _value(self, names: list[str], part: _Selected) -> JSONObject:
         if part.type is not None:
             return self._typed(part.type, part.parts())
-        return {"type": "string", "enum": names} if part.name == "__typename" else {}
+        if part.name != "__typename":
+            return {}
+        return {"type": "string", **({"enum": names} if self._lists(names) else {})}
 
     def _typed(self, type_: GraphQLOutputType, below: Sequence[_Part]) -> JSONObject:
         if isinstance(type_, GraphQLNonNull):
@@ -196,7 +219,8 @@ class _Shapes:
                 return {"type": "array", "items": self._typed(type_.of_type, below)}
             case GraphQLEnumType():
                 values = [name for name in type_.values if not self._hidden(f"{type_.name}.{name}")]
-                return self._shared.add(type_.name, {"type": "string", **({"enum": values} if values else {})})
+                listed = values and self._lists(f"{type_.name}.{name}" for name in values)
+                return self._shared.add(type_.name, {"type": "string", **({"enum": values} if listed else {})})
             case _ if is_leaf_type(type_):
                 return dict(SCALARS.get(str(type_), {}))
             case _:

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import TypeGuard
+from typing import Any
 
-from graphql import BREAK, DocumentNode, FieldNode, Visitor, visit
+from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
 
-from handler.bundle import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation, PrescribedTool, Tool
+from handler.bundle import (
+    GraphQLEndpoint,
+    JSONObject,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
+from handler.compiler.bindings import coordinates_bound, read_bindings
+from handler.compiler.default_values import default_of
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.input_schema import enforced_schema
+from handler.compiler.input_schema import bound_schema, enforced_schema
 from handler.compiler.inputs import Inputs
 from handler.compiler.operations import AuthorOperation, Operations
 from handler.compiler.problems import Problems
 from handler.compiler.used import coordinates_used
-from handler.policy import hidden_from_everybody, union_of
+from handler.guarded_schema import conditions_in
+from handler.policy import union_of
 
 INTROSPECTION = ("__schema", "__type")
 
@@ -23,49 +34,81 @@ INTROSPECTION = ("__schema", "__type")
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
-    """What the endpoint's own GraphQL takes. Where it is off, no document is kept.
-
-    Operations with bound variables are called as tools alone: here their caller would have to fill these.
-    """
+    """What the endpoint's own GraphQL takes. Where it is off, no document is kept."""
     named = {operation.name: operation for operation in operations.valid}
-    same = {tool.operation.name: tool.name for tool in tools if _says_all(tool)}
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    scopes: dict[str, tuple[str, ...]] = {}
+    for tool in prescribed:
+        name = tool.operation.name
+        scopes[name] = tuple(dict.fromkeys((*scopes.get(name, ()), *tool.options.scopes)))
+    same = {
+        tool.operation.name: tool.name
+        for tool in prescribed
+        if _says_all(tool) and tool.options.scopes == scopes[tool.operation.name]
+    }
     documents = []
     for document in operations.documents if mode != "off" else ():
         found = [named[name] for name in document.operations if name in named]
         found += [document.anonymous] if document.anonymous else []
-        kept = [operation for operation in found if not _is_introspection(operation, problems) and not operation.bound]
+        kept = [operation for operation in found if not _is_introspection(operation, problems)]
         documents.append(
             PersistedDocument(
                 id=document.id,
-                operations=tuple(_persisted(endpoint, each) for each in kept if each.name not in same),
+                operations=tuple(
+                    _persisted(endpoint, each, scopes.get(each.name, ()), problems)
+                    for each in kept
+                    if each.name not in same
+                ),
                 tools=tuple(same[each.name] for each in kept if each.name in same),
             )
         )
-    return GraphQLEndpoint(mode=mode, guards=endpoint.graphql_guards, documents=tuple(documents))
+    return GraphQLEndpoint(
+        mode=mode,
+        guards=endpoint.graphql_guards,
+        conditions=endpoint.conditions_of(endpoint.graphql_guards),
+        documents=tuple(documents),
+    )
 
 
-def _says_all(tool: Tool) -> TypeGuard[PrescribedTool]:
-    """Whether a tool's arguments are its operation's variables, and nothing else."""
-    return isinstance(tool, PrescribedTool) and tool.flat and not tool.options.confirm and not tool.bindings
+def _says_all(tool: PrescribedTool) -> bool:
+    """Whether a tool's arguments are its operation's variables that callers fill, and nothing else."""
+    return tool.flat and not tool.options.confirm
 
 
-def sent(operation: AuthorOperation) -> Operation:
+def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     """An author's operation as the function sends it."""
+    defaults: JSONObject = {}
+    for node in operation.node.variable_definitions or ():
+        type_: Any = type_from_ast(schema, node.type)
+        found = default_of(node.default_value, type_)
+        if found:
+            defaults[node.variable.name.value] = found["default"]
     return Operation(
         name=operation.name,
         kind=operation.kind,
         text=operation.text,
         sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
         null_is_absent=tuple(sorted(operation.optional_conditions)),
+        variables=tuple(operation.variables),
+        defaults=defaults,
     )
 
 
-def _persisted(endpoint: Endpoint, operation: AuthorOperation) -> PersistedOperation:
-    inputs = Inputs(operation, endpoint.schema, hidden_from_everybody(endpoint.guards))
+def _persisted(
+    endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str, ...], problems: Problems
+) -> PersistedOperation:
+    used = coordinates_used(operation.document, endpoint.schema)
+    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
+    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
+    variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
     return PersistedOperation(
-        operation=sent(operation),
-        variables=enforced_schema(inputs, scalars=endpoint.scalars, flat=True),
-        mask=union_of(endpoint.guards, coordinates_used(operation.document, endpoint.schema)),
+        operation=sent(operation, endpoint.schema),
+        variables=variables,
+        mask=mask,
+        conditions=conditions_in(variables),
+        bindings=read_bindings(operation, endpoint.schema, problems),
+        bound=bound_schema(inputs, scalars=endpoint.scalars),
+        scopes=scopes,
     )
 
 

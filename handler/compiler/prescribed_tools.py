@@ -24,10 +24,11 @@ from handler.compiler.output_schema import output_schema
 from handler.compiler.persisted import asked_of_the_schema, sent
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.sizes import doubt_enums
-from handler.compiler.tool_options import default_annotations
 from handler.compiler.uploads import refuse_uploads
 from handler.compiler.used import coordinates_used
-from handler.policy import hidden_from_everybody, union_of
+from handler.graph.listing import default_annotations
+from handler.guarded_schema import conditions_in
+from handler.policy import union_of
 
 
 def prescribed_tool(
@@ -81,10 +82,9 @@ def _persisted_operation(
 def _operation_tool(
     endpoint: Endpoint, operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems
 ) -> MadeTool:
-    hidden = hidden_from_everybody(endpoint.guards)
-    inputs = Inputs(operation, endpoint.schema, hidden)
     used = coordinates_used(operation.document, endpoint.schema)
     mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
+    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
     doubt_operation(endpoint, operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
@@ -100,16 +100,18 @@ def _operation_tool(
             expand(declaration.description or "", values), expand(operation_description(operation), values)
         ),
         "inputSchema": advertised_schema(inputs, scalars=endpoint.scalars, descriptions=texts, flat=flat),
-        "outputSchema": output_schema(operation.document, endpoint.schema, hidden),
+        "outputSchema": output_schema(operation.document, endpoint.schema, endpoint.guards, mask=mask),
         "annotations": default_annotations(writes=operation.kind == "mutation"),
     }
+    arguments = enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry),
-        arguments=options.confirmed(enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)),
+        arguments=options.confirmed(arguments),
         flat=flat,
         mask=mask,
-        operation=sent(operation),
+        conditions=conditions_in(arguments),
+        operation=sent(operation, endpoint.schema),
         bindings=read_bindings(operation, endpoint.schema, problems),
         bound=bound_schema(inputs, scalars=endpoint.scalars),
         options=options.served(output="both"),
@@ -117,6 +119,7 @@ def _operation_tool(
     return MadeTool(
         at=declaration.at,
         tool=tool,
+        uses=tuple(used),
         runs=f"{operation.kind} {operation.name}",
         types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
         reads=operation.kind == "query",

@@ -27,6 +27,8 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
+from handler.bundle import JSONObject
+from handler.compiler.costs import declared_costs
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
 from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, without_foreign
@@ -67,6 +69,7 @@ class AuthorSchema:
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
     hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
+    costs: Mapping[str, JSONObject]  # coordinates of types and fields, each with what the schema index says of its cost
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
@@ -80,6 +83,7 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) ->
         tools=tuple(reader.tools),
         executables=tuple(reader.executables),
         hidden=_hidden(reader, schema, problems) if schema else {},
+        costs=declared_costs(reader.definitions, problems),
     )
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 from graphql import (
@@ -25,13 +26,16 @@ from graphql.language.block_string import is_printable_as_block_string
 from handler.bundle import JSONObject
 
 
-def build_index(schema: GraphQLSchema) -> JSONObject:
-    """The content of the schema index: see ``graph/index.py``. Subscriptions are left out, nothing serves them."""
+def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = MappingProxyType({})) -> JSONObject:
+    """The content of the schema index: see ``graph/index.py``. Subscriptions are left out, nothing serves them.
+
+    ``costs``: coordinate -> what the entry of a type or field says of its cost.
+    """
     roots = {"query": schema.query_type, "mutation": schema.mutation_type}
     return {
         "description": _description(schema.description),
         "roots": {kind: root.name for kind, root in roots.items() if root},
-        "types": {type_.name: _type(type_) for type_ in _types_in_reading_order(schema)},
+        "types": {type_.name: _type(type_, costs) for type_ in _types_in_reading_order(schema)},
     }
 
 
@@ -43,17 +47,21 @@ def _types_in_reading_order(schema: GraphQLSchema) -> Iterator[GraphQLNamedType]
             yield type_
 
 
-def _type(type_: GraphQLNamedType) -> JSONObject:
-    return {**_texts(type_.description, _type_directives(type_)), **_members(type_)}
+def _type(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObject:
+    own = costs.get(type_.name, {})
+    return {**_texts(type_.description, _type_directives(type_)), **_members(type_, costs), **own}
 
 
-def _members(type_: GraphQLNamedType) -> JSONObject:
+def _members(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONObject:
     match type_:
         case GraphQLObjectType() | GraphQLInterfaceType():
             return {
                 "kind": "object" if isinstance(type_, GraphQLObjectType) else "interface",
                 "interfaces": [interface.name for interface in type_.interfaces],
-                "fields": {name: _field(field) for name, field in type_.fields.items()},
+                "fields": {
+                    name: {**_field(field), **costs.get(f"{type_.name}.{name}", {})}
+                    for name, field in type_.fields.items()
+                },
             }
         case GraphQLInputObjectType():
             return {"kind": "input", "inputs": _inputs(type_.fields)}

@@ -123,11 +123,6 @@ NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
 """Those of the default tool."""
 
 
-def default_annotations(*, writes: bool) -> JSONObject:
-    """What clients are told where an author says nothing."""
-    return {"readOnlyHint": False, "destructiveHint": True} if writes else {"readOnlyHint": True}
-
-
 def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
     """The shared arguments among the values of ``@tool`` or ``@mcpTool``. What cannot be kept is reported."""
     meta = _meta(values["meta"])

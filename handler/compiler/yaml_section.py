@@ -1,22 +1,28 @@
 """Reading YAML with positions: every value is asked for by name and kind, and every refusal says where it stands.
 
 Scalars are read as the text that stands in the file and take their kind from what is asked for, so ``true`` and
-``"true"`` are the same, as in StepZen's files. Nodes are never turned into Python values as a whole, so an
-alias can be repeated as often as an author likes without growing anything.
+``"true"`` are the same, as in StepZen's files. Nodes are not turned into Python values as a whole, so an alias can
+be repeated as often as an author likes without growing anything; where values are needed (``json_object``), they are
+counted.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import yaml
 from graphql import Source
 
+from handler.bundle import JSONObject
 from handler.compiler.problems import Place, Problems, place_in, suggestion
 from handler.compiler.variables import NAME, Variables
+from handler.compiler.yaml_values import value_of
 
 BOOLEANS = {"true": True, "false": False}
+
+TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
+"""Style of a scalar that may stand on one line -> the characters that take two in the file."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
@@ -126,10 +132,24 @@ class Section:
                 names = ", ".join(known) + suggestion(key.value, known)
                 self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
 
+    def name(self, key: str) -> str:
+        """A key with all that is above it, for a sentence."""
+        return f'"{self._path}{key}"'
+
     def place(self, key: str = "") -> Place:
         """Where a value stands; without a key, where the section does."""
         node = self._values.get(key, self._node)
         return _place(node) if node else Place(self._file)
+
+    def place_in(self, key: str, offset: int) -> Place:
+        """Where a character of a text stands, counted from 0; where the text begins if that cannot be told."""
+        node = self._values.get(key)
+        return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
+
+    def is_variable(self, key: str) -> bool:
+        """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
+        node = self._values.get(key)
+        return isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
 
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
@@ -199,6 +219,26 @@ class Section:
                 self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a mapping')
         return found
 
+    def one_or_more(self, key: str) -> list[Section]:
+        """The mappings in the list below a key, or the one mapping that stands there without a list."""
+        if isinstance(self._values.get(key), yaml.SequenceNode):
+            return self.sections(key)
+        return [self.section(key)]
+
+    def json_object(self, key: str) -> JSONObject:
+        """The mapping below a key as JSON: the one place where scalars have the kind that they are written in."""
+        node = self._values.get(key)
+        if not isinstance(node, yaml.MappingNode):
+            self.refuse(key, "a mapping of keys to values")
+            return {}
+        try:
+            found: JSONObject = value_of(node, text_of=self._resolved)
+        except yaml.MarkedYAMLError as exc:
+            at = _mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
+            self._problems.add(at, f"{self.name(key)}: {exc.problem}")
+            return {}
+        return found
+
     def texts(self, key: str) -> list[tuple[str, Place]]:
         """The texts in the list below a key, each with its place. A single text is a list of one."""
         found = []
@@ -234,6 +274,19 @@ def _is_empty(node: yaml.Node) -> bool:
 
 def _place(node: yaml.Node) -> Place:
     return _mark_place(node.start_mark)
+
+
+def _place_in(node: yaml.ScalarNode, offset: int) -> Place:
+    """Where a character of a scalar stands. Blocks, several lines and other escapes than ``TWICE`` hide that."""
+    start, end = node.start_mark, node.end_mark
+    twice = TWICE.get(node.style)
+    if twice is None or start.line != end.line:
+        return _mark_place(start)
+    quotes = 1 if node.style else 0
+    widths = [2 if each in twice else 1 for each in node.value]
+    if end.column - start.column != sum(widths) + 2 * quotes:
+        return _mark_place(start)
+    return Place(start.name, start.line + 1, start.column + 1 + quotes + sum(widths[:offset]))
 
 
 def _mark_place(mark: yaml.Mark) -> Place:

@@ -1,8 +1,9 @@
 """What a request may make the API do: how many objects and items of lists its answer can hold.
 
-Every object counts one, and so does every item of a list; other values are free. A list has as many items as ``first``,
-``last`` or ``limit`` of its field says, the largest of them, and ten where nothing is said. On a field that returns an
-object, as connections are paged, these arguments count for the lists right below it.
+Every object counts one, and so does every item of a list; other values are free. ``@cost`` of a type is counted instead
+of the one, ``@cost`` of a field once for each object that has the field. A list has as many items as the request says,
+by ``first``, ``last`` or ``limit`` (the largest of them) or by the length of ``ids``, as its author assumes, or ten. On
+a field that returns an object, as connections are paged, all this is said of the lists right below it.
 """
 
 from __future__ import annotations
@@ -14,31 +15,22 @@ from typing import Any
 from graphql import (
     DocumentNode,
     FieldNode,
-    FloatValueNode,
     FragmentDefinitionNode,
     FragmentSpreadNode,
     InlineFragmentNode,
-    IntValueNode,
     OperationDefinitionNode,
     SelectionSetNode,
-    StringValueNode,
-    ValueNode,
-    VariableNode,
 )
 
 from handler.errors import DocumentRefused
 from handler.graph.index import named
-from handler.graph.places import name_of, place_of
+from handler.graph.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
+from handler.graph.places import fault_at, name_of
 from handler.graph.touched import COMPOSITE, field_type
 from handler.graph.view import View
 
-SIZE_ARGUMENTS = ("first", "last", "limit")
-
 DEFAULT_LIST_SIZE = 10
 """How many items a list has of which nothing is said."""
-
-MOST = 10**12
-"""As much as any: numbers above it are not worth being told apart, and some have thousands of digits."""
 
 
 def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> None:
@@ -47,7 +39,7 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
     ``variables`` are coerced, defaults included. What ``@skip`` and ``@include`` leave out counts all the same.
 
     Raises:
-        DocumentRefused: with the field that passes the limit.
+        DocumentRefused: with the field that passes the limit, or that needs another slicing argument.
     """
     counter = _Counter(document, view, variables, max_cost)
     for node in document.definitions:
@@ -58,11 +50,11 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
 
 @dataclass(frozen=True, slots=True)
 class _Under:
-    """What a selection set stands under: its type, how many objects that are, and the page size that was asked for."""
+    """What a selection set stands under: its type, how many objects that are, and what was said of the lists below."""
 
     type_name: str | None
     times: int
-    paged: int | None
+    paged: Said | None
 
 
 class _Counter:
@@ -73,7 +65,7 @@ class _Counter:
         self._view = view
         self._variables = variables
         self._max_cost = max_cost
-        self._cost = 0
+        self._cost = 0.0
 
     def selections(self, selections: SelectionSetNode, under: _Under) -> None:
         for node in selections.selections:
@@ -92,55 +84,45 @@ class _Counter:
         type_text = field_type(self._view, under.type_name, node.name.value)
         if type_text is None:  # __typename
             return
-        asked = self._asked_size(node, under.type_name or "")
+        said = said_of(node, self._view, under.type_name or "", self._variables)
         lists = type_text.count("[")
         times = under.times
         if lists:
-            times *= _first_given(asked, under.paged) * DEFAULT_LIST_SIZE ** (lists - 1)
-        if lists or self._view.index.kind(named(type_text)) in COMPOSITE:
-            self._add(times, node)
+            length = _length(node, said, under.paged) * DEFAULT_LIST_SIZE ** (lists - 1)
+            times = min(times * length, MOST)  # lists of what weighs nothing pass no limit, however deep
+        values = times * self._weight(named(type_text), is_list=bool(lists))
+        self._add(values + under.times * self._own(node, under), node)
         if node.selection_set:
-            self.selections(node.selection_set, _Under(named(type_text), times, None if lists else asked))
+            paged = None if lists and not said.fields else said
+            self.selections(node.selection_set, _Under(named(type_text), times, paged))
 
-    def _add(self, times: int, node: FieldNode) -> None:
-        self._cost += times
+    def _weight(self, type_name: str, *, is_list: bool) -> float:
+        """What one value of a type counts."""
+        weight = self._view.index.weight(type_name)
+        if weight is not None:
+            return weight
+        return 1 if is_list or self._view.index.kind(type_name) in COMPOSITE else 0
+
+    def _own(self, node: FieldNode, under: _Under) -> float:
+        """What asking one object for a field counts, beside its values."""
+        return self._view.index[under.type_name or ""].fields[node.name.value].weight
+
+    def _add(self, cost: float, node: FieldNode) -> None:
+        self._cost += cost
         if self._cost > self._max_cost:
             more = f"with {name_of(node)} the answer could hold more than {self._max_cost} objects and items of lists"
             pages = ", ".join(SIZE_ARGUMENTS)
-            raise DocumentRefused([f"{place_of(node)}{more} (max_cost): ask for smaller pages ({pages}) or for less"])
-
-    def _asked_size(self, node: FieldNode, type_name: str) -> int | None:
-        declared = self._view.arguments(type_name, node.name.value)
-        given = {argument.name.value: argument.value for argument in node.arguments or ()}
-        sizes = [
-            _number(self._value(given.get(name), argument.default))
-            for name, argument in declared.items()
-            if name in SIZE_ARGUMENTS
-        ]
-        return max((size for size in sizes if size is not None), default=None)
-
-    def _value(self, node: ValueNode | None, default: str) -> Any:
-        match node:
-            case None:
-                return default
-            case VariableNode():
-                return self._variables.get(node.name.value, default)
-            case IntValueNode() | FloatValueNode() | StringValueNode():
-                return node.value
-            case _:
-                return None
+            raise DocumentRefused(fault_at(node, f"{more} (max_cost): ask for smaller pages ({pages}) or for less"))
 
 
-def _first_given(*sizes: int | None) -> int:
+def _length(node: FieldNode, said: Said, above: Said | None) -> int:
+    """How many items a field's own list has; what is said of the connection around it is nearer than an assumption."""
+    own = None if said.fields else said.asked
+    meant = above if above and (not above.fields or node.name.value in above.fields) else None
+    sizes = (
+        own,
+        meant.asked if meant else None,
+        None if said.fields else said.assumed,
+        meant.assumed if meant else None,
+    )
     return next((size for size in sizes if size is not None), DEFAULT_LIST_SIZE)
-
-
-def _number(value: Any) -> int | None:
-    """A page size. Scalars of large numbers come as texts, too; what is no number above 0 says nothing."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        number = min(value if isinstance(value, int) else float(value), MOST)
-    except ValueError:
-        return None
-    return int(number) if number >= 1 else None

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, repeat
 from typing import Any, TypeVar
 
 from graphql import (
+    ASTValidationRule,
     DefinitionNode,
     DirectiveNode,
     DocumentNode,
@@ -20,24 +22,30 @@ from graphql import (
     GraphQLError,
     GraphQLSchema,
     InlineFragmentNode,
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
+    OverlappingFieldsCanBeMergedRule,
     SelectionSetNode,
+    VariablesInAllowedPositionRule,
     Visitor,
     get_variable_values,
     parse,
     print_ast,
     separate_operations,
+    specified_rules,
     validate,
     visit,
 )
 
 from handler.bundle import Limits
-from handler.errors import DocumentRefused
+from handler.errors import DocumentRefused, Fault
 from handler.graph.cost import refuse_costly
 from handler.graph.hints import hints_for
 from handler.graph.introspection import answer
-from handler.graph.places import sentence_of, shown
+from handler.graph.places import fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
 from handler.graph.view import View
@@ -47,9 +55,24 @@ INTROSPECTION = frozenset({"__schema", "__type"})
 
 D = TypeVar("D", bound=DirectiveNode)
 
-MAX_ERRORS = 10
-ABORTED = "Validation aborted."
+MAX_ERRORS = 100
+"""As many are found; only the first ones are told."""
+
+ABORTED = " aborted."
 """The end of what graphql-core says where it gives up, which names no place."""
+
+Rule = type[ASTValidationRule]
+
+RULES_OF_OPERATIONS = (
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OverlappingFieldsCanBeMergedRule,
+    VariablesInAllowedPositionRule,
+)
+"""Rules that go through a fragment once for each operation that uses it, or for each field beside it."""
+
+RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
 
 MAX_CHARS = 200_000
 """Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
@@ -77,7 +100,7 @@ def check_document(
     """Judge a request against a view.
 
     Raises:
-        DocumentRefused: with at most ten sentences, each with line and column where there is one.
+        DocumentRefused: with the first faults, each with line and column where there is one.
 
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
@@ -85,21 +108,22 @@ def check_document(
     known = schemas.find_valid(text, limits)
     document = known.document if known else _parse(text, limits)
     operation = _choose_operation(document, operation_name)
-    _refuse_kind(operation, view)
-    schema = known.schema if known else _judge(text, document, schemas, limits)
-    own = separate_operations(document)[operation.name.value if operation.name else ""]
+    _refuse_kind(document, operation, view)
+    schema = known.schema if known else _judge(text, document, operation, schemas, limits)
+    own = _alone(document, operation)
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
     sent = print_executable(own)
     if len(sent) > MAX_CHARS:  # a list of lists is printed with much space before each item
-        raise DocumentRefused([f"written out it has more than {MAX_CHARS:,} characters: give long values as variables"])
+        more = f"written out it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
         text=sent,
         variables=declared,
-        introspection=own if _is_introspection(own, operation) else None,
+        introspection=own if _is_introspection(own, operation, view) else None,
     )
 
 
@@ -110,7 +134,7 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict
         DocumentRefused: the answer would be too large.
     """
     if checked.introspection is None:
-        raise DocumentRefused(["this document does not ask for the schema"])
+        raise DocumentRefused(Fault("this document does not ask for the schema"))
     return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
 
 
@@ -149,52 +173,84 @@ def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
 def _parse(text: str, limits: Limits) -> DocumentNode:
     if len(text) > MAX_CHARS:
         more = f"it has more than {MAX_CHARS:,} characters"
-        raise DocumentRefused([f"{more}: ask for less in one request, and give long values as variables"])
+        raise DocumentRefused(Fault(f"{more}: ask for less in one request, and give long values as variables"))
     try:
         return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
-        raise DocumentRefused([sentence_of(exc)]) from exc
+        raise DocumentRefused(fault_of(exc)) from exc
 
 
 def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    operations = _operations(document)
     if name:
         operations = [node for node in operations if node.name and node.name.value == name]
     match operations:
         case [operation]:
             return operation
         case []:
-            raise DocumentRefused([f"it has no operation {shown(name)}" if name else "it has no operation"])
+            raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
         case _ if name:
-            raise DocumentRefused([f"it has several operations named {shown(name)}"])
+            raise DocumentRefused(Fault(f"it has several operations named {shown(name)}"))
         case _:
-            raise DocumentRefused(["it has several operations: name one in operationName"])
+            raise DocumentRefused(Fault("it has several operations: name one in operationName"))
 
 
-def _refuse_kind(operation: OperationDefinitionNode, view: View) -> None:
+def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
+    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+
+
+def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
+    """Refuse a kind of which there are no fields; where there are only mutations, the schema can be asked for."""
+    kind = operation.operation.value
     if operation.operation is OperationType.SUBSCRIPTION:
-        raise DocumentRefused(["subscriptions are not supported: send a query"])
-    if operation.operation.value not in view.root_fields():
-        raise DocumentRefused([f"there are no {operation.operation.value} fields here"])
+        raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
+    if kind not in view.root_fields() and (kind != "query" or not INTROSPECTION & _field_names(document)):
+        raise DocumentRefused(Fault(f"there are no {kind} fields here"))
 
 
-def _judge(text: str, document: DocumentNode, schemas: ViewSchemas, limits: Limits) -> GraphQLSchema:
-    """What does not depend on the chosen operation and its variables. The schema that it was judged by."""
+def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
+    """An operation with the fragments that it uses."""
+    return separate_operations(document)[operation.name.value if operation.name else ""]
+
+
+def _judge(
+    text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
+) -> GraphQLSchema:
+    """Judge a document but for the values of its variables. The schema that it was judged by.
+
+    graphql-core gives up where many operations share a wide fragment, because some rules go through it once for each.
+    Then these are asked of the operation that is run, and the others of every part of the document, once.
+    """
     refuse_large(document, limits)
     schema = schemas.touched_by(document)
-    _refuse(validate(schema, document, max_errors=MAX_ERRORS, hide_suggestions=True), schemas.view)
+    errors = _validate(schema, document, specified_rules)
+    if errors and not _about_the_document(errors) and len(_operations(document)) > 1:
+        _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
+        _refuse(_validate(schema, _alone(document, operation), specified_rules), schemas.view)
+        return schema
+    _refuse(errors, schemas.view)
     schemas.keep_valid(text, limits, ValidDocument(document, schema))
     return schema
 
 
+def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:
+    return validate(schema, document, rules, max_errors=MAX_ERRORS, hide_suggestions=True)
+
+
+def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
+    """The errors but for the one that says that graphql-core gave up."""
+    return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+
+
 def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
-    if any(not error.nodes and error.message.endswith(ABORTED) for error in errors[:1]):
-        raise DocumentRefused(["it takes too much work to be judged: send one operation, with fewer fragments in it"])
-    if errors:
-        told = errors[:MAX_ERRORS]
-        hints = hints_for([error.message for error in told], view)
-        sentences = [f"{sentence_of(error)} {hint}".rstrip() for error, hint in zip(told, hints.sentences, strict=True)]
-        raise DocumentRefused(sentences, sdl=hints.sdl)
+    found = _about_the_document(errors)
+    if errors and not found:
+        raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
+    if found:
+        hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
+        told = zip(found, chain(hints.sentences, repeat("")), strict=False)
+        faults = [fault_of(error, hint) for error, hint in told]
+        raise DocumentRefused(*faults, sdl=hints.sdl, complete=len(found) == len(errors))
 
 
 def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,10 +276,10 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
     try:
         to_json_bytes(variables)
     except ValueError as exc:
-        raise DocumentRefused(["a variable has a number that JSON cannot carry"]) from exc
+        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
 
 
-def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode) -> bool:
+def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
     """Whether the request asks for the schema, and for nothing else.
 
     A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
@@ -233,7 +289,9 @@ def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode
     roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
     if asked and roots - INTROSPECTION - {"__typename"}:
         fields = " and ".join(sorted(asked))
-        raise DocumentRefused([f"{fields} cannot stand beside or below other fields: ask separately"])
+        raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
+    if not asked and operation.operation.value not in view.root_fields():  # another operation asked for the schema
+        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
     return bool(asked)
 
 

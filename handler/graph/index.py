@@ -36,6 +36,20 @@ class InputValue:
         return self.type.endswith("!") and not self.default
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListSize:
+    """What the author says of the lists of a field.
+
+    Source: "The GraphQL Cost Directives Specification" (IBM), "@listSize".
+    """
+
+    assumed: int | None = None
+    default: int | None = None  # where no slicing argument is given
+    slicing: tuple[str, ...] = ()  # arguments, or paths into them: "filter.first"; none: the usual names
+    fields: tuple[str, ...] = ()  # the lists below that are meant; none: the field's own, or all
+    one_required: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """A field of an object type or interface."""
@@ -44,6 +58,8 @@ class Field:
     arguments: Mapping[str, InputValue]
     description: str
     directives: str
+    size: ListSize | None
+    weight: float  # what asking for it counts, beside its values
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +127,12 @@ class SchemaIndex:
         """One of ``KINDS``."""
         with _shape(f"the schema index's type {name}"):
             return _kind(self._raw[name])
+
+    def weight(self, name: str) -> float | None:
+        """What one value of a type counts, if its author says so."""
+        with _shape(f"the schema index's type {name}"):
+            raw = self._raw[name]
+            return _number(raw["weight"]) if "weight" in raw else None
 
     def interfaces(self, name: str) -> tuple[str, ...]:
         """The interfaces that a type names."""
@@ -197,6 +219,18 @@ def _field(raw: Any) -> Field:
         arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
         description=_text(raw, "description", ""),
         directives=_text(raw, "directives", ""),
+        size=_list_size(raw["size"]) if "size" in raw else None,
+        weight=_number(raw.get("weight", 0)),
+    )
+
+
+def _list_size(raw: Any) -> ListSize:
+    return ListSize(
+        assumed=int(_number(raw["assumed"])) if "assumed" in raw else None,
+        default=int(_number(raw["default"])) if "default" in raw else None,
+        slicing=_names(raw.get("slicing", [])),
+        fields=_names(raw.get("fields", [])),
+        one_required=raw.get("one", False) is True,
     )
 
 
@@ -218,6 +252,12 @@ def _names(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
         raise TypeError(raw)
     return tuple(raw)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(value)
+    return value
 
 
 def _text(raw: Any, key: str, default: str | None = None) -> str:

@@ -41,7 +41,7 @@ from graphql import (
     is_abstract_type,
 )
 
-from handler.errors import DocumentRefused
+from handler.errors import DocumentRefused, Fault
 
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
@@ -145,9 +145,8 @@ class _Walk:
 
     def _refuse(self, size: int) -> None:
         if size > self._max_bytes:
-            raise DocumentRefused(
-                [f"the answer would have more than {self._max_bytes:,} bytes: ask for fewer types or fields of them"]
-            )
+            more = f"the answer would have more than {self._max_bytes:,} bytes"
+            raise DocumentRefused(Fault(f"{more}: ask for fewer types or fields of them"))
 
     def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
         """What is asked of an object, by response key."""

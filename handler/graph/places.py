@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from graphql import FieldNode, FragmentSpreadNode, GraphQLError, Node, get_location
 
+from handler.errors import Fault
+
 MAX_SENTENCE_CHARS = 500
 
 
-def place_of(node: Node) -> str:
-    """``3:17: ``, the beginning of a node; empty for one without a location."""
+def fault_at(node: Node, message: str) -> Fault:
+    """A fault at the beginning of a node; at no place for one without a location."""
     if node.loc is None:
-        return ""
+        return Fault(message)
     at = get_location(node.loc.source, node.loc.start)
-    return f"{at.line}:{at.column}: "
+    return Fault(message, at.line, at.column)
 
 
 def name_of(node: Node) -> str:
@@ -33,11 +35,12 @@ def shown(name: str) -> str:
     return f'"{printable(name)}"' if len(name) <= 60 else f'"{printable(name[:60])}…"'
 
 
-def sentence_of(error: GraphQLError) -> str:
-    """The words of graphql-core's error, with the first place that it names."""
-    place = "".join(f"{at.line}:{at.column}: " for at in (error.locations or [])[:1])
+def fault_of(error: GraphQLError, hint: str = "") -> Fault:
+    """The words of graphql-core's error and a hint behind them, with the first place that it names."""
     message = "a number has too many digits" if "set_int_max_str_digits" in error.message else error.message
-    return place + printable(message)
+    sentence = f"{printable(message)} {hint}".rstrip()
+    at = next(iter(error.locations or ()), None)
+    return Fault(sentence, at.line, at.column) if at else Fault(sentence)
 
 
 def printable(text: str) -> str:

@@ -19,7 +19,7 @@ from graphql import (
 
 from handler.bundle import Limits
 from handler.errors import DocumentRefused
-from handler.graph.places import name_of, place_of, printable, shown
+from handler.graph.places import fault_at, name_of, printable, shown
 
 MAX_FRAGMENT_NESTING = 40
 """How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""
@@ -57,7 +57,7 @@ def _refuse_same_names(document: DocumentNode) -> None:
             found = first.setdefault(node.name.value, node)
             if found is not node:
                 sentence = f"There can be only one fragment named '{printable(node.name.value)}'."
-                raise DocumentRefused([f"{place_of(found.name)}{sentence}"])
+                raise DocumentRefused(fault_at(found.name, sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +123,9 @@ class _Measure:
 
     def fragment(self, node: Node, name: str, *, level: int, inside: tuple[str, ...]) -> _Size:
         if name in inside:
-            raise DocumentRefused([f"{place_of(node)}fragment {shown(name)} spreads itself"])
+            raise DocumentRefused(fault_at(node, f"fragment {shown(name)} spreads itself"))
         if name not in self._fragments:
-            raise DocumentRefused([f"{place_of(node)}it has no fragment {shown(name)}"])
+            raise DocumentRefused(fault_at(node, f"it has no fragment {shown(name)}"))
         if name not in self._known:
             fragment = self._fragments[name]
             schema = fragment.type_condition.name.value.startswith("__")
@@ -163,7 +163,7 @@ class _Measure:
         for has, allowed, what in self._bounds(size):
             if has > allowed:
                 more = f"with {name_of(at)} it has more than {allowed} {what}"
-                raise DocumentRefused([f"{place_of(at)}{more}: ask for less in one request"])
+                raise DocumentRefused(fault_at(at, f"{more}: ask for less in one request"))
 
     def _bounds(self, size: _Size) -> Iterator[tuple[int, int, str]]:
         yield size.depth, self._limits.max_depth, "levels of fields (max_depth)"

@@ -11,10 +11,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from handler.server.cors import Cors
-from handler.server.entrance import Services, json_response
+from handler.server.entrance import Services, find_endpoint, json_response
+from handler.server.front_door import FrontDoor, public_url
 from handler.server.graphql_http import GraphQLRoute
 from handler.server.mcp_http import McpRoute
-from handler.server.request_log import RequestLog, WriteLine
+from handler.server.refusals import refuse
+from handler.server.request_log import RequestLog, WriteLine, note
+from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -25,17 +28,33 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
         Route("/{folder}/{name}/graphql", graphql),
         Route("/{folder}/{name}/__graphql", graphql),
         Route("/{folder}/{name}/tools/{tool}/graphql", graphql),
+        Route(f"{WELL_KNOWN}/{{folder}}/{{name}}/mcp", _resource_metadata(services), methods=["GET"]),
         Route("/health", _health(services), methods=["GET"]),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
-    return RequestLog(Cors(app, allowed_origins=services.allowed_origins), write_line=write_line)
+    cors = Cors(app, allowed_origins=services.allowed_origins)
+    return RequestLog(FrontDoor(cors, public_url=services.public_url), write_line=write_line)
 
 
-def _http_error(_: HttpCall, exc: Exception) -> Response:
+def _http_error(http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    return json_response({"error": exc.detail}, status=exc.status_code, headers=exc.headers)
+    note(http_call.scope, outcome="rejected", reason=exc.detail)
+    return refuse(http_call.scope, exc.detail, status=exc.status_code, headers=exc.headers)
+
+
+def _resource_metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    async def resource_metadata_of(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="resource_metadata")
+        endpoint = await find_endpoint(services, http_call)
+        document = resource_metadata(endpoint.bundle, public_url(http_call.scope))
+        if document is None:
+            raise HTTPException(404, "this endpoint names no authorization server")
+        note(http_call.scope, outcome="ok")
+        return json_response(document)
+
+    return resource_metadata_of
 
 
 def _health(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:

@@ -5,9 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle import Binding, JSONObject
+from handler.bundle import Binding, JSONObject, PersistedOperation, PrescribedTool
 from handler.errors import BindingMissing
 from handler.json_shape import parse_json
+from handler.server.caller import Caller
+
+
+def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, name: str) -> JSONObject:
+    """The bound variables of a tool or a persisted operation; ``name`` is what an error calls it.
+
+    No argument of a call fills these, so nothing is overridden.
+
+    Raises:
+        BindingMissing: what a variable is filled from is missing, or does not fit the variable's type.
+    """
+    values = bound_values(name, bound.bindings, headers=caller.headers, claims=caller.principal.claims or {})
+    wrong = next(iter(caller.endpoint.bound_validator(bound).misfits(values)), "") if values else ""
+    binding = next((each for each in bound.bindings if each.variable == wrong), None)
+    if binding:
+        raise BindingMissing(name, binding.source, binding.name, misfit=True)
+    return values
 
 
 def bound_values(

@@ -1,5 +1,8 @@
 """Browsers of other origins: those that STILE_ALLOWED_ORIGINS names may call, all others are refused.
 
+It is one setting, because its two sides have no use apart: an origin that is refused has no answer to read, and one
+that cannot read answers has no reason to call. What an endpoint tells OAuth clients of itself is for any origin.
+
 Credentials travel in headers that a script sets, never in cookies, so credentials mode is not offered.
 
 Source: the Fetch standard, "CORS protocol"; MCP 2026-07-28, basic/transports/streamable-http, "Security Warning".
@@ -13,8 +16,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handler.server.entrance import json_response
+from handler.server.refusals import refuse
 from handler.server.request_log import note
+from handler.server.resource_metadata import WELL_KNOWN
 
 PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
@@ -23,6 +27,8 @@ PREFLIGHT = {
     "access-control-max-age": "7200",  # what browsers hold at most
 }
 EXPOSED = "www-authenticate, x-request-id"
+
+ANY = "*"
 
 
 class Cors:
@@ -34,27 +40,33 @@ class Cors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = Headers(scope=scope)
-        origin = headers.get("origin")
+        allowed = self._allowed_by(scope, headers.get("origin"))
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answered = MutableHeaders(scope=message)
                 answered.add_vary_header("Origin")
-                if origin in self._allowed:
-                    answered["access-control-allow-origin"] = origin
+                if allowed:
+                    answered["access-control-allow-origin"] = allowed
                     answered["access-control-expose-headers"] = EXPOSED
             await send(message)
 
-        await self._app_for(scope, headers)(scope, receive, send_with_headers)
+        app = self._app if allowed is None else self._app_for(scope, headers, allowed)
+        await app(scope, receive, send_with_headers)
 
-    def _app_for(self, scope: Scope, headers: Headers) -> ASGIApp:
-        origin = headers.get("origin")
+    def _allowed_by(self, scope: Scope, origin: str | None) -> str | None:
+        """Who may read the answer: an origin, any, or (empty) not this one. Nothing where no browser asks for one."""
         if origin is None:
-            return self._app
-        if origin not in self._allowed:
+            return None
+        if ANY in self._allowed or scope["path"].startswith(f"{WELL_KNOWN}/"):
+            return ANY
+        return origin if origin in self._allowed else ""
+
+    def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
+        if not allowed:
             note(scope, outcome="rejected", reason="foreign origin")
             sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
-            return json_response({"error": sentence}, status=403)
+            return refuse(scope, sentence, status=403)
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             note(scope, outcome="preflight")
             return Response(status_code=204, headers=PREFLIGHT)

@@ -12,8 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
-from handler.errors import BundleError, DocumentNotFound, DocumentRefused, StorageError, UpstreamError
+from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
+from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
+from handler.server.endpoint import schema_loading
+from handler.server.scopes import require_scopes
 from handler.server.upstream import GraphQLRequest, execute
 
 if TYPE_CHECKING:
@@ -76,24 +79,31 @@ def prepare_persisted(
 ) -> Prepared:
     """Choose an operation of a persisted document, and check the values of its variables.
 
-    Variables that the operation does not declare are left out.
+    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
 
     Raises:
         DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
         DocumentRefused: which operation to run cannot be told.
         InvalidArguments: with every variable that does not fit.
+        AccessError: a tool runs this operation, and asks for scopes that the caller lacks.
+        BindingMissing: the request lacks what fills a bound variable.
+        ValuesRefused: a policy does not let this caller give these values.
 
     Source: GraphQL over HTTP, "Persisted Documents"; GraphQL specification, section 6.1.2 (Coercing Variable Values).
     """
     persisted = _choose(caller, document_id, operation_name)
     operation = persisted.operation
+    require_scopes(operation.name, persisted.scopes, caller.principal)
     given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
-    caller.endpoint.variables_validator(persisted).check(given)
+    caller.endpoint.variables_validator(persisted, caller.judgement).check(given)
+    values = {**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")}
+    if not caller.judgement.meets_with(persisted.mask, operation.coerced(values)):
+        raise ValuesRefused
     request = GraphQLRequest(
         text=operation.text,
         sha256=operation.sha256,
         operation_name=operation.name or None,
-        variables=operation.sendable(given),
+        variables=values,
         is_query=operation.kind == "query",
     )
     return Prepared(kind=operation.kind, request=request)
@@ -123,23 +133,24 @@ def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
 
 
 async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
-    try:
-        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.outcome)
-    except (StorageError, BundleError) as exc:
-        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+    with schema_loading():
+        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.judgement)
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
     """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
-    hidden = {name for name, mask in caller.endpoint.bundle.graphql.guards.items() if not mask <= caller.outcome}
+    from handler.graph.places import fault_at
+
+    guards = caller.endpoint.bundle.graphql.guards
+    hidden = {name for name, mask in guards.items() if not caller.judgement.meets(mask)}
     root = schemas.view.index.roots.get("query", "Query")
     refused = [
-        f'{_place(field)}Cannot query field "{field.name.value}" on type "{root}".'
+        fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")
         for field in _fields(document)
         if field.name.value in hidden
     ]
     if refused:
-        raise DocumentRefused(refused)
+        raise DocumentRefused(*refused)
 
 
 def _fields(document: DocumentNode) -> Iterator[FieldNode]:
@@ -151,22 +162,19 @@ def _fields(document: DocumentNode) -> Iterator[FieldNode]:
         waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
 
 
-def _place(field: FieldNode) -> str:
-    return f"{field.loc.start_token.line}:{field.loc.start_token.column}: " if field.loc else ""
-
-
 def _choose(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
     all_of_them = caller.endpoint.documents.get(document_id, ())
-    usable = [each for each in all_of_them if each.mask <= caller.outcome]
+    judgement = caller.judgement
+    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
     if not usable:
         raise DocumentNotFound
     if not operation_name and len(all_of_them) > 1:
-        raise DocumentRefused(["it has several operations: name one in operationName"])
+        raise DocumentRefused(Fault("it has several operations: name one in operationName"))
     return _named(usable, operation_name)
 
 
 def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
     found = [each for each in operations if not name or each.operation.name == name]
     if not found:
-        raise DocumentRefused([f'it has no operation "{name:.100}"'])
+        raise DocumentRefused(Fault(f'it has no operation "{name:.100}"'))
     return found[0]

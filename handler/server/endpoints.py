@@ -3,109 +3,22 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
-from handler.bundle_json import bundle_key, index_key, read_bundle
-from handler.errors import BundleError, DocumentRefused, EndpointNotFound, ObjectNotFound, StorageError
-from handler.graph.index import SchemaIndex, read_index
-from handler.graph.view import build_view
-from handler.policy import Mask, hidden_from
+from handler.bundle_json import bundle_key, read_bundle
+from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.server.endpoint import Endpoint, keep
 from handler.storage import Storage
-
-if TYPE_CHECKING:
-    from handler.graph.schemas import ViewSchemas
-    from handler.server.arguments import ArgumentsValidator
-
-K = TypeVar("K")
-T = TypeVar("T")
 
 MAX_HELD = 256
 """Endpoints held in memory; the one unused for longest goes first."""
-
-MAX_VIEWS = 16
-"""Views held for one endpoint, each with the schemas of the documents that came to it."""
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
 """How long an endpoint that is not there is not asked for again."""
 
 OnTrouble = Callable[[str, Exception], None]
-
-
-class Endpoint:
-    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
-
-    def __init__(self, bundle: Bundle, storage: Storage) -> None:
-        self.bundle = bundle
-        self.tools: Mapping[str, Tool] = {
-            name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
-        }
-        self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
-            document.id: (*document.operations, *self._operations_of(document.tools))
-            for document in bundle.graphql.documents
-        }
-        self._storage = storage
-        self._index: SchemaIndex | None = None
-        self._validators: dict[str, ArgumentsValidator] = {}
-        self._views: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
-        self._lock = Lock()
-
-    def validator(self, tool: Tool) -> ArgumentsValidator:
-        """The validator of a tool's arguments. jsonschema loads with the first one."""
-        return self._validator(f"tool {tool.name}", tool.name, tool.arguments)
-
-    def variables_validator(self, persisted: PersistedOperation) -> ArgumentsValidator:
-        """The validator of the variables of an operation that is called by its document's id."""
-        operation = persisted.operation
-        return self._validator(f"operation {operation.sha256}", operation.name, persisted.variables)
-
-    def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
-        for tool in map(self.tools.get, names):
-            if isinstance(tool, PrescribedTool):
-                yield PersistedOperation(operation=tool.operation, variables=tool.arguments, mask=tool.mask)
-
-    def _validator(self, key: str, name: str, schema: JSONObject) -> ArgumentsValidator:
-        if key not in self._validators:
-            from handler.server.arguments import ArgumentsValidator
-
-            self._validators[key] = ArgumentsValidator(name, schema)
-        return self._validators[key]
-
-    def bound_validator(self, tool: PrescribedTool) -> ArgumentsValidator:
-        """The validator of what fills a tool's bound variables."""
-        return self._validator(f"bound {tool.name}", tool.name, tool.bound)
-
-    def view_schemas(self, tool: GraphQLTool | None, outcome: Mask) -> ViewSchemas:
-        """What callers of this outcome may use through a tool, or without one of all there is.
-
-        Blocks while it is made; graphql-core loads with the first one.
-
-        Raises:
-            DocumentRefused: there is nothing that these callers may use.
-        """
-        from handler.graph.schemas import ViewSchemas
-
-        key = (tool.name if tool else "", outcome)
-        with self._lock:
-            schemas = self._views.get(key)
-            if schemas is None:
-                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
-                view = build_view(self._require_index(), hidden)
-                if not view.root_fields():
-                    raise DocumentRefused(["nothing here is open to this caller"])
-                schemas = ViewSchemas(view)
-            _keep(self._views, key, schemas, most=MAX_VIEWS)
-        return schemas
-
-    def _require_index(self) -> SchemaIndex:
-        if self._index is None:
-            stored = self._storage.read(index_key(self.bundle.index))
-            self._index = read_index(stored.body if stored else b"", sha256=self.bundle.index)
-        return self._index
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,9 +74,9 @@ class Endpoints:
             held = self._read(name, self._held.get(name))
         except ObjectNotFound as exc:
             self._held.pop(name, None)
-            _keep(self._missing, name, self._clock(), most=MAX_MISSES)
+            keep(self._missing, name, self._clock(), most=MAX_MISSES)
             raise EndpointNotFound(name) from exc
-        _keep(self._held, name, held, most=MAX_HELD)
+        keep(self._held, name, held, most=MAX_HELD)
         return held.endpoint
 
     @property
@@ -193,11 +106,3 @@ class Endpoints:
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
         return replace(known, checked_at=now)
-
-
-def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
-    """Put an entry in as the newest; the oldest go."""
-    entries[key] = entry
-    entries.move_to_end(key)
-    while len(entries) > most:
-        entries.popitem(last=False)

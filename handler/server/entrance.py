@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -14,25 +14,39 @@ from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.json_shape import to_json_bytes
-from handler.policy import outcome_of
 from handler.server.caller import Caller
-from handler.server.endpoints import Endpoint, Endpoints
-from handler.server.principal import Principal, identify
+from handler.server.challenges import STATUSES, challenge
+from handler.server.credentials import require_readable_credential
+from handler.server.endpoint import Endpoint
+from handler.server.endpoints import Endpoints
+from handler.server.front_door import public_url
+from handler.server.principal import ANONYMOUS, Presented, identify
+from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_log import note
+from handler.server.tokens import TokenVerifier
 
 MAX_BODY_BYTES = 1_048_576
 
 JSON = "application/json"
 
+_ENDPOINT = "stile.endpoint"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What requests are answered with. ``development``: no credential means the development principal."""
+    """What requests are answered with.
+
+    ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
+    empty for where the events say; ``FrontDoor`` decides.
+    """
 
     endpoints: Endpoints
     http: HttpClient
+    tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
+    public_url: str = ""
+    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
     clock: Callable[[], float] = time.time  # UNIX seconds
 
 
@@ -57,20 +71,30 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     except (StorageError, BundleError) as exc:
         raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
     note(http_call.scope, endpoint=name)
+    http_call.scope[_ENDPOINT] = endpoint
     return endpoint
 
 
-def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> tuple[Principal, Caller]:
+async def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> Caller:
     """Who calls, and the endpoint as they have it.
 
     Raises:
         AccessError: a credential is asked for, or the one that came is refused.
     """
     bundle = endpoint.bundle
-    principal = identify(http_call.headers, bundle, development=services.development, now=services.clock())
-    note(http_call.scope, principal=principal.kind)
-    outcome = outcome_of(bundle.conditions, unrestricted=principal.unrestricted)
-    return principal, Caller(endpoint=endpoint, outcome=outcome, http=services.http, headers=dict(http_call.headers))
+    require_readable_credential(http_call.headers)
+    presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
+    principal = await identify(
+        presented, bundle, tokens=services.tokens, development=services.development, now=services.clock()
+    )
+    note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
+    return Caller(
+        endpoint=endpoint,
+        principal=principal,
+        judgement=endpoint.judgement_of(principal),
+        http=services.http,
+        headers=dict(http_call.headers),
+    )
 
 
 async def read_body(http_call: HttpCall) -> bytes:
@@ -87,10 +111,21 @@ async def read_body(http_call: HttpCall) -> bytes:
     return bytes(body)
 
 
-def challenge(endpoint: str, reason: AccessError) -> dict[str, str]:
-    """The header that asks for a credential, or for another one. Source: RFC 6750, section 3."""
-    refused = "" if isinstance(reason, CredentialRequired) else ', error="invalid_token"'
-    return {"www-authenticate": f'Bearer realm="{endpoint}"{refused}'}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denial:
+    """What a caller who may not do something is answered with, whatever the body's form."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+def deny(http_call: HttpCall, reason: AccessError) -> Denial:
+    """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
+    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
+    if isinstance(reason, CredentialRequired):
+        note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
+    value = challenge(reason, http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
+    return Denial(status=STATUSES[type(reason)], headers={"www-authenticate": value})
 
 
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -12,14 +11,16 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import GraphQLTool, JSONObject
 from handler.errors import (
     AccessError,
+    BindingMissing,
     CallError,
     ConsentRequired,
-    CredentialRequired,
     DocumentNotFound,
     DocumentRefused,
+    Fault,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
+    ValuesRefused,
 )
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
@@ -34,8 +35,7 @@ from handler.server.documents import (
 from handler.server.entrance import (
     JSON,
     Services,
-    challenge,
-    endpoint_name,
+    deny,
     find_endpoint,
     identify_caller,
     read_body,
@@ -50,22 +50,20 @@ from handler.server.graphql_request import (
     parse_url,
 )
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS, Principal
 from handler.server.request_log import note
+from handler.server.scopes import require_scopes
 from handler.server.tools import find_tool
 
 METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
+    BindingMissing: 400,
     DocumentRefused: 400,
     InvalidArguments: 400,
     ConsentRequired: 403,
-    UpstreamError: 502,
+    ValuesRefused: 403,
 }
-"""What well-formed requests fail with in ``application/graphql-response+json``; in ``application/json`` it is 200."""
-
-PLACE = re.compile(r"(\d+):(\d+): (.*)", re.DOTALL)
-"""Line and column, as refusals of documents begin."""
+"""What refuses a well-formed request in ``application/graphql-response+json``; in ``application/json`` it is 200."""
 
 
 class GraphQLRoute:
@@ -99,13 +97,14 @@ class GraphQLRoute:
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
             raise HTTPException(404, "this endpoint serves no GraphQL")
-        principal, caller = identify_caller(self._services, http_call, endpoint)
-        tool = _find_tool(http_call, principal, caller) if is_tool else None
+        caller = await identify_caller(self._services, http_call, endpoint)
+        tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
         prepared = await _prepare(http_call, caller, parameters, tool)
         note(http_call.scope, operation=prepared.kind)
         if prepared.kind == "mutation":
             _refuse_mutation(http_call, parameters, tool)
+        note(http_call.scope, decision="allowed")
         return await run(caller, prepared)
 
 
@@ -114,12 +113,12 @@ class _Refusal:
     """A GraphQL response without data. ``firm``: whatever the media type, this is its status."""
 
     status: int
-    messages: Sequence[str]
+    faults: Sequence[Fault]
     firm: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_json_bytes({"errors": [_error(message) for message in self.messages]})
+        body = to_json_bytes({"errors": [_error(fault) for fault in self.faults]})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -134,18 +133,14 @@ def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
         raise HTTPException(415, "expected Content-Type: application/json")
 
 
-def _find_tool(http_call: HttpCall, principal: Principal, caller: Caller) -> GraphQLTool:
+async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """The tool that the path names. A prescribed one has no schema of its own to serve."""
     name = http_call.path_params["tool"]
-    try:
-        tool = find_tool(caller, name)
-    except ToolNotFound as exc:
-        raise HTTPException(404, "there is no such tool") from exc
-    if not isinstance(tool, GraphQLTool):
-        raise HTTPException(404, "there is no such tool")
     note(http_call.scope, tool=name)
-    if principal == ANONYMOUS and tool.options.scopes:
-        raise CredentialRequired
+    tool = await find_tool(caller, name)
+    if not isinstance(tool, GraphQLTool):
+        raise ToolNotFound(name)
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
     return tool
 
 
@@ -200,42 +195,47 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
     """What a request is refused with; the log gets the reason, but nothing that the caller wrote."""
     match exc:
         case HTTPException():
-            note(http_call.scope, outcome="rejected", reason=exc.detail)
-            return _Refusal(status=exc.status_code, messages=[exc.detail], headers=exc.headers or {})
+            note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
+            return _Refusal(status=exc.status_code, faults=[Fault(exc.detail)], headers=exc.headers or {})
         case Malformed():
-            note(http_call.scope, outcome="rejected", reason="malformed")
-            return _Refusal(status=400, messages=[str(exc)])
+            note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
+            return _Refusal(status=400, faults=[Fault(str(exc))])
         case AccessError():
-            note(http_call.scope, outcome="denied", reason=str(exc))
-            return _Refusal(status=401, messages=[str(exc)], headers=challenge(endpoint_name(http_call), exc))
+            denial = deny(http_call, exc)
+            return _Refusal(status=denial.status, faults=[Fault(str(exc))], headers=denial.headers)
+        case ToolNotFound():
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
+            return _Refusal(status=404, faults=[Fault("there is no such tool")])
         case DocumentNotFound():
-            note(http_call.scope, outcome="rejected", reason=str(exc))
-            return _Refusal(status=400, messages=[str(exc)])
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
+            return _Refusal(status=400, faults=[Fault(str(exc))])
+        case UpstreamError():
+            note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
+            return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
         case CallError():
-            note(http_call.scope, outcome="refused", reason=type(exc).__name__)
-            return _Refusal(status=STATUSES[type(exc)], messages=_messages(exc), firm=False)
+            note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
+            return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
-            return _Refusal(status=500, messages=["Internal error"])
+            return _Refusal(status=500, faults=[Fault("Internal error")])
 
 
-def _messages(exc: CallError) -> Sequence[str]:
+def _faults(exc: CallError) -> Sequence[Fault]:
     match exc:
         case DocumentRefused():
-            return exc.messages
+            return exc.faults
         case InvalidArguments():
-            return [f"variables{violation}" for violation in exc.violations]
+            # Each begins with a JSON pointer, but for the last of too many.
+            return [Fault(f"variables{each}" if each.startswith("/") else each) for each in exc.violations]
         case _:
-            return [str(exc)]
+            return [Fault(str(exc))]
 
 
-def _error(message: str) -> JSONObject:
+def _error(fault: Fault) -> JSONObject:
     """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
-    found = PLACE.fullmatch(message)
-    if not found:
-        return {"message": message}
-    line, column, sentence = found.groups()
-    return {"message": sentence, "locations": [{"line": int(line), "column": int(column)}]}
+    if not fault.line:
+        return {"message": fault.message}
+    return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}
 
 
 def _graphql_response(

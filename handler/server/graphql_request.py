@@ -71,7 +71,7 @@ def is_json(content_type: str) -> bool:
 
 
 def parse_url(query_string: bytes) -> Parameters:
-    """Read the parameters of a GET request.
+    """Read the parameters of a GET request. Empty ``variables`` and ``extensions``, as forms send them, are absent.
 
     Raises:
         Malformed: a parameter that stands twice, ``variables`` or ``extensions`` that are no JSON object, or what
@@ -81,7 +81,7 @@ def parse_url(query_string: bytes) -> Parameters:
     for name, text in _pairs(query_string):
         if name in values:
             raise Malformed(f"{name:.50} stands in the URL twice")
-        values[name] = _parsed(name, text) if name in MAPS else text
+        values[name] = text if name not in MAPS else _parsed(name, text) if text else None
     return _parameters(values)
 
 

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
@@ -11,8 +14,7 @@ from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
     Services,
-    challenge,
-    endpoint_name,
+    deny,
     find_endpoint,
     identify_caller,
     json_response,
@@ -20,9 +22,11 @@ from handler.server.entrance import (
 )
 from handler.server.inbound import INTERNAL_ERROR, Notification, Rejected, Request, classify
 from handler.server.methods import Call, answer
-from handler.server.principal import ANONYMOUS, Principal
 from handler.server.request_log import note
 from handler.server.revisions import is_modern
+
+DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
+"""What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
 
 
 class McpRoute:
@@ -41,20 +45,20 @@ class McpRoute:
         try:
             _refuse_media_types(http_call)
             endpoint = await find_endpoint(self._services, http_call)
-            principal, caller = identify_caller(self._services, http_call, endpoint)
+            caller = await identify_caller(self._services, http_call, endpoint)
             message = classify(http_call.headers, await read_body(http_call))
             note(http_call.scope, method=message.method)
             if isinstance(message, Notification):
                 return Response(status_code=202)
             request = message
-            return await _answer(http_call, request, principal, caller)
+            return await _answer(http_call, request, caller)
         except Rejected as exc:
             note(http_call.scope, outcome="rejected", reason=exc.message)
             return _error_response(exc, legacy=request is not None and not is_modern(request.revision))
         except AccessError as exc:
-            note(http_call.scope, outcome="denied", reason=str(exc))
-            body = {"error": "unauthorized", "message": str(exc)}
-            return json_response(body, status=401, headers=challenge(endpoint_name(http_call), exc))
+            denial = deny(http_call, exc)
+            body = {"error": DENIALS[denial.status], "message": str(exc)}
+            return json_response(body, status=denial.status, headers=denial.headers)
         except HTTPException:
             raise
         except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
@@ -76,11 +80,12 @@ def _takes_json(accept: str) -> bool:
     return bool(kinds & {JSON, "application/*", "*/*"})
 
 
-async def _answer(http_call: HttpCall, request: Request, principal: Principal, caller: Caller) -> Response:
+async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
     tool = request.params.get("name")
     if request.method == "tools/call" and isinstance(tool, str):
         note(http_call.scope, tool=tool)
-    result = await answer(Call(request=request, caller=caller, anonymous=principal == ANONYMOUS))
+    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    result = await answer(call)
     response = json_response({"jsonrpc": "2.0", "id": request.id, "result": result})
     note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
     return response

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import CredentialRequired, ToolNotFound
-from handler.policy import outcome_of
+from handler.errors import CallError, CredentialRequired, ToolNotFound, UpstreamError
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
-from handler.server.tools import call_tool, find_tool, list_entries
+from handler.server.scopes import require_scopes
+from handler.server.tools import call_tool, failed, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
 
@@ -24,7 +25,12 @@ class Call:
 
     request: Request
     caller: Caller
-    anonymous: bool  # no credential came with it
+    note: Callable[..., None]  # adds facts to the request's line in the log
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether no credential came with it."""
+        return self.caller.principal == ANONYMOUS
 
 
 async def answer(call: Call) -> JSONObject:
@@ -32,7 +38,9 @@ async def answer(call: Call) -> JSONObject:
 
     Raises:
         Rejected: a method that this revision does not have, parameters that do not fit, an unknown tool.
-        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists.
+        CredentialRequired: an anonymous caller named a tool that they cannot see, whether or not it exists, or one
+            that asks for scopes.
+        InsufficientScope: a caller's claims lack scopes of the tool.
     """
     request = call.request
     methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
@@ -56,18 +64,20 @@ async def _ping(_: Call) -> JSONObject:
 
 async def _discover(call: Call) -> JSONObject:
     result = {"supportedVersions": list(MODERN), "capabilities": CAPABILITIES}
-    return cacheable(result, call.request.revision, public=_is_public(call))
+    return cacheable(result, call.request.revision, public=call.caller.endpoint.bundle.access.anonymous == "allow")
 
 
 async def _list_tools(call: Call) -> JSONObject:
     if call.request.params.get("cursor") is not None:
         raise Rejected(INVALID_PARAMS, "Invalid params: unknown cursor, the list has one page", id=call.request.id)
-    entries = list_entries(call.caller.endpoint.bundle, call.caller.outcome)
-    return cacheable({"tools": entries}, call.request.revision, public=_is_public(call))
+    caller = call.caller
+    entries = await list_entries(caller.endpoint, caller.judgement)
+    return cacheable({"tools": entries}, call.request.revision, public=await _is_public(call, entries))
 
 
 async def _call_tool(call: Call) -> JSONObject:
     name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Rejected(
             INVALID_PARAMS,
@@ -75,22 +85,32 @@ async def _call_tool(call: Call) -> JSONObject:
             id=call.request.id,
         )
     try:
-        if call.anonymous and find_tool(call.caller, name).options.scopes:
-            raise CredentialRequired
-        return await call_tool(call.caller, name, arguments)
+        tool = await find_tool(call.caller, name)
+    except UpstreamError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
     except ToolNotFound as exc:
+        call.note(decision="denied")
         if call.anonymous:
             raise CredentialRequired from exc
         raise Rejected(INVALID_PARAMS, str(exc), id=call.request.id) from exc
+    require_scopes(tool.name, tool.options.scopes, call.caller.principal)
+    call.note(decision="allowed")
+    return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
 
 
-def _is_public(call: Call) -> bool:
-    """Whether anybody gets the identical answer without a credential."""
-    bundle = call.caller.endpoint.bundle
-    if bundle.access.anonymous != "allow":
+def _note_failure(call: Call, failure: CallError) -> None:
+    """The API's failure is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    call.note(decision=decision, reason=type(failure).__name__)
+
+
+async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
+    """Whether anybody gets the identical list without a credential."""
+    endpoint = call.caller.endpoint
+    if endpoint.bundle.access.anonymous != "allow":
         return False
-    everybody = outcome_of(bundle.conditions, unrestricted=ANONYMOUS.unrestricted)
-    return list_entries(bundle, everybody) == list_entries(bundle, call.caller.outcome)
+    return call.anonymous or await list_entries(endpoint, endpoint.everybody) == entries
 
 
 Method = Callable[[Call], Awaitable[dict[str, Any]]]

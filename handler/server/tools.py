@@ -2,76 +2,101 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from handler.bundle import CONFIRM, Bundle, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.errors import BindingMissing, CallError, ConsentRequired, InvalidArguments, ToolNotFound, UpstreamError
+from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.errors import (
+    CallError,
+    ConsentRequired,
+    InvalidArguments,
+    ToolNotFound,
+    UpstreamError,
+    ValuesRefused,
+)
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
-from handler.policy import Mask
-from handler.server.bindings import bound_values
+from handler.policy import Judgement
+from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.documents import Document, prepare_document, run
+from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
 
 
-def list_entries(bundle: Bundle, outcome: Mask) -> list[JSONObject]:
-    """The ``tools/list`` entries for callers of one outcome, in the order of the bundle."""
-    entries = (entry_of(tool, outcome) for tool in bundle.tools if not tool.options.hidden)
+async def list_entries(endpoint: Endpoint, judgement: Judgement) -> list[JSONObject]:
+    """The ``tools/list`` entries for a caller, in the order of the bundle.
+
+    Raises:
+        UpstreamError: the schema that one depends on cannot be loaded.
+    """
+    entries = [await entry_of(endpoint, tool, judgement) for tool in endpoint.bundle.tools if not tool.options.hidden]
     return [entry for entry in entries if entry is not None]
 
 
-def entry_of(tool: Tool, outcome: Mask) -> JSONObject | None:
-    """A tool as callers of one outcome would see it listed; nothing where they cannot use it."""
-    match tool:
-        case PrescribedTool():
-            return tool.entry if tool.mask <= outcome else None
-        case GraphQLTool():
-            return next((listing.entry for listing in tool.listings if listing.outcome == outcome), None)
+async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSONObject | None:
+    """A tool as a caller would see it listed; nothing where they cannot use it."""
+    try:
+        return endpoint.finished_entry(tool, judgement)
+    except KeyError:
+        with schema_loading():
+            return await asyncio.to_thread(endpoint.entry, tool, judgement)
 
 
-async def call_tool(caller: Caller, name: str, arguments: Mapping[str, Any]) -> JSONObject:
-    """Call a tool and return an MCP ``CallToolResult``.
+async def call_tool(
+    caller: Caller,
+    tool: Tool,
+    arguments: Mapping[str, Any],
+    *,
+    on_failure: Callable[[CallError], None] = lambda _: None,
+) -> JSONObject:
+    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``.
 
-    What goes wrong for a reason that a model can act on is a result with ``isError``.
-
-    Raises:
-        ToolNotFound: there is no such tool for this caller, which is the same whether or not it exists.
+    What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
     """
-    tool = find_tool(caller, name)
     try:
         if nests_deeper(arguments, MAX_NESTING):
-            raise InvalidArguments(name, [f"/: nested more than {MAX_NESTING} deep"])
-        caller.endpoint.validator(tool).check(arguments)
+            raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
+        caller.endpoint.validator(tool, caller.judgement).check(arguments)
         match tool:
             case PrescribedTool():
                 return await _call_prescribed(caller, tool, arguments)
             case GraphQLTool():
                 return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
-        return _with_meta({"content": [_text(str(exc))], "isError": True}, tool)
+        on_failure(exc)
+        return _with_meta(failed(exc), tool)
 
 
-def find_tool(caller: Caller, name: str) -> Tool:
+def failed(reason: CallError) -> JSONObject:
+    """The result of a call that failed for a reason that a model can act on."""
+    return {"content": [_text(str(reason))], "isError": True}
+
+
+async def find_tool(caller: Caller, name: str) -> Tool:
     """The tool of a name or an alias.
 
     Raises:
         ToolNotFound: there is none for this caller, which is the same whether or not it exists.
+        UpstreamError: the schema that decides it cannot be loaded.
     """
     tool = caller.endpoint.tools.get(name)
-    if tool is None or entry_of(tool, caller.outcome) is None:
+    if tool is None or await entry_of(caller.endpoint, tool, caller.judgement) is None:
         raise ToolNotFound(name)
     return tool
 
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     _require_consent(tool, arguments)
+    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
+    if not caller.judgement.meets_with(tool.mask, tool.operation.coerced(variables)):
+        raise ValuesRefused
     request = GraphQLRequest(
         text=tool.operation.text,
         sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
-        variables={**_variables(tool, arguments), **_bound(caller, tool)},
+        variables=variables,
         is_query=tool.operation.kind == "query",
     )
     return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
@@ -95,16 +120,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _bound(caller: Caller, tool: PrescribedTool) -> JSONObject:
-    """The variables that nobody's arguments fill, and so override nothing."""
-    values = bound_values(tool.name, tool.bindings, headers=caller.headers, claims=caller.claims)
-    wrong = next(iter(caller.endpoint.bound_validator(tool).misfits(values)), "") if values else ""
-    binding = next((each for each in tool.bindings if each.variable == wrong), None)
-    if binding:
-        raise BindingMissing(tool.name, binding.source, binding.name, misfit=True)
-    return values
 
 
 def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:

@@ -11,15 +11,13 @@ from handler.bundle import JSONObject, Upstream
 from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
+from handler.server.drift import is_drift, is_static
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
 SUGGESTION = re.compile(r"\s*\(?\bdid you mean\b.*", re.IGNORECASE | re.DOTALL)
-STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
-"""How the path of an error begins that graphql-ruby found in the document, before it executed anything."""
 
 UNNAMED = "The API reported an error."
-VALIDATION_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "validation-failed")
 DRIFT = (
     "The API refused a request that its published schema allows: its schema has changed since. "
     "Whoever maintains this tool has to publish it again."
@@ -132,32 +130,21 @@ def _error(error: Any, *, executed: bool) -> JSONObject:
     extensions = error.get("extensions")
     code = extensions.get("code") if isinstance(extensions, dict) else None
     path = error.get("path")
-    static = isinstance(path, list) and bool(path) and bool(STATIC_PATH.fullmatch(str(path[0])))
-    kept: JSONObject = {"message": _message(error, code, of_request=not executed and (static or not path))}
-    if path and isinstance(path, list) and (executed or not static):
+    kept: JSONObject = {"message": _message(error, code, executed=executed)}
+    if path and isinstance(path, list) and kept["message"] != DRIFT and (executed or not is_static(path)):
         kept["path"] = path
     if isinstance(code, str):
         kept["extensions"] = {"code": code}
     return kept
 
 
-def _message(error: Mapping[str, Any], code: object, *, of_request: bool) -> str:
-    """The words of an error. ``of_request``: the API executed nothing and names no field of an answer.
-
-    Such an error may be about the document, which no longer fits the API's schema, and its words may suggest names
-    that this caller must not learn. Servers that give no code are known by an error that points into the document.
-    One about a variable's value is the model's to mend; it keeps its words but for the suggestion.
-    """
+def _message(error: Mapping[str, Any], code: object, *, executed: bool) -> str:
+    """The words of an error. Where the API executed nothing, they may suggest names that this caller must not learn."""
     message = error.get("message")
     if any(isinstance(text, str) and UNLISTED.fullmatch(text) for text in (code, message)):
         return UNKNOWN_DOCUMENT
+    if not executed and is_drift(error):
+        return DRIFT
     if not isinstance(message, str):
         return UNNAMED
-    if not of_request:
-        return message
-    about_a_variable = message.startswith("Variable ")
-    if code in VALIDATION_CODES or (
-        (code is None or error.get("path")) and error.get("locations") and not about_a_variable
-    ):
-        return DRIFT
-    return SUGGESTION.sub("", message)
+    return message if executed else SUGGESTION.sub("", message)

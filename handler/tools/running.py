@@ -52,6 +52,7 @@ async def run_tool(tool: ToolDefinition, arguments: Any, ctx: Context) -> JSONOb
 
     Raises:
         McpError: the call is a protocol error, by the author's will or for lack of a credential.
+        InsufficientScope: the caller lacks scopes of the tool.
     """
     if not isinstance(arguments, dict):
         raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
@@ -93,7 +94,7 @@ def _require_authorised(tool: ToolDefinition, ctx: Context) -> None:
     if tool.options.requires_auth and ctx.provider_token is None:
         raise AuthenticationRequired
     if not ctx.scopes.issuperset(tool.options.scopes):
-        raise InsufficientScope(tool.options.scopes)
+        raise InsufficientScope(tool.name, tool.options.scopes)
 
 
 async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Any:

@@ -14,6 +14,7 @@ from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
+from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage
 from tests.support.function import store
 
@@ -34,7 +35,7 @@ def serving(compiled: Compiled, *, development: bool = False) -> Iterator[str]:
     endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
     with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
         app = create_app(
-            Services(endpoints=endpoints, http=http, development=development),
+            Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={}), development=development),
             write_line=lambda _, failure: troubles.append(repr(failure)) if failure else None,
         )
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))

@@ -7,6 +7,7 @@ import pytest
 from handler.bundle import Access, ApiKey, Bundle
 from handler.errors import Problem
 from handler.policy import NEVER, outcome_of
+from handler.predicates import Predicate
 from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
 
 SDL = """
@@ -31,6 +32,11 @@ def refused(folder: Path, config: str) -> list[str]:
 
 def policies(*texts: str) -> str:
     return "access:\n  policies:\n" + "".join(f"    - {text}\n" for text in texts)
+
+
+def rule_with(condition: str) -> str:
+    """A policy whose condition begins at 5:20."""
+    return policies("type: Query\n      rules:\n      - condition: " + condition + "\n        fields: [node]")
 
 
 def denied_of(bundle: Bundle) -> set[str]:
@@ -103,6 +109,19 @@ def test_single_field_and_quoted_conditions_are_read_as_in_stepzen_files(tmp_pat
     }
 
 
+def test_condition_of_a_default_guards_the_fields_without_a_rule(tmp_path: Path) -> None:
+    rule = "rules: [{condition: true, fields: [customer]}]"
+    bundle = bundle_with(tmp_path, policies(f"{{type: Query, {rule}, policyDefault: {{condition: '?$jwt'}}}}"))
+
+    assert "Query.customer" not in bundle.guards
+    mask = frozenset({bundle.conditions.index({"exists": {"jwt": []}})})
+    assert {name: bundle.guards[name] for name in ("Query.employee", "Query.person", "Query.node")} == {
+        "Query.employee": mask,
+        "Query.person": mask,
+        "Query.node": mask,
+    }
+
+
 def test_type_without_a_policy_is_open(tmp_path: Path) -> None:
     bundle = bundle_with(tmp_path, policies("{type: Query, policyDefault: {condition: true}}"))
 
@@ -138,17 +157,94 @@ def test_introspection_fields_in_a_policy_are_accepted(tmp_path: Path) -> None:
     assert "Query.node" not in denied_of(bundle_with(tmp_path, config))
 
 
-@pytest.mark.parametrize(
-    "condition", ["'?$jwt'", "'$jwt.role: String == \"admin\"'", "yes", "'True'", "1", "''", "'true && false'"]
-)
-def test_condition_that_is_not_constant_is_refused(tmp_path: Path, condition: str) -> None:
+@pytest.mark.parametrize("condition", ["yes", "'True'", "TRUE", "truely", "on", "null"])
+def test_only_true_and_false_are_constants(tmp_path: Path, condition: str) -> None:
     text = condition.strip("'")
-    rule = f"      - condition: {condition}\n        fields: [node]\n"
-    config = f"access:\n  policies:\n    - type: Query\n      rules:\n{rule}"
+    column = 21 if condition.startswith("'") else 20
 
-    assert refused(tmp_path, config) == [
-        f'config.yaml:5:20: the condition "{text}" cannot be judged yet: expected true or false'
-    ]
+    (line,) = refused(tmp_path, rule_with(condition))
+
+    assert line.startswith(f'config.yaml:5:{column}: the condition has "{text}" here: expected true, false, ')
+
+
+@pytest.mark.parametrize("condition", ["''", "' '", '""', "|"])
+def test_empty_condition_is_refused(tmp_path: Path, condition: str) -> None:
+    (line,) = refused(tmp_path, rule_with(condition))
+
+    assert line.endswith(': there is no condition: expected one, such as true or $jwt.role:String == "admin"')
+
+
+def test_condition_over_claims_is_one_of_the_endpoints_conditions(tmp_path: Path) -> None:
+    config = policies(
+        """{type: Query, rules: [{condition: '?$jwt && $jwt.role:String == "admin"', fields: [customer, node]}],"""
+        " policyDefault: {condition: '?$jwt'}}"
+    )
+    bundle = bundle_with(tmp_path, config)
+
+    token: Predicate = {"exists": {"jwt": []}}
+    role = {"compare": "==", "left": {"jwt": ["role"], "type": "String"}, "right": {"value": "admin"}}
+    assert bundle.conditions == (NEVER, {"and": [token, role]}, token, {"literal": False})
+    assert {name: mask for name, mask in bundle.guards.items() if name.startswith("Query.")} == {
+        "Query.customer": frozenset({1}),
+        "Query.node": frozenset({1}),
+        "Query.employee": frozenset({2}),
+        "Query.person": frozenset({2}),
+    }
+    assert {"Query.customer", "Query.employee"} <= denied_of(bundle)
+
+
+def test_conditions_that_say_the_same_in_other_words_are_one(tmp_path: Path) -> None:
+    config = policies(
+        "{type: Query, rules: [{condition: '?$jwt && true', fields: node}, {condition: ' (?$jwt)', fields: person}]}",
+        "{type: Mutation, policyDefault: {condition: '!!(? $jwt)'}}",
+    )
+
+    assert bundle_with(tmp_path, config).conditions == (NEVER, {"exists": {"jwt": []}}, {"literal": False})
+
+
+def test_condition_that_always_holds_guards_nothing(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, policies("{type: Query, policyDefault: {condition: '?$jwt || !false'}}"))
+
+    assert denied_of(bundle) == {"Mutation.fire"}
+
+
+@pytest.mark.parametrize(
+    ("condition", "place"),
+    [
+        ("$jwt.role", "5:20"),
+        ("true && $jwt.role", "5:28"),
+        ("'true && $jwt.role'", "5:29"),
+        ("'$jwt.a:String == ''x'' && $jwt.role'", "5:47"),
+        (r'"$jwt.a:String == \"x\" && $jwt.role"', "5:47"),
+        (r'"$jwt.a:String == \"\\\\\" && $jwt.role"', "5:50"),
+        ("'?$jwt.日本 && $jwt.role'", "5:33"),
+        (r'"true\t&& $jwt.role"', "5:20"),  # the file has two characters where the text has a tab
+        ("&name true && $jwt.role", "5:20"),
+        ("true &&\n          $jwt.role", "5:20"),
+        (">\n          true && $jwt.role", "5:20"),
+        ("|-\n          true &&\n          $jwt.role", "5:20"),
+    ],
+)
+def test_mistake_in_a_condition_is_told_where_it_stands_or_where_the_condition_begins(
+    tmp_path: Path, condition: str, place: str
+) -> None:
+    (line,) = refused(tmp_path, rule_with(condition))
+
+    assert line.startswith(f'config.yaml:{place}: "$jwt.role" has no type: ')
+
+
+def test_condition_of_a_variable_is_read(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "config.yaml": rule_with("STEPZEN_WHO"), ".env": "STEPZEN_WHO=?$jwt\n"}
+
+    assert {"exists": {"jwt": []}} in compiled(tmp_path, files).bundle.conditions
+
+
+def test_condition_of_a_variable_is_not_shown(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "config.yaml": rule_with("STEPZEN_WHO"), ".env": "STEPZEN_WHO=a-secret\n"}
+
+    (line,) = reported(tmp_path, files)
+    sentence = """expected a condition, such as $jwt.role:String == "admin", got 'STEPZEN_WHO'"""
+    assert line == f'config.yaml:5:20: "access.policies[0].rules[0].condition": {sentence}'
 
 
 def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
@@ -161,7 +257,7 @@ def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
         file="config.yaml",
         line=3,
         column=29,
-        sentence='the condition "" cannot be judged yet: expected true or false',
+        sentence='there is no condition: expected one, such as true or $jwt.role:String == "admin"',
     )
 
 
@@ -212,8 +308,11 @@ def test_rest_of_a_policy_whose_type_does_not_fit_is_judged(tmp_path: Path) -> N
 
     assert refused(tmp_path, policies(f"{{type: Kunde, {wrong}}}")) == [
         'config.yaml:3:14: the schema has no type "Kunde" with fields',
-        'config.yaml:3:41: the condition "x" cannot be judged yet: expected true or false',
-        'config.yaml:3:78: the condition "" cannot be judged yet: expected true or false',
+        (
+            'config.yaml:3:41: the condition has "x" here: expected true, false, a text, a number or a variable, '
+            'as in $jwt.role:String == "admin"'
+        ),
+        'config.yaml:3:78: there is no condition: expected one, such as true or $jwt.role:String == "admin"',
         (
             'config.yaml:3:79: unknown key "access.policies[0].policyDefault.conditon": expected one of condition; '
             "did you mean condition?"

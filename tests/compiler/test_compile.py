@@ -128,7 +128,10 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
             file="config.yaml",
             line=3,
             column=48,
-            sentence='the condition "x" cannot be judged yet: expected true or false',
+            sentence=(
+                'the condition has "x" here: expected true, false, a text, a number or a variable, '
+                'as in $jwt.role:String == "admin"'
+            ),
         ),
         Problem(file="config.yaml", line=4, column=14, sentence='the schema has no type "Foo" with fields'),
         Problem(
@@ -237,7 +240,9 @@ scalar Date
     "  any { __typename ... on Thing @include(if: $on) { id } ... on Other { id } } }\n"
     "mutation M($k: Key!) @mcpTool { make(key: $k) { id } }",
     "config.yaml": PUBLIC + "upstream: {url: STEPZEN_URL, headers: {x-a: b}}\nlimits: {max_depth: 3}\n"
-    f"deployment: {{identity: {{issuer: x, api_keys: [{{name: a, sha256: {'a' * 64}, expires: 2030-01-01}}]}}}}\n"
+    "deployment: {identity: {issuer: x, audience: [y], jwksendpoint: 'https://a.b/', keys: [{keyid: 1, "
+    "algorithm: HS256, key: env:K}], api_keys: [{name: a, "
+    f"sha256: {'a' * 64}, claims: {{level: 5}}, expires: 2030-01-01}}]}}}}\n"
     "configurationset: [{configuration: {name: a}}]\n",
     ".env": "STEPZEN_URL='https://a.b/' # here\n",
     "config.test.yaml": "upstream: {timeout_s: 3}\n",

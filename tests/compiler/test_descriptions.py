@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from handler.compiler.descriptions import GRAPHQL_TOOL, MAX_SDL_BYTES
+from handler.compiler.descriptions import GRAPHQL_TOOL
+from handler.graph.listing import MAX_SDL_BYTES
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 SDL = '"""A shop in {endpoint_name}."""\nschema { query: Query }\ntype Query { customer: Customer secret: Int }\n'

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from handler.commands.local import local_entries
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
 from handler.policy import HIDDEN, outcome_of
-from handler.server.tools import list_entries
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
@@ -95,7 +95,7 @@ def test_subgraph_fields_are_hidden_unless_a_pattern_exposes_them_by_name(
     index = TOOL.replace('{expose: true, types: "Query", fields: ".*"}', f"[{patterns}]") + SUBGRAPH
     made = compiled(tmp_path, {"index.graphql": index, "config.yaml": READABLE})
 
-    (entry,) = list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True))
+    (entry,) = local_entries(made)
     text = str(entry["inputSchema"])
     assert [name for name in ("_service", "_entities") if f"  {name}" in text.replace("\\n", "\n")] == shown
 
@@ -114,7 +114,7 @@ def test_policy_may_forbid_subgraph_fields_that_a_tool_exposes(tmp_path: Path) -
 
     everybody = outcome_of(made.bundle.conditions, unrestricted=False)
     assert not made.bundle.guards["Query._service"] <= everybody
-    (entry,) = list_entries(made.bundle, everybody)
+    (entry,) = local_entries(made, unrestricted=False)
     assert "_service" not in str(entry)
 
 
@@ -163,8 +163,7 @@ def test_what_federation_keeps_from_clients_is_hidden_from_everybody(tmp_path: P
 
     made = compiled(tmp_path, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
 
-    everything = outcome_of(made.bundle.conditions, unrestricted=True)
-    (entry,) = list_entries(made.bundle, everything)
+    (entry,) = local_entries(made)
     sdl = entry["inputSchema"]["properties"]["query"]["description"]
     assert "a(b: Int): Int" in sdl
     assert "SMALL" in sdl

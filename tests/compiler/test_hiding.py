@@ -10,12 +10,13 @@ from graphql import GraphQLSchema, build_schema, validate_schema
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from handler.compiler.conditions import Conditions
 from handler.compiler.directives import VisibilityPattern
 from handler.compiler.hiding import Consequences
 from handler.compiler.problems import Place, Problems
 from handler.compiler.visibility import hidden_by_patterns
 from handler.graph.view import build_view, print_view
-from handler.policy import HIDDEN, Mask, hidden_from
+from handler.policy import HIDDEN, Judgement, Mask, hidden_from
 from tests.compiler.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
 from tests.support.schemas import index_of, schema_of_sdl
 
@@ -45,7 +46,7 @@ enum EmployeeOrder { NAME_ASC SALARY_ASC SALARY_DESC }
 
 
 def guards_of(sdl: str, own: Mapping[str, Mask], *shown: str) -> dict[str, Mask]:
-    return Consequences(build_schema(sdl), shown=shown).of(own)
+    return Consequences(build_schema(sdl), Conditions(), shown=shown).of(own)
 
 
 def hidden_with(sdl: str, *own: str, shown: tuple[str, ...] = ()) -> set[str]:
@@ -297,7 +298,7 @@ class Case:
         inputs = [each for each in hideable if each.startswith(("F", "O")) or "(" in each]
         self.shown = set(random.sample(inputs, random.randint(0, 2))) - set(own)
         self.gone = expected_gone(self.schema, set(own), self.shown)
-        self.guards = Consequences(self.schema, shown=self.shown).of(own)
+        self.guards = Consequences(self.schema, Conditions(), shown=self.shown).of(own)
         self.left = view_of(self.schema, self.guards)
         self.left_without_rules = view_of(self.schema, own)
 
@@ -336,16 +337,20 @@ def test_what_the_rules_leave_is_a_valid_schema(random: Random) -> None:
 
 @settings(max_examples=100, derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
-def test_every_condition_spreads_as_if_it_were_alone(random: Random) -> None:
+def test_callers_of_every_outcome_lose_what_would_be_hidden_with_what_they_lack(random: Random) -> None:
     schema = build_schema(random_sdl(random))
-    chosen = random.sample([*sorted(coordinates_in_reach(schema)), *TYPES], 4)
-    own = {coordinate: frozenset(random.sample([0, 1, 2], random.randint(1, 2))) for coordinate in chosen}
+    conditions = Conditions()
+    numbers = [0, *(number for name in "ab" for number in conditions.mask({"exists": {"jwt": [name]}}))]
+    chosen = random.sample([*sorted(coordinates_in_reach(schema)), *TYPES], random.randint(4, 8))
+    own = {coordinate: frozenset(random.sample(numbers, random.randint(1, 2))) for coordinate in chosen}
 
-    guards = Consequences(schema).of(own)
+    guards = Consequences(schema, conditions).of(own)
 
-    for condition in (0, 1, 2):
-        alone = {coordinate for coordinate, mask in own.items() if condition in mask}
-        assert {each for each, mask in guards.items() if condition in mask} == expected_gone(schema, alone, set())
+    for claims in ({}, {"a": 1}, {"b": 1}, {"a": 1, "b": 1}):
+        caller = Judgement(conditions, claims=claims)
+        lacking = {coordinate for coordinate, mask in own.items() if not caller.meets(mask)}
+        lost = {coordinate for coordinate, mask in guards.items() if not caller.meets(mask)}
+        assert lost == expected_gone(schema, lacking, set())
 
 
 def test_without_the_rules_something_would_be_left() -> None:

@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 
 from handler.bundle import JSONObject
 from handler.compiler.output_schema import output_schema
+from handler.policy import HIDDEN
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """
@@ -394,7 +395,7 @@ enum Status { PAID OPEN LOST }
 
 
 def data_without(operation: str, *hidden: str) -> JSONObject:
-    whole = output_schema(parse(operation), build_schema(HIDDEN_SDL), hidden.__contains__)
+    whole = output_schema(parse(operation), build_schema(HIDDEN_SDL), dict.fromkeys(hidden, HIDDEN))
     found: JSONObject = whole["properties"]["data"]["anyOf"][0]["properties"]
     return found
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle import Limits, Tool, ToolOptions
-from handler.policy import outcome_of
-from handler.server.tools import list_entries
+from handler.commands.local import local_entries
 from tests.support.endpoints import PUBLIC, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 SDL = " type Query { thing(id: ID!): String } type Mutation { drop(id: ID!, confirm: Boolean): String }"
@@ -39,7 +38,7 @@ def tool_of(folder: Path, kind: str, options: str) -> Tool:
 
 def entry_of(folder: Path, kind: str, options: str) -> dict[str, object]:
     made = compiled(folder, files_of(kind, options))
-    (entry,) = list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True))
+    (entry,) = local_entries(made)
     return entry
 
 
@@ -156,14 +155,14 @@ def test_output_schema_is_advertised_where_there_is_structured_output(
 def test_hidden_tool_is_not_listed(tmp_path: Path) -> None:
     made = compiled(tmp_path, files_of("prescribed", "hidden: true"))
 
-    assert list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True)) == []
+    assert local_entries(made) == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_confirm_stands_among_the_arguments(tmp_path: Path, kind: str) -> None:
     made = compiled(tmp_path, files_of(kind, "confirm: advisory"))
     (tool,) = made.bundle.tools
-    (entry,) = list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True))
+    (entry,) = local_entries(made)
 
     for schema in (entry["inputSchema"], tool.arguments):
         assert schema["properties"]["confirm"]["type"] == "boolean"

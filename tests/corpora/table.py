@@ -11,9 +11,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from handler.commands.local import local_entries
 from handler.json_shape import to_json_bytes
-from handler.policy import outcome_of
-from handler.server.tools import list_entries
 from tests.corpora.attempts import Attempt, attempt
 from tests.corpora.downloads import ROOT
 from tests.corpora.fetch import fetch
@@ -53,10 +52,7 @@ class Row:
 
 def row_of(corpus: str, tried: Attempt) -> Row:
     """The numbers of an attempt."""
-    bundle = tried.compiled.bundle
-    sizes = [
-        len(to_json_bytes(entry)) for entry in list_entries(bundle, outcome_of(bundle.conditions, unrestricted=True))
-    ]
+    sizes = [len(to_json_bytes(entry)) for entry in local_entries(tried.compiled)]
     refused = {reason: tried.refused_as(reason) for reason in REASONS}
     return Row(
         corpus=corpus,

@@ -13,7 +13,7 @@ from graphql import parse
 from handler.compiler.config import read_config
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Problems
-from handler.errors import DocumentRefused
+from handler.errors import DocumentRefused, Fault
 from handler.graph.document import CheckedDocument, answer_introspection, print_executable
 from tests.conftest import DEMO
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check
@@ -24,8 +24,8 @@ def refusal(text: str, variables: dict[str, Any] | None = None, **options: Any) 
     """The sentences with which a document is refused; it must be."""
     with pytest.raises(DocumentRefused) as caught:
         check(text, variables, **options)
-    assert str(caught.value).startswith("The GraphQL request was refused: " + "; ".join(caught.value.messages))
-    return caught.value.messages
+    assert str(caught.value).startswith("The GraphQL request was refused: " + "; ".join(map(str, caught.value.faults)))
+    return tuple(map(str, caught.value.faults))
 
 
 # What goes upstream.
@@ -203,6 +203,49 @@ def test_whole_document_is_validated_as_a_server_would(text: str, message: str) 
     assert refusal(text, operation_name="A")[0] == message
 
 
+@pytest.mark.parametrize(
+    ("count", "last"),
+    [(9, "a8"), (10, "a9"), (11, "and 1 more"), (100, "and 90 more"), (101, "and more than 90 more")],
+)
+def test_first_ten_faults_are_told_and_how_many_there_are_beside_them(count: int, last: str) -> None:
+    fields = "{" + " ".join(f"a{number}" for number in range(count)) + "}"
+    values = {"w": {f"a{number}": 1 for number in range(count)}}
+
+    for faults in (refusal(fields), refusal("query($w: EmployeeFilter) { employees(where: $w) { id } }", values)):
+        assert len(faults) == min(count, 11)
+        assert f"'{last}'" in faults[-1] or faults[-1] == last
+
+
+def test_schema_of_mutations_alone_can_be_asked_for_and_nothing_else_by_a_query() -> None:
+    writes = schemas_of("schema { query: Root mutation: M } type Root { a: Int } type M { b: Int }", ["Root.a"])
+    schema = "{ __schema { queryType { name fields { name } } mutationType { name } types { name } } __typename }"
+
+    checked = check(schema, schemas=writes)
+    asked = answer_introspection(checked, writes)["data"]
+
+    assert asked["__schema"]["queryType"] == {"name": "Root", "fields": [{"name": "_empty"}]}
+    assert asked["__schema"]["mutationType"] == {"name": "M"}
+    assert asked["__typename"] == "Root"
+    other = "query A { __typename } query B { __schema { types { name } } }"
+    assert refusal(other, schemas=writes, operation_name="A") == ("there are no query fields here",)
+    for field in ("a", "_empty", "b"):
+        text = "{ __schema { types { name } } %s }"
+        assert refusal(text % field, schemas=writes) == (f"1:31: Cannot query field '{field}' on type 'Root'.",)
+    assert refusal("{ __schema { nothing } }", schemas=writes) == (
+        "1:14: Cannot query field 'nothing' on type '__Schema'.",
+    )
+
+
+def test_fault_has_its_place_as_numbers() -> None:
+    with pytest.raises(DocumentRefused) as caught:
+        check("{\n  payroll { total } }")
+    assert caught.value.faults == (Fault("Cannot query field 'payroll' on type 'Query'.", 2, 3),)
+
+    with pytest.raises(DocumentRefused) as caught:
+        check("fragment F on Query { self { __typename } }")
+    assert caught.value.faults == (Fault("it has no operation"),)
+
+
 def test_subscriptions_are_refused() -> None:
     assert refusal("subscription { hired { id } }") == ("subscriptions are not supported: send a query",)
 
@@ -213,7 +256,8 @@ def test_kind_of_operation_that_the_view_has_no_field_of_is_refused() -> None:
 
     assert refusal("mutation { b }", schemas=reads) == ("there are no mutation fields here",)
     assert refusal("{ a }", schemas=writes) == ("there are no query fields here",)
-    assert refusal("{ __schema { types { name } } }", schemas=writes) == ("there are no query fields here",)
+    assert refusal("{ __typename }", schemas=writes) == ("there are no query fields here",)
+    assert refusal("{ _empty }", schemas=writes) == ("there are no query fields here",)
     assert check("mutation { b }", schemas=writes).kind == "mutation"
 
 
@@ -477,12 +521,12 @@ def test_variable_that_json_cannot_carry_is_refused(value: object) -> None:
     assert refusal(ECHO, {"json": value}) == ("a variable has a number that JSON cannot carry",)
 
 
-def test_refusal_names_ten_mistakes_at_most_each_in_bounds() -> None:
+def test_refusal_names_ten_mistakes_and_counts_the_others_each_in_bounds() -> None:
     many = refusal("{ " + " ".join(f"unknown{number}" for number in range(100)) + " }")
     (long,) = refusal("{ " + "x" * 100_000 + " }")
     (value,) = refusal(ECHO, {"int": "x" * 100_000})
 
-    assert len(many) == 10
+    assert len(many) == 11
     assert long.startswith("1:3: Cannot query field 'xxx")
     assert len(long) < 600
     assert len(value) < 600

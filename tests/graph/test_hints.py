@@ -69,10 +69,10 @@ def test_refusal_shows_the_nearest_names_and_the_type_that_was_wrong(what: str) 
 
     refusal = refused(text)
 
-    assert refusal.messages[0].endswith(sentence)
-    assert ("Did you mean" in refusal.messages[0]) == ("Did you mean" in sentence)
+    assert refusal.faults[0].message.endswith(sentence)
+    assert ("Did you mean" in refusal.faults[0].message) == ("Did you mean" in sentence)
     assert refusal.sdl == sdl
-    assert str(refusal) == "The GraphQL request was refused: " + "; ".join(refusal.messages) + (
+    assert str(refusal) == "The GraphQL request was refused: " + "; ".join(map(str, refusal.faults)) + (
         f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
     )
 
@@ -95,8 +95,8 @@ def test_refusal_shows_the_nearest_names_and_the_type_that_was_wrong(what: str) 
 def test_hints_for_variables_are_those_for_literals(text: str, value: Any, sentence: str, sdl: str) -> None:
     refusal = refused(text, {"v": value})
 
-    assert refusal.messages[0].endswith(sentence)
-    assert ("Did you mean" in refusal.messages[0]) == bool(sentence)
+    assert refusal.faults[0].message.endswith(sentence)
+    assert ("Did you mean" in refusal.faults[0].message) == bool(sentence)
     assert refusal.sdl == sdl
 
 

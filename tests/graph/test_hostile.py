@@ -14,7 +14,7 @@ from graphql import Lexer, Source, TokenKind, Visitor, parse, visit
 
 from handler.errors import DocumentRefused
 from handler.graph.document import answer_introspection
-from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check
+from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, WIDE, check
 from tests.graph.test_size import calls
 from tests.support.schemas import schemas_of
 
@@ -22,6 +22,13 @@ MAX_NODES = 20_000
 MAX_REFUSAL_BYTES = 10_000
 MAX_ANSWER_BYTES = 200_000
 MAX_CALLS = 2_000_000
+
+SHARED = (
+    " ".join(f"query A{n or ''}($a: JSON) {{ ...F }}" for n in range(120))
+    + " fragment F on Query { echo(json: ["
+    + "$a " * 800
+    + "]) }"
+)
 
 REFUSED = {
     "alias bomb": ("{" + " ".join(f"a{n}: self {{ __typename }}" for n in range(500)) + "}", "max_aliases"),
@@ -40,12 +47,17 @@ REFUSED = {
         "{...F} fragment F on Query {" + "self { self { __typename } }" * 500 + "} fragment F on Query { __typename }",
         "There can be only one fragment named 'F'.",
     ),
-    "many operations that share a wide fragment": (
-        " ".join(f"query A{n or ''}($a: JSON) {{ ...F }}" for n in range(120))
-        + " fragment F on Query { echo(json: ["
-        + "$a " * 800
-        + "]) }",
-        "too much work",
+    "many operations that share a wide fragment with a mistake": (
+        SHARED.replace("echo(", "ssn: echo(").replace("]) }", "]) ssn }"),
+        "Cannot query field 'ssn'",
+    ),
+    "many operations that share a wide fragment, one of them with a mistake": (
+        SHARED + "query B { payroll { total } }",
+        "Cannot query field 'payroll'",
+    ),
+    "many operations that share a wide fragment, of which the one that is run lacks its variable": (
+        SHARED.replace("query A($a: JSON)", "query A"),
+        "Variable '$a' is not defined by operation 'A'",
     ),
     "a wide list in deep ones": ("{ echo(json: " + "[" * 150 + "1 " * 4_000 + "]" * 150 + ") }", "written out"),
     "a huge name": ("{ " + "x" * 100_000 + " }", "Cannot query field"),
@@ -138,7 +150,16 @@ def test_hostile_document_is_refused_in_bounds(what: str) -> None:
     assert refusal.sdl == "" or not any(word in refusal.sdl for word in ("ssn", "salary", "Payroll", "fire"))
 
 
+@pytest.mark.parametrize("others", ["", " query B { __typename }"])
+def test_one_operation_that_takes_too_much_work_is_refused(others: str) -> None:
+    text = "query A {" + "self{self{__typename}}" * 1_500 + "}" + others
+
+    with pytest.raises(DocumentRefused, match="it takes too much work to be judged: ask for less"):
+        check(text, operation_name="A", limits=WIDE)
+
+
 SENT = {
+    "many operations that share a wide fragment": SHARED,
     "a huge string": '{ echo(string: "' + "x" * 190_000 + '") }',
     "a huge block string": '{ echo(string: """' + "words " * 5 * 5_000 + '""") }',
     "a huge float": "{ echo(float: 1" + "0" * 100_000 + ".0e9) }",

@@ -13,7 +13,7 @@ from graphql.language.block_string import is_printable_as_block_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.errors import DocumentRefused
+from handler.errors import DocumentRefused, Fault
 from handler.graph.document import answer_introspection
 from handler.graph.introspection import MAX_BYTES, answer
 from handler.graph.schemas import ViewSchemas
@@ -166,8 +166,8 @@ def test_answer_is_bounded_in_bytes() -> None:
     assert answer(document, schema, {}, max_bytes=size + size // 10)
     with pytest.raises(DocumentRefused) as caught:
         answer(document, schema, {}, max_bytes=size * 9 // 10)
-    assert caught.value.messages == (
-        f"the answer would have more than {size * 9 // 10:,} bytes: ask for fewer types or fields of them",
+    assert caught.value.faults == (
+        Fault(f"the answer would have more than {size * 9 // 10:,} bytes: ask for fewer types or fields of them"),
     )
 
 

@@ -21,7 +21,7 @@ def refusal(text: str, variables: dict[str, Any] | None = None, **options: Any) 
     """The sentences with which a document is refused; it must be."""
     with pytest.raises(DocumentRefused) as caught:
         check(text, variables, **options)
-    return caught.value.messages
+    return tuple(map(str, caught.value.faults))
 
 
 def accepted(text: str, **options: Any) -> bool:

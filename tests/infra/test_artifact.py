@@ -1,3 +1,4 @@
+import os
 import struct
 from pathlib import Path
 
@@ -20,6 +21,12 @@ def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
 
 def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
     assert not {"boto3", "botocore", "s3transfer"} & names(artifact)
+
+
+def test_what_verifies_tokens_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
+    asked = os.environ.get("STILE_EXTRAS") == "jwt"
+
+    assert ({"jwt", "cryptography"} & names(artifact)) == ({"jwt", "cryptography"} if asked else set())
 
 
 def test_nothing_of_development_came_along(artifact: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -8,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from handler.server.tokens import NO_EXTRA
 from tests.infra.cloudformation import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
 from tests.infra.test_events import Event, all_events, read_event
+from tests.support.endpoints import write_endpoint
+from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.require import requires
 from tests.support.upstream import Upstream, running_upstream
 
@@ -33,6 +37,20 @@ def upstream(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield upstream
 
 
+PROVIDER = Provider("https://login.example/", (ec_key(),))
+
+
+def signed_endpoint() -> dict[str, str]:
+    """An endpoint for callers with tokens."""
+    (key,) = given(*PROVIDER.keys)
+    identity = {
+        "issuer": PROVIDER.name,
+        "audience": AUDIENCE,
+        "keys": [{"algorithm": key.algorithm, "keyid": key.id, "key": key.key}],
+    }
+    return {"index.graphql": "type Query { a: Int }", "config.yaml": json.dumps({"identity": identity})}
+
+
 @pytest.fixture(scope="module")
 def bundles(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example endpoints, compiled for the upstream that runs."""
@@ -40,6 +58,7 @@ def bundles(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Pat
     shutil.copytree(ROOT / "examples/endpoints", endpoints, dirs_exist_ok=True)
     config = endpoints / "api/customers/config.yaml"
     config.write_text(config.read_text("utf-8").replace("http://127.0.0.1:8001/graphql", upstream.url), "utf-8")
+    write_endpoint(endpoints, signed_endpoint(), name="api/signed")
     folder = tmp_path_factory.mktemp("bundles")
     command = [sys.executable, "-m", "handler", "build", str(endpoints), "--out", str(folder)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -122,3 +141,17 @@ def test_a_pruned_field_is_refused_before_the_upstream_hears_of_it(emulator: Emu
 
     assert result["isError"] is True
     assert upstream.requests() == []
+
+
+def test_a_token_gets_in_if_what_verifies_it_was_built_in_and_else_the_log_says_so(emulator: Emulator) -> None:
+    event = named("tools-list")
+    event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/signed/mcp"
+    event["headers"]["authorization"] = f"Bearer {PROVIDER.token()}"
+
+    response = emulator.invoke(event)
+
+    if os.environ.get("STILE_EXTRAS") == "jwt":
+        assert response["statusCode"] == 200, emulator.log.read_text()
+    else:
+        assert response["statusCode"] == 401
+        assert NO_EXTRA in emulator.log.read_text()

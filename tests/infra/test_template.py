@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 
+from handler.errors import SettingsError
+from handler.settings import LOG_SUBJECTS, read_settings
 from tests.infra.cloudformation import read_template
 
 BUCKET_ARN = {"Fn::GetAtt": "Storage.Outputs.BucketArn"}
@@ -49,6 +51,10 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_BUNDLES": BUNDLE_LOCATION,
         "STILE_PRELOAD": {"Ref": "Preload"},
         "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
+        "STILE_PUBLIC_URL": {"Ref": "PublicUrl"},
+        "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
+        "STILE_LOG_KEY": {"Ref": "LogKey"},
+        "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
         "POWERTOOLS_LOG_LEVEL": {"Ref": "LogLevel"},
         "POWERTOOLS_SERVICE_NAME": "stile",
     }
@@ -141,6 +147,55 @@ def test_preload_is_a_list_of_endpoints(template: dict[str, Any], endpoints: str
 @pytest.mark.parametrize("endpoints", ["customers", "api/customers,", "api/customers, api/orders", "a/b/c"])
 def test_preload_of_something_else_is_refused(template: dict[str, Any], endpoints: str) -> None:
     assert not accepts(template, "Preload", endpoints)
+
+
+SETTINGS = {
+    "PublicUrl": "STILE_PUBLIC_URL",
+    "AllowedOrigins": "STILE_ALLOWED_ORIGINS",
+    "LogKey": "STILE_LOG_KEY",
+}
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("PublicUrl", ""),
+        ("PublicUrl", "https://mcp.example.com"),
+        ("PublicUrl", "https://example.com/mcp/v1"),
+        ("AllowedOrigins", ""),
+        ("AllowedOrigins", "*"),
+        ("AllowedOrigins", "https://a.example,http://localhost:3000"),
+        ("LogKey", ""),
+        ("LogKey", "k" * 32),
+    ],
+)
+def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], parameter: str, value: str) -> None:
+    assert accepts(template, parameter, value)
+    read_settings({"STILE_BUNDLES": "folder", SETTINGS[parameter]: value})
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [
+        ("PublicUrl", "mcp.example.com"),
+        ("PublicUrl", "https://mcp.example.com?a"),
+        ("PublicUrl", "https://mcp.example.com/#a"),
+        ("AllowedOrigins", "a.example"),
+        ("AllowedOrigins", "https://a.example/"),
+        ("AllowedOrigins", "https://*.example"),
+        ("AllowedOrigins", "https://a.example,b"),
+        ("LogKey", "k" * 31),
+    ],
+)
+def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter: str, value: str) -> None:
+    assert not accepts(template, parameter, value)
+    with pytest.raises(SettingsError):
+        read_settings({"STILE_BUNDLES": "folder", SETTINGS[parameter]: value})
+
+
+def test_log_key_is_shown_to_nobody(template: dict[str, Any]) -> None:
+    assert template["Parameters"]["LogKey"]["NoEcho"] is True
+    assert template["Parameters"]["LogSubject"]["AllowedValues"] == [*LOG_SUBJECTS]
 
 
 def test_every_parameter_and_output_says_what_it_is(template: dict[str, Any]) -> None:

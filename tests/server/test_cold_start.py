@@ -17,11 +17,26 @@ from handler.compiler.compile import Compiled
 from handler.storage import FolderStorage
 from tests.conftest import ROOT
 from tests.support.bucket import BundleBucket
+from tests.support.endpoints import compiled
 from tests.support.function import store
+from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.raw_http import Peer, RawServer, running_server
 
 # Powertools imports botocore's empty top module to name itself in the user agent; botocore.session is the weight.
-HEAVY = {"graphql", "boto3", "botocore.session", "pydantic", "mcp", "httpx", "httpx2", "yaml", "rich", "re2"}
+HEAVY = {
+    "graphql",
+    "boto3",
+    "botocore.session",
+    "pydantic",
+    "mcp",
+    "httpx",
+    "httpx2",
+    "yaml",
+    "rich",
+    "re2",
+    "jwt",
+    "cryptography",
+}
 
 PROGRAM = """
 import json, sys
@@ -93,6 +108,36 @@ def test_persisted_document_by_its_id_loads_no_graphql_core(bundles: str) -> Non
     assert "jsonschema" in after_request  # the variables were judged
 
 
+def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_it(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    provider = Provider("https://login.example/", (ec_key(),))
+    (key,) = given(*provider.keys)
+    block = "".join(f"          {line}\n" for line in key.key.splitlines())
+    config = (
+        f"identity:\n  issuer: {provider.name}\n  audience: {AUDIENCE}\n"
+        f"  keys:\n    - algorithm: ES256\n      key: |\n{block}"
+        "access: {policies: [{type: Query, policyDefault: {condition: true}}]}\n"
+    )
+    store(folder_storage, compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config}))
+    event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+    event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+    steps = []
+    for name, token, status in (("other", provider.token(iss="other"), 401), ("good", provider.token(), 200)):
+        event["headers"]["authorization"] = f"Bearer {token}"
+        (tmp_path / f"{name}.json").write_text(json.dumps(event), encoding="utf-8")
+        done = _run({"STILE_BUNDLES": folder_storage.location}, tmp_path / f"{name}.json")
+        assert done.returncode == 0, done.stderr
+        answer, modules = (json.loads(line) for line in done.stderr.splitlines())
+        assert answer["status"] == status, answer
+        steps.append(set(modules[-1]))
+
+    after_other, after_good = steps
+    assert not HEAVY & after_other
+    assert {"jwt", "cryptography"} <= after_good
+    assert not (HEAVY - {"jwt", "cryptography"}) & after_good
+
+
 def test_init_alone_asks_s3_once_and_the_first_requests_do_not(
     counted_s3: tuple[RawServer, dict[str, str]],
 ) -> None:
@@ -122,7 +167,7 @@ def test_preload_of_an_endpoint_that_is_not_there_does_not_stop_the_others(bundl
 
 
 def test_missing_setting_stops_the_init_with_a_sentence() -> None:
-    done = _run({}, "tools-list")
+    done = _run({}, ROOT / "events" / "tools-list.json")
 
     assert done.returncode != 0
     assert "STILE_BUNDLES='': expected a folder, or s3://bucket/prefix" in done.stderr
@@ -135,7 +180,7 @@ def test_no_module_of_the_server_names_the_compiler() -> None:
 
 
 def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
-    done = _run(environ, *events)
+    done = _run(environ, *(ROOT / "events" / f"{name}.json" for name in events))
     assert done.returncode == 0, done.stderr
     *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
     for answer in answers:
@@ -144,11 +189,10 @@ def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
     return [set(step) for step in steps]
 
 
-def _run(environ: dict[str, str], *events: str) -> subprocess.CompletedProcess[str]:
-    paths = [str(ROOT / "events" / f"{name}.json") for name in events]
+def _run(environ: dict[str, str], *events: Path) -> subprocess.CompletedProcess[str]:
     kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
     return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *paths],
+        [sys.executable, "-c", PROGRAM, *map(str, events)],
         cwd=ROOT,
         env={**kept, **environ},
         capture_output=True,

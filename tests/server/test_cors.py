@@ -82,9 +82,11 @@ def test_other_origins_are_refused_before_anything_happens(
 
     for answer in answers:
         assert answer.status == 403
-        assert "STILE_ALLOWED_ORIGINS" in answer.json["error"]
+        message = answer.json["error"] if path == "/mcp" else answer.json["errors"][0]["message"]
+        assert "STILE_ALLOWED_ORIGINS" in message
         assert cors_headers(answer) == set()
         assert answer.headers["vary"] == "Origin"
+        assert answer.headers["content-type"].startswith("application/json")
     assert upstream.requests() == []
     assert {line["outcome"] for line in for_app.lines} == {"rejected"}
 
@@ -114,3 +116,32 @@ def test_options_that_is_no_preflight_is_405(for_app: Function, path: str, allow
 
 def test_without_a_setting_no_origin_is_allowed(function: Function) -> None:
     assert preflight(function, "/graphql").status == 403
+
+
+@pytest.mark.parametrize("path", ROUTES)
+@pytest.mark.parametrize("origin", ["https://anywhere.example", "null", "http://localhost:3000"])
+def test_any_origin_may_call_where_the_owner_says_so(served_demo: Compiled, path: str, origin: str) -> None:
+    with running_function(served_demo, allowed_origins=frozenset({"*"})) as function:
+        answers = [
+            preflight(function, path, origin=origin),
+            function.post(ROUTES[path], path=f"/api/customers{path}", headers={"origin": origin}),
+        ]
+
+    assert answers[0].status == 204
+    for answer in answers:
+        assert b"STILE_ALLOWED_ORIGINS" not in answer.body
+        assert answer.headers["access-control-allow-origin"] == "*"
+        assert "access-control-allow-credentials" not in answer.headers
+
+
+def test_challenge_may_be_read_by_an_allowed_origin(for_app: Function) -> None:
+    answer = for_app.call("no-such-tool", {}, headers=APP)
+
+    assert answer.status == 401
+    assert "www-authenticate" in answer.headers["access-control-expose-headers"].split(", ")
+    assert answer.headers["www-authenticate"].startswith("Bearer ")
+
+
+@pytest.mark.parametrize("path", ["/.well-known/oauth-protected-resourcex/api/customers/mcp", "/.well-known/x"])
+def test_only_the_metadata_itself_is_for_any_origin(for_app: Function, path: str) -> None:
+    assert for_app.send("GET", path, headers={"origin": "https://evil.example"}).status == 403

@@ -10,7 +10,8 @@ import pytest
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.errors import StorageError
-from handler.server.endpoints import MAX_HELD, Endpoint
+from handler.server.endpoint import Endpoint
+from handler.server.endpoints import MAX_HELD
 from handler.storage import MemoryStorage, StoredObject
 from tests.support.function import Function, running_function, store
 
@@ -198,7 +199,7 @@ def test_validators_and_schemas_are_built_once(demo: Compiled) -> None:
     store(shelf, demo)
     endpoint = Endpoint(demo.bundle, shelf)
     prescribed, graphql = endpoint.tools["list_orders"], demo.bundle.tools[0]
-    outcome: frozenset[int] = frozenset()
+    everybody = endpoint.everybody
 
-    assert endpoint.validator(prescribed) is endpoint.validator(prescribed)
-    assert endpoint.view_schemas(graphql, outcome) is endpoint.view_schemas(graphql, outcome)  # type: ignore[arg-type] # a GraphQL tool
+    assert endpoint.validator(prescribed, everybody) is endpoint.validator(prescribed, everybody)
+    assert endpoint.view_schemas(graphql, everybody) is endpoint.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool

@@ -126,8 +126,8 @@ def test_endpoint_of_which_nothing_is_open_answers_nothing(tmp_path: Path) -> No
 
 
 REFUSED = {
-    "__schema": {"message": 'Cannot query field "__schema" on type "Query".', "locations": [{"line": 1, "column": 3}]},
-    "__type": {"message": 'Cannot query field "__type" on type "Query".', "locations": [{"line": 1, "column": 3}]},
+    "__schema": {"message": "Cannot query field '__schema' on type 'Query'.", "locations": [{"line": 1, "column": 3}]},
+    "__type": {"message": "Cannot query field '__type' on type 'Query'.", "locations": [{"line": 1, "column": 3}]},
 }
 
 
@@ -171,7 +171,7 @@ def test_no_form_of_introspection_slips_past_the_policy(tmp_path: Path, query: s
         refused = function.graphql({"query": query, "operationName": "A" if "query A" in query else None})
 
     assert refused.status == 400
-    assert refused.json["errors"][0]["message"] == 'Cannot query field "__schema" on type "Query".'
+    assert refused.json["errors"][0]["message"] == "Cannot query field '__schema' on type 'Query'."
 
 
 def test_introspection_of_a_tool_is_answered_from_its_view_whatever_the_policy_says(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from handler.graph.view import build_view, print_view
 from handler.policy import hidden_from, outcome_of
 from tests.audit.routes import audited_endpoint
 from tests.clients.serving import serving
-from tests.support.endpoints import graphql_tool
+from tests.support.endpoints import PUBLIC, compiled, graphql_tool
+from tests.support.raw_http import Peer, answer, running_server
 from tests.support.upstream import Upstream
 
 EMPLOYEES = "/tools/employee-lookup/graphql"
@@ -61,6 +62,34 @@ def test_client_refuses_by_the_schema_what_the_endpoint_would_refuse(upstream: U
         unknowing = client_of(url + EMPLOYEES)
         with pytest.raises(TransportQueryError, match="Cannot query field 'salary'"):
             unknowing.execute(GraphQLRequest(salary))
+
+
+def test_client_takes_the_schema_of_a_tool_that_only_writes(tmp_path: Path) -> None:
+    bodies: list[bytes] = []
+
+    def script(peer: Peer) -> None:
+        bodies.append(peer.read_request())
+        peer.send(answer(b'{"data": {"set": 1}}', content_type="application/json"))
+
+    sdl = 'extend schema @tool(name: "writer", graphql: {expose: true, types: "Mutation", fields: ".*"})'
+    sdl += "type Query { a: Int } type Mutation { set(a: Int!): Int }"
+    with running_server(script) as server:
+        config = f"upstream: {{url: '{server.url}graphql'}}\n{PUBLIC}"
+        endpoint = compiled(tmp_path, {"index.graphql": sdl, "config.yaml": config})
+        with serving(endpoint) as url:
+            client = client_of(f"{url}/tools/writer/graphql", fetch_schema_from_transport=True)
+            with client as session:
+                assert bodies == []
+                data = session.execute(GraphQLRequest("mutation { set(a: 1) }"))
+                with pytest.raises(GraphQLError, match="Unknown argument 'b'"):
+                    session.execute(GraphQLRequest("mutation { set(a: 1, b: 2) }"))
+                with pytest.raises(GraphQLError, match="Cannot query field 'a' on type 'Query'"):
+                    session.execute(GraphQLRequest("{ a }"))
+                with pytest.raises(TransportQueryError, match="there are no query fields here"):
+                    session.execute(GraphQLRequest("{ _empty }"))
+
+    assert data == {"set": 1}
+    assert len(bodies) == 1
 
 
 def test_client_gets_data_with_variables(upstream: Upstream, tmp_path: Path) -> None:

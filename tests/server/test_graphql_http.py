@@ -113,6 +113,13 @@ def test_error_says_where_in_the_document_it_is(open_function: Function) -> None
     }
 
 
+def test_errors_after_the_tenth_are_counted(open_function: Function) -> None:
+    errors = open_function.graphql({"query": "{" + " ".join(f"a{n}" for n in range(30)) + "}"}).json["errors"]
+
+    assert len(errors) == 11
+    assert errors[-1] == {"message": "and 20 more"}
+
+
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
 @pytest.mark.parametrize("path", ["/graphql", CUSTOMERS])
 def test_what_is_no_graphql_request_is_400_whatever_is_accepted(
@@ -154,6 +161,25 @@ def test_other_methods_than_get_and_post_are_405(open_function: Function, method
 
     assert answer.status == 405
     assert answer.headers["allow"] == "GET, POST"
+
+
+@pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
+@pytest.mark.parametrize("path", ROUTES)
+def test_slash_too_many_is_404_as_a_graphql_response(open_function: Function, path: str, accept: str) -> None:
+    for answered in (
+        open_function.graphql({"query": "{ __typename }"}, f"{path}/", headers={"accept": accept}),
+        open_function.get({"query": "{ __typename }"}, f"{path}/", headers={"accept": accept}),
+    ):
+        assert answered.status == 404
+        assert answered.headers["content-type"] == f"{accept}; charset=utf-8"
+        assert answered.json == {"errors": [{"message": "Not Found"}]}
+
+
+@pytest.mark.parametrize("path", ["/graphql/x", "/tools/graphql/", "/mcp/", "/tools/a/b/graphql"])
+def test_other_paths_answer_plain_json(open_function: Function, path: str) -> None:
+    answered = open_function.graphql({"query": "{ __typename }"}, path)
+
+    assert (answered.status, answered.json) == (404, {"error": "Not Found"})
 
 
 MUTATION = 'mutation { placeOrder(input: {customerId: "1", lines: []}) { id } }'
@@ -275,7 +301,7 @@ def test_tool_with_scopes_asks_anonymous_callers_for_a_credential(tools_function
     answered = tools_function.graphql({"query": "{ a }"}, "/tools/scoped/graphql")
 
     assert answered.status == 401
-    assert answered.headers["www-authenticate"] == 'Bearer realm="api/things"'
+    assert answered.headers["www-authenticate"] == 'Bearer realm="api/things", scope="a:read"'
 
 
 def test_mutation_of_a_tool_that_asks_for_consent_waits_for_it(tools_function: Function) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from tests.conftest import DEMO
-from tests.support.endpoints import compiled, doubted, reported
+from tests.support.endpoints import READABLE, compiled, doubted, reported
 from tests.support.function import Answer, Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
 from tests.support.upstream import Upstream
@@ -181,6 +181,21 @@ def test_variables_are_checked_and_undeclared_ones_left_out(tmp_path: Path) -> N
     assert [body["variables"] for body in bodies] == [{"n": 5, "note": None}]
 
 
+def test_variables_with_more_mistakes_than_are_told_end_with_a_note(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { a(list: [Int]): Int }",
+        "operations/o.graphql": "query O($list: [Int]) { a(list: $list) }",
+        "config.yaml": f"default_tool: false\n{READABLE}",
+    }
+    with running_function(compiled(tmp_path, files)) as function:
+        request = {"documentId": id_of(files["operations/o.graphql"]), "variables": {"list": ["x"] * 60}}
+        errors = function.graphql(request).json["errors"]
+
+    assert len(errors) == 51
+    assert errors[0] == {"message": 'variables/list/0: expected integer or null, got string "x"'}
+    assert errors[-1] == {"message": "and more"}
+
+
 def test_null_that_the_api_cannot_take_is_left_out(tmp_path: Path) -> None:
     tool = FILES["operations/tool.graphql"]
     with served(tmp_path) as (function, bodies):
@@ -188,6 +203,123 @@ def test_null_that_the_api_cannot_take_is_left_out(tmp_path: Path) -> None:
         function.graphql({"documentId": id_of(tool), "variables": {"yes": True}})
 
     assert [body.get("variables") for body in bodies] == [None, {"yes": True}]
+
+
+# Bound variables
+
+BOUND = """query Bound($n: Int!, $org: Int! @mcpBind(header: "X-Org"), $kind: String @mcpBind(value: "agent")) {
+  orders(n: $n, org: $org, kind: $kind)
+}
+"""
+BOUND_TOOL = 'query BoundTool($n: Int!, $org: Int! @mcpBind(header: "X-Org")) @mcpTool { orders(n: $n, org: $org) }\n'
+CLAIMED = 'query Claimed($org: Int @mcpBind(claim: "org.id")) { orders(org: $org) }\n'
+
+
+@contextmanager
+def serving_bound(folder: Path, **more: str) -> Iterator[tuple[Function, list[dict[str, Any]]]]:
+    """Operations with bound variables, and what reaches their API."""
+    files = {
+        "index.graphql": "type Query { orders(n: Int, org: Int, kind: String): Int }",
+        "operations/bound.graphql": BOUND,
+        "operations/tool.graphql": BOUND_TOOL,
+        "operations/claimed.graphql": CLAIMED,
+        **more,
+    }
+    bodies: list[dict[str, Any]] = []
+
+    def script(peer: Peer) -> None:
+        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
+        peer.send(answer(b'{"data": {"orders": 1}}', content_type="application/json"))
+
+    with running_server(script) as server:
+        config = f"upstream: {{url: '{server.url}'}}\n{READABLE}"
+        with running_function(compiled(folder, {**files, "config.yaml": config})) as function:
+            yield function, bodies
+
+
+@pytest.mark.parametrize("text", [BOUND, BOUND_TOOL], ids=["operation", "tool"])
+def test_bound_variables_are_filled_as_in_a_tool_call_and_never_by_the_caller(tmp_path: Path, text: str) -> None:
+    own = {"n": 5, "org": 8, "kind": "mine"}
+    org = {"x-org": "7"}
+    with serving_bound(tmp_path) as (function, bodies):
+        assert function.graphql({"documentId": id_of(text), "variables": {"n": 5}}, headers=org).status == 200
+        assert function.graphql({"documentId": id_of(text), "variables": own}, headers=org).status == 200
+        assert function.get({"documentId": id_of(text), "variables": json.dumps(own)}, headers=org).status == 200
+        function.call("BoundTool", {"n": 5}, headers=org)
+
+    filled = {"n": 5, "org": 7, "kind": "agent"} if text == BOUND else {"n": 5, "org": 7}
+    assert [body["variables"] for body in bodies] == [filled] * 3 + [{"n": 5, "org": 7}]
+    assert "mcpBind" not in bodies[0]["query"]
+
+
+@pytest.mark.parametrize(
+    ("text", "headers", "message"),
+    [
+        (BOUND, {}, "Bound fills a variable from the request header x-org, which is missing. "),
+        (BOUND_TOOL, {}, "BoundTool fills a variable from the request header x-org, which is missing. "),
+        (BOUND, {"x-org": "a"}, "Bound fills a variable from the request header x-org, which does not have the form "),
+        (CLAIMED, {"org.id": "7"}, "Claimed fills a variable from the verified claim org.id, which is missing. "),
+    ],
+)
+def test_what_fills_a_bound_variable_is_named_where_it_is_missing(
+    tmp_path: Path, text: str, headers: Mapping[str, str], message: str
+) -> None:
+    request = {"documentId": id_of(text), "variables": {"n": 5, "org": 7}}
+    with serving_bound(tmp_path) as (function, bodies):
+        new = function.graphql(request, headers=headers)
+        old = function.graphql(request, headers={**headers, "accept": "application/json"})
+
+    assert (new.status, old.status) == (400, 200)
+    assert refused(new).startswith(message)
+    assert new.json == old.json
+    assert bodies == []
+
+
+def test_bound_variables_are_no_part_of_what_callers_variables_are_checked_against(tmp_path: Path) -> None:
+    with serving_bound(tmp_path) as (function, bodies):
+        wrong = function.graphql({"documentId": id_of(BOUND), "variables": {"n": "5", "org": []}})
+
+    assert refused(wrong) == 'variables/n: expected integer, got string "5"'
+    assert bodies == []
+
+
+def test_operations_of_one_text_keep_their_own_bindings(tmp_path: Path) -> None:
+    """Without a name, two may differ in nothing else than in what is bound."""
+    first = "query($n: Int @mcpBind(value: 1), $kind: String!) { orders(n: $n, kind: $kind) }"
+    second = 'query($n: Int, $kind: String! @mcpBind(value: "agent")) { orders(n: $n, kind: $kind) }'
+    index = """
+        extend schema @sdl(executables: [{document: "1.graphql", persist: true} {document: "2.graphql", persist: true}])
+        type Query { orders(n: Int, org: Int, kind: String): Int }
+    """
+    more = {"index.graphql": index, "1.graphql": first, "2.graphql": second}
+    with serving_bound(tmp_path, **more) as (function, bodies):
+        function.graphql({"documentId": id_of(first), "variables": {"n": 2, "kind": "mine"}})
+        function.graphql({"documentId": id_of(second), "variables": {"n": 2, "kind": "mine"}})
+        missing = function.graphql({"documentId": id_of(first), "variables": {"n": 2}})
+
+    assert [body["variables"] for body in bodies] == [{"n": 1, "kind": "mine"}, {"n": 2, "kind": "agent"}]
+    assert refused(missing) == "variables/kind: required, but missing"
+
+
+def test_constant_that_names_what_is_hidden_closes_the_operation(tmp_path: Path) -> None:
+    index = "type Query { orders(n: Int, org: Int, kind: String, by: By): Int } enum By { DATE MARGIN }"
+    text = "query By($by: By @mcpBind(value: MARGIN)) { orders(by: $by) }"
+    hide = READABLE.replace("access: {", "access: {hide: [By.MARGIN], ")
+    files = {"index.graphql": index, "operations/by.graphql": text, "config.yaml": hide}
+
+    with running_function(compiled(tmp_path, files)) as function:
+        answered = function.graphql({"documentId": id_of(text)})
+
+    assert refused(answered) == "there is no persisted document with this documentId"
+
+
+def test_binding_that_cannot_be_is_a_problem_without_a_tool_too(tmp_path: Path) -> None:
+    text = 'query O($n: Int @mcpBind(value: "a")) { a(n: $n) }'
+    files = {"index.graphql": "type Query { a(n: Int): Int }", "operations/o.graphql": text}
+
+    assert reported(tmp_path / "1", files) == ["operations/o.graphql:1:33: this is no Int, which $n is"]
+    tool = {"operations/o.graphql": text.replace(") {", ") @mcpTool {", 1)}
+    assert len(reported(tmp_path / "2", {**files, **tool})) == 1
 
 
 def test_mutation_by_get_is_405_and_by_post_it_runs(tmp_path: Path) -> None:

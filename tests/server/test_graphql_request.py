@@ -117,6 +117,12 @@ def test_empty_operation_name_is_as_good_as_absent() -> None:
     assert parse_url(b"query={a}&operationName=null").operation_name == "null"
 
 
+@pytest.mark.parametrize("absent", ["variables", "extensions"])
+def test_empty_map_in_a_url_is_as_good_as_absent(absent: str) -> None:
+    assert parse_url(f"query={{a}}&{absent}=".encode()) == Parameters(query="{a}", document_id=None)
+    assert refusal({"query": "{a}", absent: ""}) == f"{absent}: expected an object"
+
+
 @pytest.mark.parametrize(
     ("body", "sentence"),
     [
@@ -160,7 +166,7 @@ def test_variables_nested_very_deep_are_refused() -> None:
         (b"", "expected query, or the documentId of a persisted document"),
         (b"query={a}&query={b}", "query stands in the URL twice"),
         (b"query={a}&variables={", "variables: expected JSON"),
-        (b"query={a}&variables=", "variables: expected JSON"),
+        (b"query={a}&variables=%20", "variables: expected JSON"),
         (b"query={a}&variables=[1]", "variables: expected an object"),
         (b"query={a}&extensions=7", "extensions: expected an object"),
         (b"query=%ff", "the URL is not UTF-8"),

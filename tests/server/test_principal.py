@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from handler.bundle import Access, ApiKey, Identity
+from handler.bundle import Access, ApiKey, Bundle, Identity
 from handler.errors import CredentialRefused, CredentialRequired
-from handler.server.principal import ANONYMOUS, DEVELOPMENT, identify
+from handler.http import HttpClient
+from handler.server.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, identify
+from handler.server.tokens import TokenVerifier
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.test_bundle import EMPTY
@@ -54,9 +59,17 @@ BAD = [
 ]
 
 
+def identified(headers: Mapping[str, str], bundle: Bundle, *, development: bool = False, now: float = 0) -> Principal:
+    """Who calls with these headers."""
+    with closing(HttpClient()) as http:
+        tokens = TokenVerifier(http, secrets={})
+        presented = Presented(headers=headers)
+        return asyncio.run(identify(presented, bundle, tokens=tokens, development=development, now=now))
+
+
 @pytest.mark.parametrize("headers", FORMS)
 def test_key_gets_in_in_each_form(headers: Mapping[str, str]) -> None:
-    principal = identify(headers, OPEN, development=False, now=2_000)
+    principal = identified(headers, OPEN, now=2_000)
 
     assert (principal.kind, principal.name, principal.unrestricted) == ("api_key", "ci", True)
 
@@ -65,25 +78,78 @@ def test_key_gets_in_in_each_form(headers: Mapping[str, str]) -> None:
 def test_bad_credential_is_refused_even_where_anonymous_callers_get_in(headers: Mapping[str, str]) -> None:
     for development in (False, True):
         with pytest.raises(CredentialRefused):
-            identify(headers, OPEN, development=development, now=2_000)
+            identified(headers, OPEN, development=development, now=2_000)
 
 
 def test_key_works_until_it_expires() -> None:
     headers = {"x-api-key": OLD}
 
-    assert identify(headers, OPEN, development=False, now=999).name == "old"
+    assert identified(headers, OPEN, now=999).name == "old"
     with pytest.raises(CredentialRefused):
-        identify(headers, OPEN, development=False, now=1_000)
+        identified(headers, OPEN, now=1_000)
+
+
+@pytest.mark.parametrize(
+    ("headers", "reason"),
+    [
+        ({"authorization": "Apikey wrong"}, "unknown_api_key"),
+        ({"x-api-key": OLD}, "expired"),
+        ({"authorization": "Basic dTpw"}, "scheme"),
+        ({"authorization": KEY, "x-api-key": KEY}, "two_credentials"),
+        ({"authorization": "Bearer a.b"}, "malformed"),
+    ],
+)
+def test_reason_of_a_refusal_is_a_word_for_the_log(headers: Mapping[str, str], reason: str) -> None:
+    with pytest.raises(CredentialRefused) as caught:
+        identified(headers, OPEN, now=2_000)
+
+    assert (caught.value.reason, str(caught.value)) == (reason, "the credential was refused")
+
+
+@pytest.mark.parametrize("claims", [{}, {"level": 5}])
+def test_holder_of_a_key_with_claims_is_held_to_policies(claims: Mapping[str, Any]) -> None:
+    key = replace(API_KEYS[0], claims=dict(claims))
+    bundle = replace(OPEN, identity=replace(OPEN.identity, api_keys=(key,)))
+
+    principal = identified({"x-api-key": KEY}, bundle)
+
+    assert (principal.kind, principal.claims, principal.unrestricted) == ("api_key", claims, False)
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "orders:read  orders:write"}, {"orders:read", "orders:write"}),
+        ({"scope": ["orders:read", "orders:write"]}, {"orders:read", "orders:write"}),
+        ({"scp": "orders:read"}, {"orders:read"}),
+        ({"scp": ["orders:read", 7, None]}, {"orders:read"}),
+        ({"scp": ["a"], "scope": "b"}, {"a", "b"}),
+        ({"scope": None, "scp": {"a": 1}}, set()),
+        ({}, set()),
+        (None, set()),
+    ],
+)
+def test_scopes_are_read_in_the_forms_that_issuers_write(claims: Mapping[str, Any] | None, scopes: set[str]) -> None:
+    assert Principal(kind="token", claims=claims).scopes == scopes
+
+
+def test_issuer_and_subject_are_texts_whatever_the_claims_hold() -> None:
+    good = Principal(kind="token", claims={"iss": "https://a.example", "sub": "user-1"})
+
+    assert (good.issuer, good.subject) == ("https://a.example", "user-1")
+    for claims in (None, {}, {"iss": ["a"], "sub": 7}):
+        principal = Principal(kind="token", claims=claims)
+        assert (principal.issuer, principal.subject) == ("", "")
 
 
 def test_no_credential_is_anonymous_where_that_is_allowed() -> None:
-    assert identify({}, OPEN, development=False, now=0) == ANONYMOUS
+    assert identified({}, OPEN) == ANONYMOUS
     with pytest.raises(CredentialRequired):
-        identify({}, CHALLENGING, development=False, now=0)
+        identified({}, CHALLENGING)
 
 
 def test_no_credential_is_the_development_principal_on_stile_dev() -> None:
-    assert identify({}, CHALLENGING, development=True, now=0) == DEVELOPMENT
+    assert identified({}, CHALLENGING, development=True) == DEVELOPMENT
 
 
 SCHEMA = 'schema @tool(name: "all", graphql: {expose: true, types: "Query", fields: ".*"}) { query: Query }'

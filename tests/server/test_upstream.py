@@ -235,6 +235,21 @@ DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
             "locations": [{"line": 1, "column": 3}],
             "path": ["fragment F", "x"],
         },
+        {  # graphql-java's
+            "message": "Validation error (FieldUndefined@[salary/x]) : Field 'x' in type 'Salary' is undefined",
+            "locations": [{"line": 1, "column": 3}],
+            "path": ["salary", "x"],
+            "extensions": {"classification": "ValidationError"},
+        },
+        {  # Hot Chocolate's
+            "message": "The field `x` does not exist on the type `Employee`; `salary` does.",
+            "locations": [{"line": 1, "column": 3}],
+            "path": ["salary"],
+            "extensions": {
+                "type": "Salary",
+                "specifiedBy": "https://spec.graphql.org/October2021/#sec-Field-Selections",
+            },
+        },
     ],
 )
 @pytest.mark.parametrize("data", [{}, {"data": None}])

@@ -20,6 +20,7 @@ from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
 
 MODERN = "2026-07-28"
@@ -184,7 +185,11 @@ def store(storage: Storage, *compiled: Compiled) -> None:
 
 @contextmanager
 def running_function(
-    *compiled: Compiled, storage: Storage | None = None, refresh_s: float = 60, **services: Any
+    *compiled: Compiled,
+    storage: Storage | None = None,
+    refresh_s: float = 60,
+    secrets: Mapping[str, str] | None = None,
+    **services: Any,
 ) -> Iterator[Function]:
     """A function that serves these endpoints from memory, or all that is in ``storage``."""
     kept = storage or MemoryStorage()
@@ -195,7 +200,7 @@ def running_function(
         kept, refresh_s=refresh_s, on_trouble=lambda name, exc: lines.append({"trouble": name, "reason": str(exc)})
     )
     app = create_app(
-        Services(endpoints=endpoints, http=http, **services),
+        Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=lambda facts, failure: lines.append({**facts, "failure": failure}),
     )
     with event_loop():

@@ -9,9 +9,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from handler.commands.local import local_entries
 from handler.compiler.compile import compile_endpoint
-from handler.policy import outcome_of
-from handler.server.tools import list_entries
 
 PROJECTS = Path(__file__).resolve().parents[1] / "projects"
 FOLDERS = sorted(folder for folder in PROJECTS.iterdir() if folder.is_dir())
@@ -28,7 +27,7 @@ def given(folder: Path) -> dict[str, Any]:
         "endpoint": made.bundle.endpoint,
         "upstream": made.bundle.upstream.url,
         "warnings": [str(warning) for warning in made.warnings],
-        "tools": list_entries(made.bundle, outcome_of(made.bundle.conditions, unrestricted=True)),
+        "tools": local_entries(made),
     }
 
 

@@ -81,7 +81,7 @@ def test_missing_scopes_are_named_all_at_once() -> None:
         client.call("refund")
 
     assert caught.value.scopes == ("orders:read", "orders:write")
-    assert (caught.value.code, seen) == (-32600, [])
+    assert (caught.value.tool, seen) == ("refund", [])
     able = TestClient(guarded(seen), provider_token="t", claims={"scope": "orders:write orders:read"})
     assert able.call("refund").text == "refunded"
 

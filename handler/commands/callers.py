@@ -1,0 +1,39 @@
+"""As whom a command acts: ``--as claims.json`` or ``--as anonymous``; else as somebody who skips policies."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from handler.json_shape import parse_json
+from handler.server.principal import ANONYMOUS, DEVELOPMENT, Principal
+
+NOBODY = "anonymous"
+
+
+def add_caller_argument(parser: argparse.ArgumentParser) -> None:
+    """The argument that says who calls."""
+    parser.add_argument(
+        "--as",
+        dest="caller",
+        metavar="CLAIMS",
+        type=_principal,
+        default=DEVELOPMENT,
+        help="a JSON file with the claims of a token, or anonymous; without it, a caller who skips policies",
+    )
+
+
+def _principal(text: str) -> Principal:
+    if text == NOBODY:
+        return ANONYMOUS
+    try:
+        claims = parse_json(Path(text).read_bytes())
+    except OSError as exc:
+        raise argparse.ArgumentTypeError(
+            f"{text}: cannot be read ({exc.strerror}); expected a file or {NOBODY}"
+        ) from exc
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text} is no JSON: {exc}") from exc
+    if not isinstance(claims, dict):
+        raise argparse.ArgumentTypeError(f'{text}: expected a JSON object of claims, such as {{"sub": "ada"}}')
+    return Principal(kind="token", name=text, claims=claims)

@@ -1,0 +1,60 @@
+"""What a bundle may hold while its author tries it, and must not once others can reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from handler.bundle import SECRET_REFERENCE, Bundle
+from handler.commands.console import complain, say
+from handler.compiler.compile import Compiled
+from handler.compiler.urls import is_link_local, is_on_loopback
+
+
+def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a secret; complains of each that does. Whoever may read bundles could make tokens."""
+    return _complain(
+        f"{one.bundle.endpoint}: {which} is a secret that would be stored in the bundle: write env:NAME, and set "
+        "STILE_SECRET_NAME where the function runs"
+        for one in compiled
+        for which in _literal_secrets(one.bundle)
+    )
+
+
+def have_public_key_sets(compiled: Sequence[Compiled]) -> bool:
+    """Whether all key sets come from elsewhere and over TLS; complains of each that does not."""
+    return _complain(
+        f"{one.bundle.endpoint}: jwksendpoint {issuer.jwks_url} works on this machine only: "
+        "expected the https URL of another host"
+        for one in compiled
+        for issuer in one.bundle.identity.issuers
+        if issuer.jwks_url and not _is_public(issuer.jwks_url)
+    )
+
+
+def warn_of_extras(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints need more than the function has without being told."""
+    names = [one.bundle.endpoint for one in compiled if one.bundle.identity.issuers]
+    if names:
+        say(
+            f"{', '.join(names)}: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt",
+            "yellow",
+        )
+
+
+def _literal_secrets(bundle: Bundle) -> Iterator[str]:
+    for issuer in bundle.identity.issuers:
+        for key in issuer.keys:
+            if key.algorithm == "HS256" and not key.key.startswith(SECRET_REFERENCE):
+                of = f" of the issuer {issuer.issuer}" if issuer.issuer else ""
+                yield f"the HS256 key {key.id}{of}" if key.id else f"the HS256 key{of}"
+
+
+def _is_public(url: str) -> bool:
+    return url.startswith("https:") and not is_on_loopback(url) and not is_link_local(url)
+
+
+def _complain(sentences: Iterator[str]) -> bool:
+    found = list(sentences)
+    for sentence in found:
+        complain(sentence)
+    return not found

@@ -1,0 +1,38 @@
+"""URLs that authors write."""
+
+from __future__ import annotations
+
+import ipaddress
+from urllib.parse import urlsplit
+
+
+def is_http_url(url: str) -> bool:
+    """Whether a text is an absolute http(s) URL, without a user in it and written as it is sent."""
+    if not url.isascii() or not url.isprintable() or " " in url:
+        return False
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username and parts.port != 0
+    except ValueError:
+        return False
+
+
+def is_on_loopback(url: str) -> bool:
+    """Whether a URL names the machine that asks."""
+    host, address = _host_of(url)
+    return address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
+
+
+def is_link_local(url: str) -> bool:
+    """Whether a URL names a neighbour by its address, as that of a cloud's metadata is."""
+    _, address = _host_of(url)
+    return address is not None and address.is_link_local
+
+
+def _host_of(url: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
+    """The host's name, and its address where the URL has one."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host, ipaddress.ip_address(host)
+    except ValueError:
+        return host, None

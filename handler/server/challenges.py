@@ -1,0 +1,62 @@
+"""How a caller learns that a request was denied, and what would do.
+
+Source: RFC 6750, section 3; RFC 9728, section 5; MCP 2026-07-28, basic/authorization.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handler.bundle import Bundle
+from handler.errors import (
+    AccessError,
+    CredentialMalformed,
+    CredentialRefused,
+    CredentialRequired,
+    InsufficientScope,
+)
+from handler.server.resource_metadata import (
+    authorization_servers,
+    metadata_url,
+    open_scopes,
+    without_offline_access,
+)
+
+STATUSES: Mapping[type[AccessError], int] = {
+    CredentialRequired: 401,
+    CredentialRefused: 401,
+    CredentialMalformed: 400,
+    InsufficientScope: 403,
+}
+
+CODES: Mapping[type[AccessError], str] = {
+    CredentialRefused: "invalid_token",
+    CredentialMalformed: "invalid_request",
+    InsufficientScope: "insufficient_scope",
+}
+"""Who sent no credential made no error (RFC 6750, section 3.1)."""
+
+
+def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
+    """The value of ``WWW-Authenticate``.
+
+    An endpoint that takes tokens says where its metadata is, and asks for the scopes that are needed: the tool's where
+    a tool was asked for, else those of all tools that anybody sees, so that one consent does for all of them.
+    """
+    parameters = {
+        "realm": bundle.endpoint,
+        "error": CODES.get(type(reason), ""),
+        "scope": " ".join(_scopes(reason, bundle)),
+        "resource_metadata": metadata_url(bundle, public_url),
+    }
+    return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
+
+
+def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
+    match reason:
+        case InsufficientScope(scopes=scopes) | CredentialRequired(scopes=(_, *_) as scopes):
+            return without_offline_access(scopes)
+        case CredentialRequired() | CredentialRefused() if authorization_servers(bundle):
+            return open_scopes(bundle)
+        case _:
+            return []

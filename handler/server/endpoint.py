@@ -1,0 +1,237 @@
+"""One loaded bundle, and what is built from it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
+from handler.bundle_json import index_key
+from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.graph.index import SchemaIndex, read_index
+from handler.graph.listing import graphql_entry
+from handler.graph.view import View, build_view
+from handler.guarded_schema import conditions_in, seen_by
+from handler.json_shape import to_json_bytes
+from handler.policy import OPEN, Judgement, Mask, hidden_from
+from handler.server.principal import Principal
+from handler.storage import Storage
+
+if TYPE_CHECKING:
+    from handler.graph.schemas import ViewSchemas
+    from handler.server.arguments import ArgumentsValidator
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+MAX_VIEWS = 16
+"""Views held for one endpoint, and as many of them with the schemas of the documents that came to them."""
+
+MAX_ENTRIES = 256
+"""Entries of ``tools/list`` held for one endpoint that are not in the bundle as callers see them."""
+
+MAX_VALIDATORS = 1_000
+MAX_JUDGEMENTS = 256
+
+
+@contextmanager
+def schema_loading() -> Iterator[None]:
+    """Turn the failure to load a schema into what a call can answer.
+
+    Raises:
+        UpstreamError: storage fails, or holds another schema than the bundle names.
+    """
+    try:
+        yield
+    except (StorageError, BundleError) as exc:
+        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+
+
+class Endpoint:
+    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
+
+    def __init__(self, bundle: Bundle, storage: Storage) -> None:
+        self.bundle = bundle
+        self.tools: Mapping[str, Tool] = {
+            name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
+        }
+        self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
+            document.id: (*document.operations, *self._operations_of(document.tools))
+            for document in bundle.graphql.documents
+        }
+        self._storage = storage
+        self._index: SchemaIndex | None = None
+        self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
+        # Each by what it is of and an outcome.
+        self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, Mask], JSONObject | None] = OrderedDict()
+        self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
+        self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """How much of each kind is held that was made for outcomes."""
+        return {
+            "judgements": len(self._judgements),
+            "validators": len(self._validators),
+            "entries": len(self._entries),
+            "views": len(self._views),
+            "schemas": len(self._schemas),
+        }
+
+    @cached_property
+    def everybody(self) -> Judgement:
+        """What holds for whoever brings no credential."""
+        return Judgement(self.bundle.conditions, claims=None)
+
+    @cached_property
+    def _unrestricted(self) -> Judgement:
+        return Judgement(self.bundle.conditions, claims=None, unrestricted=True)
+
+    def judgement_of(self, principal: Principal) -> Judgement:
+        """What holds for a principal. Callers with the same claims share it, and are judged once."""
+        if principal.unrestricted:
+            return self._unrestricted
+        if principal.claims is None:
+            return self.everybody
+        key = hashlib.sha256(to_json_bytes(principal.claims)).digest()
+        judgement = self._judgements.get(key) or Judgement(self.bundle.conditions, claims=principal.claims)
+        keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
+        return judgement
+
+    def validator(self, tool: Tool, judgement: Judgement) -> ArgumentsValidator:
+        """The validator of a tool's arguments, as a caller may give them. jsonschema loads with the first one."""
+        conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
+        return self._validator(f"tool {tool.name}", tool.name, tool.arguments, judgement.outcome(conditions))
+
+    def variables_validator(self, persisted: PersistedOperation, judgement: Judgement) -> ArgumentsValidator:
+        """The validator of the variables of an operation that is called by its document's id."""
+        # Two operations without a name may have one text, and differ in what is bound.
+        key, outcome = f"operation {id(persisted.variables)}", judgement.outcome(persisted.conditions)
+        return self._validator(key, persisted.operation.name, persisted.variables, outcome)
+
+    def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
+        """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
+        return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
+
+    def finished_entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
+        """A tool as a caller sees it listed, or nothing where they cannot use it.
+
+        Raises:
+            KeyError: it is a GraphQL tool, and its entry is not known without its view.
+        """
+        match tool:
+            case PrescribedTool():
+                if not judgement.may_meet(tool.mask, tool.operation.variables):
+                    return None
+                return self._seen_entry(tool, judgement.outcome(tool.conditions))
+            case GraphQLTool():
+                outcome = judgement.outcome(tool.conditions)
+                finished = {listing.outcome: listing.entry for listing in tool.listings}
+                return finished[outcome] if outcome in finished else self._entries[tool.name, outcome]
+
+    def entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
+        """The same, made from the view where that is needed. Blocks.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        try:
+            return self.finished_entry(tool, judgement)
+        except KeyError:
+            if not isinstance(tool, GraphQLTool):
+                raise
+        outcome = judgement.outcome(tool.conditions)
+        entry = graphql_entry(tool.entry, self.view(tool, outcome))
+        with self._lock:
+            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
+        return entry
+
+    def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
+        """What callers of this outcome may use through a tool, or without one of all there is. Blocks while it is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            view = self._views.get(key)
+            if view is None:
+                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
+                view = build_view(self._require_index(), hidden)
+            keep(self._views, key, view, most=MAX_VIEWS)
+        return view
+
+    def view_schemas(self, tool: GraphQLTool | None, judgement: Judgement) -> ViewSchemas:
+        """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
+
+        Raises:
+            DocumentRefused: there is nothing that these callers may use.
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.schemas import ViewSchemas
+
+        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
+        view = self.view(tool, outcome)
+        if not view.root_fields():
+            raise DocumentRefused(Fault("nothing here is open to this caller"))
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            schemas = self._schemas.get(key)
+            if schemas is None or schemas.view is not view:
+                schemas = ViewSchemas(view)
+            keep(self._schemas, key, schemas, most=MAX_VIEWS)
+        return schemas
+
+    def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
+        for tool in map(self.tools.get, names):
+            if isinstance(tool, PrescribedTool):
+                yield PersistedOperation(
+                    operation=tool.operation,
+                    variables=tool.arguments,
+                    mask=tool.mask,
+                    conditions=tool.conditions,
+                    bindings=tool.bindings,
+                    bound=tool.bound,
+                    scopes=tool.options.scopes,
+                )
+
+    def _validator(self, kind: str, name: str, schema: JSONObject, outcome: Mask) -> ArgumentsValidator:
+        with self._lock:
+            validator = self._validators.get((kind, outcome))
+            if validator is None:
+                from handler.server.arguments import ArgumentsValidator
+
+                validator = ArgumentsValidator(name, seen_by(schema, outcome) if conditions_in(schema) else schema)
+            keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
+        return validator
+
+    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+        if not tool.conditions:
+            return tool.entry
+        with self._lock:
+            entry = self._entries.get((tool.name, outcome))
+            if entry is None:
+                entry = {**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)}
+            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
+        return entry
+
+    def _require_index(self) -> SchemaIndex:
+        if self._index is None:
+            stored = self._storage.read(index_key(self.bundle.index))
+            self._index = read_index(stored.body if stored else b"", sha256=self.bundle.index)
+        return self._index
+
+
+def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
+    """Put an entry in as the newest; the oldest go."""
+    entries[key] = entry
+    entries.move_to_end(key)
+    while len(entries) > most:
+        entries.popitem(last=False)

@@ -1,0 +1,26 @@
+"""Requests that are refused outside of any route: they look as the route at their path would refuse them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from starlette.datastructures import Headers
+from starlette.responses import Response
+from starlette.types import Scope
+
+from handler.json_shape import to_json_bytes
+from handler.server.entrance import JSON, json_response
+from handler.server.graphql_request import choose_media_type
+
+GRAPHQL_PATH = re.compile(r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/?")
+"""The paths of GraphQL routes, and those with a slash too many."""
+
+
+def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str] | None = None) -> Response:
+    """A GraphQL response at a path of GraphQL, in the media type that its client takes; elsewhere plain JSON."""
+    if not GRAPHQL_PATH.fullmatch(scope["path"]):
+        return json_response({"error": message}, status=status, headers=headers)
+    media_type = choose_media_type(Headers(scope=scope).get("accept")) or JSON
+    body = to_json_bytes({"errors": [{"message": message}]})
+    return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

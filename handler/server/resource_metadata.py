@@ -1,0 +1,64 @@
+"""What an endpoint tells OAuth clients of itself: whose tokens it takes, and for what.
+
+Source: RFC 9728; MCP 2026-07-28, basic/authorization/authorization-server-discovery.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from handler.bundle import Bundle, JSONObject, PrescribedTool, Tool
+from handler.policy import Judgement
+
+WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+OFFLINE_ACCESS = "offline_access"
+"""A client's own business with the authorization server, and no right to anything here."""
+
+
+def resource_metadata(bundle: Bundle, public_url: str) -> JSONObject | None:
+    """The document of RFC 9728, section 2. Nothing where the endpoint takes no tokens, or its URL is not known."""
+    servers = authorization_servers(bundle)
+    if not servers or not public_url:
+        return None
+    scopes = open_scopes(bundle)
+    return {
+        "resource": f"{public_url}/{bundle.endpoint}/mcp",
+        "authorization_servers": servers,
+        **({"scopes_supported": scopes} if scopes else {}),  # section 3.2: what has no element is left out
+        "bearer_methods_supported": ["header"],
+        "resource_name": bundle.endpoint,
+    }
+
+
+def metadata_url(bundle: Bundle, public_url: str) -> str:
+    """Where that document is; empty where there is none."""
+    if not authorization_servers(bundle) or not public_url:
+        return ""
+    return f"{public_url}{WELL_KNOWN}/{bundle.endpoint}/mcp"
+
+
+def authorization_servers(bundle: Bundle) -> list[str]:
+    """The issuers that clients can find, as configured: a slash more or less is another issuer (RFC 8414, 3.3)."""
+    named = (issuer.issuer for issuer in bundle.identity.issuers)
+    return list(dict.fromkeys(issuer for issuer in named if issuer.startswith(("https://", "http://"))))
+
+
+def open_scopes(bundle: Bundle) -> list[str]:
+    """The scopes of the tools that anybody sees listed: whoever asks has shown no credential."""
+    everybody = Judgement(bundle.conditions, claims=None)
+    listed = [tool for tool in bundle.tools if not tool.options.hidden and _is_open(tool, everybody)]
+    return without_offline_access(scope for tool in listed for scope in tool.options.scopes)
+
+
+def _is_open(tool: Tool, everybody: Judgement) -> bool:
+    """Whether anybody may use it. What a GraphQL tool shows them stands in the bundle."""
+    if isinstance(tool, PrescribedTool):
+        return everybody.may_meet(tool.mask, tool.operation.variables)
+    outcome = everybody.outcome(tool.conditions)
+    return any(listing.entry is not None for listing in tool.listings if listing.outcome == outcome)
+
+
+def without_offline_access(scopes: Iterable[str]) -> list[str]:
+    """Scopes to tell a client, each once. Source: MCP 2026-07-28, basic/authorization ("Refresh Tokens")."""
+    return [scope for scope in dict.fromkeys(scopes) if scope != OFFLINE_ACCESS]

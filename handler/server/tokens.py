@@ -1,0 +1,236 @@
+"""Tokens that callers bring: signed JSON Web Tokens, verified against the issuers that an endpoint names.
+
+Only ``alg``, ``kid`` and ``crit`` of a token's header are looked at: where its key is, a token does not decide.
+
+Source: RFC 7519 (JSON Web Token), RFC 7515 (JSON Web Signature), RFC 8725 (best current practices).
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import re
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
+from handler.errors import CredentialRefused
+from handler.http import HttpClient
+from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.server.key_sets import FRESH_S, KeySets
+
+if TYPE_CHECKING:
+    from jwt.algorithms import Algorithm
+
+MAX_TOKEN_CHARS = 16_384
+
+MAX_CHECKED = 4_096
+"""Tokens whose signature is remembered; the one unused for longest goes first."""
+
+LATEST_TIME = 253_402_300_799
+"""The last second of the year 9999: a time beyond it is a mistake or an attack."""
+
+_COMPACT = re.compile(r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)")
+
+
+class TokenVerifier:
+    """Verifies tokens, and keeps between requests what is the same for the next one: key sets and checked signatures.
+
+    ``secrets`` are those that keys of issuers refer to, by name. PyJWT loads with the first signature that is checked.
+    """
+
+    def __init__(self, http: HttpClient, *, secrets: Mapping[str, str]) -> None:
+        self._key_sets = KeySets(http)
+        self._secrets = secrets
+        self._checked: OrderedDict[tuple[Issuer, bytes], float] = OrderedDict()
+        self._algorithms: Mapping[str, Algorithm] | None = None
+
+    async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
+        """The claims of a token that one of ``issuers`` made, for this endpoint and this time (UNIX seconds).
+
+        Raises:
+            CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
+        """
+        token = parse_token(text)
+        issuer = _issuer_of(token.claims, issuers)
+        _judge(token.claims, issuer, now)
+        # A key that its issuer withdraws counts no longer than its key set is believed.
+        checked = (issuer, hashlib.sha256(text.encode()).digest())
+        if self._checked.get(checked, now) <= now:
+            await self._check_signature(token, issuer, now)
+            self._checked[checked] = now + FRESH_S
+        self._checked.move_to_end(checked)
+        while len(self._checked) > MAX_CHECKED:
+            self._checked.popitem(last=False)
+        return token.claims
+
+    async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> None:
+        algorithm = self._require_algorithm(token, issuer)
+        key = await self._key(algorithm, token, issuer, now)
+        if not algorithm.verify(token.signed, key, token.signature):
+            raise CredentialRefused("signature")
+
+    async def _key(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
+        """The key that the token names, ready for its algorithm."""
+        from jwt.exceptions import PyJWTError
+
+        given = _given_key(token, issuer)
+        try:
+            if given:
+                return algorithm.prepare_key(self._material(given))
+            if not issuer.jwks_url or token.algorithm not in issuer.algorithms:
+                raise CredentialRefused("unknown_key")
+            url = issuer.jwks_url
+            jwk = await self._key_sets.find(url, algorithm=token.algorithm, key_id=token.key_id, now=now)
+            key = algorithm.from_jwk(dict(jwk))
+        except (PyJWTError, ValueError, TypeError) as exc:
+            raise CredentialRefused("bad_key") from exc
+        if jwk["kty"] == "RSA" and key.key_size not in RSA_BITS:
+            raise CredentialRefused("bad_key")
+        return key
+
+    def _require_algorithm(self, token: Token, issuer: Issuer) -> Algorithm:
+        """The algorithm that the token names, if the issuer's keys are for it."""
+        of_key_set = issuer.algorithms if issuer.jwks_url else ()
+        if token.algorithm not in (*of_key_set, *(key.algorithm for key in issuer.keys)):
+            raise CredentialRefused("algorithm")
+        if self._algorithms is None:
+            self._algorithms = _load_algorithms()
+        if token.algorithm not in self._algorithms:
+            raise CredentialRefused(NO_EXTRA)
+        return self._algorithms[token.algorithm]
+
+    def _material(self, key: VerificationKey) -> str:
+        if key.algorithm != "HS256" or not key.key.startswith(SECRET_REFERENCE):
+            return key.key
+        secret = self._secrets.get(key.key.removeprefix(SECRET_REFERENCE))
+        if not secret:
+            raise CredentialRefused("no_secret")
+        return secret
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Token:
+    """A token as it came: nothing of it is believed yet."""
+
+    algorithm: str
+    key_id: str | None
+    claims: JSONObject
+    signed: bytes
+    signature: bytes
+
+
+NO_EXTRA = "the extra jwt is not installed: build the function with STILE_EXTRAS=jwt"
+
+
+def parse_token(text: str) -> Token:
+    """Take a token in JWS compact form apart, without verifying it.
+
+    Raises:
+        CredentialRefused: it is none, too large, or asks for an extension.
+    """
+    if len(text) > MAX_TOKEN_CHARS:
+        raise CredentialRefused("too_large")
+    parts = _COMPACT.fullmatch(text)
+    if not parts:
+        raise CredentialRefused("malformed")
+    try:
+        header, claims = (parse_json(_decoded(part)) for part in parts.groups()[:2])
+        signature = _decoded(parts[3])
+    except ValueError as exc:
+        raise CredentialRefused("malformed") from exc
+    if not isinstance(header, dict) or not isinstance(claims, dict) or nests_deeper(claims, MAX_NESTING):
+        raise CredentialRefused("malformed")
+    if "crit" in header:
+        raise CredentialRefused("critical_header")
+    algorithm, key_id = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or not isinstance(key_id, str | None):
+        raise CredentialRefused("malformed")
+    signed = f"{parts[1]}.{parts[2]}".encode()
+    return Token(algorithm=algorithm, key_id=key_id, claims=claims, signed=signed, signature=signature)
+
+
+def _decoded(part: str) -> bytes:
+    try:
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4))
+    except binascii.Error as exc:
+        raise ValueError("no base64url") from exc
+
+
+def _issuer_of(claims: Mapping[str, Any], issuers: tuple[Issuer, ...]) -> Issuer:
+    """The issuer that a token says it is from: its keys alone can vouch for that."""
+    name = claims.get("iss")
+    if isinstance(name, str) or name is None:
+        for issuer in issuers:
+            if issuer.issuer and issuer.issuer == name:
+                return issuer
+        for issuer in issuers:
+            if not issuer.issuer:
+                return issuer
+    raise CredentialRefused("issuer")
+
+
+def _judge(claims: Mapping[str, Any], issuer: Issuer, now: float) -> None:
+    """Refuse claims that are not for this time or not for this endpoint."""
+    expires = _time(claims, "exp")
+    begins = max(_time(claims, "nbf") or 0, _time(claims, "iat") or 0)
+    if expires is None:
+        raise CredentialRefused("no_expiry")
+    if expires + issuer.leeway_s <= now:
+        raise CredentialRefused("expired")
+    if begins - issuer.leeway_s > now:
+        raise CredentialRefused("not_yet_valid")
+    if issuer.audiences and not _audiences_in(claims) & {*issuer.audiences}:
+        raise CredentialRefused("audience")
+    if issuer.subject and claims.get("sub") != issuer.subject:
+        raise CredentialRefused("subject")
+    if not claims.keys() >= {*issuer.required_claims}:
+        raise CredentialRefused("missing_claim")
+
+
+def _time(claims: Mapping[str, Any], name: str) -> float | None:
+    """A time in UNIX seconds, or ``None`` where there is none. ``True`` is no number."""
+    if name not in claims:
+        return None
+    value = claims[name]
+    if type(value) not in (int, float) or not 0 <= value <= LATEST_TIME:
+        raise CredentialRefused("times")
+    return float(value)
+
+
+def _audiences_in(claims: Mapping[str, Any]) -> set[str]:
+    """Whom a token is for.
+
+    Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have no ``aud`` but a ``client_id``.
+    """
+    found = claims.get("aud")
+    if "aud" not in claims and claims.get("token_use") == "access":
+        found = claims.get("client_id")
+    listed = found if isinstance(found, list) else [found]
+    return {each for each in listed if isinstance(each, str)}
+
+
+def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
+    """The key of the author's that the token means. One without an id is the only key that there is.
+
+    Raises:
+        CredentialRefused: the token names none, and several could be meant.
+    """
+    named = token.key_id is not None or issuer.jwks_url
+    found = [
+        key for key in issuer.keys if key.algorithm == token.algorithm and (not named or key.id in ("", token.key_id))
+    ]
+    if len(found) > 1:
+        raise CredentialRefused("unknown_key")
+    return found[0] if found else None
+
+
+def _load_algorithms() -> Mapping[str, Algorithm]:
+    try:
+        from jwt.algorithms import get_default_algorithms
+    except ImportError as exc:
+        raise CredentialRefused(NO_EXTRA) from exc
+    return get_default_algorithms()

@@ -1,0 +1,111 @@
+"""What an author may try on this machine and cannot publish: secrets in a bundle, key sets of this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import CONFIG, FILES, Stile
+from tests.support.endpoints import write_endpoint
+
+SECRET = "sesame open, and thirty-two bytes of it"
+LITERAL = f"identity: {{issuer: login, audience: a, keys: [{{algorithm: HS256, key: '{SECRET}', keyid: one}}]}}\n"
+REFERENCE = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
+REFUSAL = (
+    "api/things: the HS256 key one of the issuer login is a secret that would be stored in the bundle: "
+    "write env:NAME, and set STILE_SECRET_NAME where the function runs"
+)
+EXTRA = "api/things: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt"
+
+
+def write_with(workplace: Path, identity: str) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG + identity})
+
+
+@pytest.mark.parametrize(("command", "end"), [("publish", "published"), ("build", "built")])
+def test_secret_in_the_configuration_is_refused_without_being_shown(
+    workplace: Path, stile: Stile, command: str, end: str
+) -> None:
+    write_with(workplace, LITERAL)
+
+    done = stile(command, ".", *(["out"] if command == "publish" else ["--out", "out"]))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [REFUSAL, f"Nothing was {end}."]
+    assert not (workplace / "out").exists()
+
+
+def test_check_takes_a_secret_in_the_configuration(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, LITERAL)
+
+    done = stile("check", ".", "--strict")
+
+    assert done.code == 0
+    assert "Who gets in: 1 token issuer and anonymous callers." in done.out
+    assert SECRET not in done.out
+
+
+def test_reference_to_a_secret_is_published_and_no_secret_with_it(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, REFERENCE)
+
+    done = stile("publish", ".", "out")
+
+    assert (done.code, done.err) == (0, "")
+    assert b"env:LOGIN" in next((workplace / "out").glob("api/things/*")).read_bytes()
+
+
+def test_endpoint_that_reads_tokens_is_said_to_need_the_extra(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, REFERENCE)
+    write_endpoint(workplace, FILES, name="api/other")
+
+    assert stile("publish", ".", "out").out.splitlines()[0] == EXTRA
+    assert EXTRA not in stile("build", ".").out
+
+
+def test_endpoint_without_tokens_is_published_without_a_word(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, f"identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}], trust_authorizer: abc}}\n")
+
+    assert stile("publish", ".", "out").out.splitlines() == ["api/things: new  +a", "1 endpoint in out"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://127.0.0.1:9/jwks",
+        "http://localhost/jwks",
+        "https://localhost/jwks",
+        "https://[::1]/jwks",
+        "https://169.254.169.254/latest/meta-data",
+    ],
+)
+def test_key_set_of_this_machine_is_built_and_not_published(workplace: Path, stile: Stile, url: str) -> None:
+    write_with(workplace, f"identity: {{audience: a, jwksendpoint: '{url}'}}\n")
+
+    done = stile("publish", ".", "out")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        f"api/things: jwksendpoint {url} works on this machine only: expected the https URL of another host",
+        "Nothing was published.",
+    ]
+    assert stile("build", ".").code == 0
+
+
+def test_key_set_of_another_host_is_published(workplace: Path, stile: Stile) -> None:
+    write_with(workplace, "identity: {audience: a, jwksendpoint: 'https://login.example/jwks'}\n")
+
+    assert stile("publish", ".", "out").code == 0
+
+
+def test_everything_that_cannot_be_published_is_said_at_once(workplace: Path, stile: Stile) -> None:
+    config = LITERAL.replace("keys:", "jwksendpoint: 'http://localhost/', keys:")
+    write_endpoint(workplace, {**FILES, "config.yaml": config})
+
+    done = stile("publish", ".", "out")
+
+    assert [line.partition(": ")[2][:20] for line in done.err.splitlines()[:-1]] == [
+        "config.yaml names no",
+        "the HS256 key one of",
+        "jwksendpoint http://",
+    ]

@@ -1,0 +1,69 @@
+"""Policies that guard one way to a type while another is open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.endpoints import doubted
+
+SCHEMA = """
+type Query { employee(id: ID!): Employee, employees: [Employee!]!, order: Order, search: [Found!]!, name: String }
+type Employee { name: String, manager: Employee }
+type Order { number: Int, seller: Seller }
+type Seller { person: Employee }
+union Found = Order | Desk
+type Desk { of: Employee }
+"""
+TOOL = 'extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: "%s"})'
+
+
+def doubts(folder: Path, rules: str, *, fields: str = ".*", default: str = "true") -> list[str]:
+    config = (
+        "access:\n  policies:\n    - type: Query\n"
+        f"      policyDefault: {{condition: {default}}}\n      rules: [{rules}]\n"
+    )
+    files = {"index.graphql": SCHEMA + TOOL % fields, "config.yaml": config}
+    return [doubt for doubt in doubted(folder, files) if "without it" in doubt]
+
+
+def test_another_way_to_what_a_guarded_field_returns_is_named(tmp_path: Path) -> None:
+    rule = "{condition: '$jwt.role:String == \"hr\"', fields: [employee, employees]}"
+
+    assert doubts(tmp_path, rule) == [
+        (
+            "config.yaml:5:27: Query.employee is guarded here, and ask reaches Employee without it: "
+            "Query.order -> Order.seller -> Seller.person"
+        ),
+        (
+            "config.yaml:5:27: Query.employees is guarded here, and ask reaches Employee without it: "
+            "Query.order -> Order.seller -> Seller.person"
+        ),
+    ]
+
+
+def test_a_way_through_a_union_is_found(tmp_path: Path) -> None:
+    rule = "{condition: '?$jwt', fields: [employee, employees, order]}"
+
+    found = doubts(tmp_path, rule)
+
+    assert "Query.employee is guarded here, and ask reaches Employee without it: Query.search -> Desk.of" in found[0]
+    assert "Query.order is guarded here, and ask reaches Order without it: Query.search" in found[-1]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fields"),
+    [
+        ("{condition: '?$jwt', fields: [employee, employees, order, search]}", ".*"),  # no way is left
+        ("{condition: '?$jwt', fields: [employee, employees]}", "employee|employees|name"),  # not through this tool
+        ("{condition: true, fields: [employee]}", ".*"),
+        ("{condition: '?$jwt', fields: [name]}", ".*"),  # a text is reached nowhere else
+    ],
+)
+def test_a_guard_without_a_way_around_it_is_no_doubt(tmp_path: Path, rule: str, fields: str) -> None:
+    assert doubts(tmp_path, rule, fields=fields) == []
+
+
+def test_what_only_a_default_guards_is_no_doubt(tmp_path: Path) -> None:
+    assert doubts(tmp_path, "{condition: true, fields: [order]}", default="false") == []

@@ -1,0 +1,91 @@
+"""No path leaks: whatever a caller asks for in whatever way, nothing denied comes back, and no answer depends on it.
+
+``STILE_LEAK_CASES`` asks for another number of cases; ``make leaks`` for many.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from handler.bundle import Bundle, GraphQLTool
+from handler.policy import Mask
+from tests.leaks.cases import ROUTES, Weakened, run_cases
+
+CASES = int(os.environ.get("STILE_LEAK_CASES", "5000"))
+CASES_OF_A_SCHEMA = 50
+
+LEAST_OPEN = 0.3
+"""Of cases that must leak with nothing enforced, or they would show little."""
+
+LEAST_ANSWERED = 0.15
+"""Of cases that must reach the API: refusing everything leaks nothing, too."""
+
+
+def test_nothing_denied_leaks_and_without_enforcement_it_does() -> None:
+    tally = run_cases(CASES, schemas=max(CASES // CASES_OF_A_SCHEMA, 1))
+
+    print(f"\n{tally}")  # noqa: T201 - both counts are what this test is for
+    assert not tally.enforced, "\n\n".join(map(str, tally.enforced[:3]))
+    assert tally.open >= LEAST_OPEN * tally.cases
+    assert tally.reached >= LEAST_ANSWERED * tally.cases
+    assert set(tally.kinds) == set(ROUTES)
+
+
+def only(guards: Mapping[str, Mask], kinds: str) -> dict[str, Mask]:
+    """The guards of ``fields`` and types, or those of ``inputs``."""
+    inputs = {place for place in guards if "(" in place or place.partition(".")[0].endswith(INPUT_TYPES)}
+    return {place: mask for place, mask in guards.items() if (place in inputs) == (kinds == "inputs")}
+
+
+INPUT_TYPES = ("Filter", "Order", "OrderField", "OrderBy")
+
+
+def without_guards_of(kinds: str) -> Weakened:
+    """A bundle that guards nothing but the other kinds."""
+    kept = {"fields": "inputs", "inputs": "fields"}[kinds]
+
+    def weakened(bundle: Bundle) -> Bundle:
+        tools = tuple(
+            replace(tool, guards=only(tool.guards, kept)) if isinstance(tool, GraphQLTool) else tool
+            for tool in bundle.tools
+        )
+        return replace(bundle, guards=only(bundle.guards, kept), tools=tools)
+
+    return weakened
+
+
+def without_guard_of_introspection(bundle: Bundle) -> Bundle:
+    return replace(bundle, graphql=replace(bundle.graphql, guards={}))
+
+
+@pytest.mark.parametrize(
+    ("weakened", "found"),
+    [
+        (without_guards_of("inputs"), "the answer depends on what is denied"),
+        (without_guards_of("fields"), "stands in the answer"),
+        (without_guard_of_introspection, "was answered"),
+    ],
+    ids=["inputs", "fields", "introspection"],
+)
+def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str) -> None:
+    tally = run_cases(400, schemas=20, seed="weakened", weakened=weakened, stop_after=1000)
+
+    assert any(found in leak.what for leak in tally.enforced), tally
+
+
+def test_leak_is_printed_with_all_that_shows_it_again() -> None:
+    tally = run_cases(100, schemas=5, seed="weakened", weakened=without_guards_of("fields"), stop_after=1)
+    text = str(tally.enforced[0])
+
+    assert text.startswith("seed 'weakened-")
+    assert all(f"--- {part}\n" in text for part in ("index.graphql", "config.yaml", "caller", "request"))
+
+
+def test_same_seed_gives_the_same_cases() -> None:
+    first, second = (run_cases(40, schemas=2, seed="same") for _ in range(2))
+
+    assert str(first) == str(second)

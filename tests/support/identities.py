@@ -1,0 +1,43 @@
+"""Endpoints whose callers have claims, and issuers whose tokens they would take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any
+
+from handler.bundle import ApiKey, Identity, Issuer
+from handler.compiler.compile import Compiled
+
+KEY = "stile_0123456789"
+HOLDER = {"x-api-key": KEY}
+"""The headers of who holds the key."""
+
+
+def issuer(name: str, **more: Any) -> Issuer:
+    """An issuer by the claim ``iss``, which asks for nothing else."""
+    nothing: dict[str, Any] = {
+        "audiences": (),
+        "subject": "",
+        "required_claims": (),
+        "algorithms": (),
+        "jwks_url": "",
+        "keys": (),
+        "leeway_s": 0,
+    }
+    return Issuer(issuer=name, **nothing | more)
+
+
+def identified(
+    compiled: Compiled, claims: Mapping[str, Any] | None = None, *, issuers: Sequence[str] = (), key: str = "ops"
+) -> Compiled:
+    """The endpoint with one API key, whose holder has these claims (``None``: skips policies), and these issuers."""
+    holder = ApiKey(
+        name=key,
+        sha256=sha256(KEY.encode()).hexdigest(),
+        expires=0,
+        claims=None if claims is None else dict(claims),
+    )
+    identity = Identity(issuers=tuple(map(issuer, issuers)), api_keys=(holder,), trusted_apis=())
+    return replace(compiled, bundle=replace(compiled.bundle, identity=identity))

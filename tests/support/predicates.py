@@ -1,0 +1,22 @@
+"""Conditions as authors write them, for tests of what they become and how they are judged."""
+
+from __future__ import annotations
+
+from handler.compiler.predicates import parse_predicate
+from handler.compiler.problems import Place, Problems
+from handler.predicates import Predicate
+
+
+def predicate_of(text: str) -> Predicate:
+    """The tree of a condition that has no mistake."""
+    problems = Problems()
+    found = parse_predicate(text, place_in_one_line, problems)
+    problems.raise_if_any()
+    if found is None:
+        raise ValueError("no tree, and no problem either")
+    return found
+
+
+def place_in_one_line(offset: int) -> Place:
+    """Where a character stands in a file that is nothing but the condition."""
+    return Place("condition", 1, offset + 1)
