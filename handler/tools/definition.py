@@ -27,6 +27,10 @@ DECLARED = "__stile_tool__"
 """The attribute in which a function carries what its decorators say."""
 
 
+AGAIN = ("name", "title", "description", "annotations", "meta", "category", "hidden", "visible", "aliases")
+"""What a definition may be given when it is registered once more."""
+
+
 class Tool:
     """A tool as a class, for several of one kind: each instance is a tool with a name of its own.
 
@@ -92,7 +96,7 @@ class ToolDefinition:
         return schema
 
     def named(self, name: str) -> ToolDefinition:
-        """The same tool by another name, which its errors say."""
+        """The same tool by an alias, which its errors say. Who may use it, its own name decides."""
         return self if name == self.name else replace(self, name=name)
 
     def allows(self, ctx: Context) -> bool:
@@ -177,6 +181,9 @@ def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> Too
     name = said.get("name", definition.name)
     place = replace(definition.place, label=f"tool {name}")
     check_name(name, place)
+    unfit = [key for key in said if key not in AGAIN]
+    if unfit:
+        place.refuse(f"{unfit[0]}: a tool that is defined already takes {', '.join(AGAIN)}")
     changed = read_options({**said, "hidden": is_hidden(said, default=definition.options.hidden)}, place)
     kept = {key: getattr(changed, key) for key in ("title", "description", "annotations", "aliases") if key in said}
     options = replace(

@@ -63,7 +63,7 @@ async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JS
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
         raise InvalidParams(f"Unknown tool: {name}", {"tool": name})
-    return await run_tool(tool, arguments, ctx)
+    return await run_tool(tool.named(name), arguments, ctx)
 
 
 async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:

@@ -27,7 +27,7 @@ from handler.tools.continuation import Async, Err, InputRequired, Ok
 from handler.tools.definition import ToolDefinition
 from handler.tools.results import error_result
 from handler.tools.schemas import Misfits
-from handler.tools.steps import Expired, no_task_left_behind, run, wait_for
+from handler.tools.steps import Expired, no_task_left_behind, run, unexited, wait_for
 
 LOG = logging.getLogger("stile.tools")
 
@@ -166,6 +166,6 @@ def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Awaitab
 async def _outcome_of(work: Awaitable[Any], ctx: Context) -> Ok | Err:
     margin_s = min(RESUME_S, ctx.remaining_time() / 4)
     try:
-        return await wait_for(work, ctx, margin_s=margin_s)
+        return await wait_for(unexited(work), ctx, margin_s=margin_s)
     except Expired:
         return Err(TimeoutError("the work did not end in time"))

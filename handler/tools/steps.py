@@ -77,7 +77,7 @@ async def run(function: Callable[[], Any], ctx: Context) -> Any:
         ToolError: the call was cancelled.
         Exception: whatever the function raises.
     """
-    match await wait_for(_called(function), ctx):
+    match await wait_for(unexited(_called(function)), ctx):
         case Ok(value):
             return value
         case Err(Exception() as error):
@@ -135,13 +135,18 @@ def _outcome(task: asyncio.Future[Any]) -> Ok | Err:
     return Ok(task.result()) if error is None else Err(error)
 
 
-async def _called(function: Callable[[], Any]) -> Any:
+async def unexited(work: Awaitable[Any]) -> Any:
+    """What work comes to, where ``sys.exit`` in it is a failure and does not end the event loop."""
     try:
-        if inspect.iscoroutinefunction(plain_function(function)):
-            return await settled(function())  # a wrapper around it need not be async
-        return await settled(await _in_thread(function))
-    except SystemExit as exc:  # would end the event loop
+        return await work
+    except SystemExit as exc:
         raise RuntimeError("the tool called sys.exit") from exc
+
+
+async def _called(function: Callable[[], Any]) -> Any:
+    if inspect.iscoroutinefunction(plain_function(function)):
+        return await settled(function())  # a wrapper around it need not be async
+    return await settled(await _in_thread(function))
 
 
 async def _in_thread(work: Callable[[], Any]) -> Any:

@@ -175,9 +175,8 @@ class Toolkit:
         return decorate
 
     def find_tool(self, name: str) -> ToolDefinition | None:
-        """The tool of a name or an alias, which its errors then say."""
-        found = self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
-        return None if found is None else found.named(name)
+        """The tool of a name or an alias."""
+        return self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
 
     def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
         made = define(target, overrides, defaults=self._defaults, names=names)

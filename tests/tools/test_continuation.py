@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
 from collections.abc import Awaitable, Callable
@@ -124,6 +125,16 @@ def test_failure_that_is_not_recovered_is_sanitised_or_the_tools_own_words(caplo
     assert searched(lambda: after(0, ValueError("secret")), reraise).json == FAILED
     assert "secret" in caplog.text
     assert searched(lambda: after(0, ToolError("no index")), reraise).text == "no index"
+
+
+def test_work_that_exits_is_an_outcome() -> None:
+    async def leave() -> None:
+        sys.exit(3)
+
+    def then(tag: Any, outcome: Ok | Err, ctx: Context) -> str:
+        return str(outcome.error) if isinstance(outcome, Err) else "done"
+
+    assert searched(leave, then).text == "the tool called sys.exit"
 
 
 @case("S-006")

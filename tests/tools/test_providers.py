@@ -150,3 +150,12 @@ def test_output_schema_of_a_providers_entry_is_kept() -> None:
     kit = kit_of(Fixed({"name": "a", "description": "d", "outputSchema": schema}))
 
     assert TestClient(kit).call("a").text == "Tool a has an output schema, and no structuredContent"
+
+
+def test_alias_is_no_way_around_what_a_caller_may_use() -> None:
+    kit = Toolkit(allow=lambda entry, ctx: entry["name"] != "echo")
+    kit.add(echo, aliases=["say"])
+
+    for name in ("echo", "say"):
+        with pytest.raises(McpError, match=f"Unknown tool: {name}"):
+            TestClient(kit).call(name, message="a")

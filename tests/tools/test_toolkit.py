@@ -241,6 +241,8 @@ def test_definition_of_another_kit_may_be_registered_again() -> None:
     assert kit.tools[1].entry["_meta"] == {"k": 1, "category": "Files"}
     with pytest.raises(ToolDefinitionError, match="name 'a b'"):
         kit.add(definition, name="a b")
+    with pytest.raises(ToolDefinitionError, match="tool dog: bind: a tool that is defined already takes name, title"):
+        kit.add(definition, name="dog", bind={"path": "a"})
 
 
 def test_bound_parameter_of_a_function_with_a_schema_of_its_own_is_no_context() -> None:
