@@ -94,6 +94,10 @@ audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public au
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
 	$(VENV)/bin/python -m tests.audit
 
+.PHONY: familiar
+familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastMCP's and the official SDK's, function by function
+	STILE_REQUIRE="fastmcp,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/familiar $(ARGS)
+
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
@@ -101,6 +105,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
+	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
@@ -145,6 +150,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+.stile/familiar/.stamp: requirements/familiar.txt
+	@$(call make_venv,$(@D))
+	@echo "Installing requirements/familiar.txt into $(@D) (a minute or less)"
+	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/familiar.txt
 	@touch $@
 
 .stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json

@@ -1,5 +1,79 @@
-"""Stile: MCP tools for any GraphQL API, serverless on AWS Lambda."""
+"""Stile: MCP tools for any GraphQL API, serverless on AWS Lambda.
 
-__all__ = ["__version__"]
+What the authors of tools in Python import is here, and loads when it is asked for: pydantic alone would take a cold
+start more time than everything else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pydantic import Field
+
+    from handler.errors import InvalidParams, McpError, ToolError
+    from handler.tools.content import (
+        Audio,
+        EmbeddedResource,
+        Image,
+        ResourceLink,
+        Text,
+        ToolResult,
+        tool_fail,
+    )
+    from handler.tools.context import Context, assert_provider_token
+    from handler.tools.continuation import Async, Elicit, Err, InputRequired, Ok
+    from handler.tools.decorator import tool
+    from handler.tools.definition import Tool, describe
+    from handler.tools.toolkit import Toolkit
+
+__all__ = [
+    "Async",
+    "Audio",
+    "Context",
+    "Elicit",
+    "EmbeddedResource",
+    "Err",
+    "Field",
+    "Image",
+    "InputRequired",
+    "InvalidParams",
+    "McpError",
+    "Ok",
+    "ResourceLink",
+    "Text",
+    "Tool",
+    "ToolError",
+    "ToolResult",
+    "Toolkit",
+    "__version__",
+    "assert_provider_token",
+    "describe",
+    "tool",
+    "tool_fail",
+]
 
 __version__ = "0.1.0"
+
+_MODULES = {
+    "Field": "pydantic",
+    **dict.fromkeys(("InvalidParams", "McpError", "ToolError"), "handler.errors"),
+    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.tools.content"),
+    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.tools.content"),
+    **dict.fromkeys(("Context", "assert_provider_token"), "handler.tools.context"),
+    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.tools.continuation"),
+    "tool": "handler.tools.decorator",
+    **dict.fromkeys(("Tool", "describe"), "handler.tools.definition"),
+    "Toolkit": "handler.tools.toolkit",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        return getattr(import_module(_MODULES[name]), name)
+    except ModuleNotFoundError as exc:
+        if exc.name != "pydantic":
+            raise
+        message = f"{name} is pydantic's, which is in the extra `code`: pip install 'stile[code]'"
+        raise ModuleNotFoundError(message, name=exc.name) from exc

@@ -30,14 +30,21 @@
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
+        ToolError               what a tool in Python says went wrong
+      McpError                  a JSON-RPC error, with the code that a tool in Python gives
+        InvalidParams           the standard one for what was sent
+        AuthenticationRequired  a tool that needs a credential for an API behind it
+      ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
-None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that.
+None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that. ``McpError`` alone carries a
+code, because its author chose it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 
 class StileError(Exception):
@@ -313,3 +320,71 @@ class DocumentRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class ToolError(CallError):
+    """What a tool in Python says went wrong: a sentence for the model, or content blocks instead.
+
+    ``data`` becomes the result's structured content.
+    """
+
+    def __init__(self, message: str | Iterable[Any] = "", *, data: Any = None) -> None:
+        self.content: tuple[Any, ...] = (message,) if isinstance(message, str) else tuple(message)
+        super().__init__(message if isinstance(message, str) else "")
+        self.data = data
+
+
+class McpError(StileError):
+    """A JSON-RPC error instead of a result.
+
+    ``code`` is a standard one (``PARSE_ERROR`` … ``INTERNAL_ERROR``) or the author's own, outside -32768 to -32000.
+
+    Raises:
+        ValueError: a code that JSON-RPC and MCP keep for themselves.
+
+    Source: JSON-RPC 2.0, section 5.1.
+    """
+
+    PARSE_ERROR = -32700
+    INVALID_REQUEST = -32600
+    METHOD_NOT_FOUND = -32601
+    INVALID_PARAMS = -32602
+    INTERNAL_ERROR = -32603
+
+    def __init__(self, code: int, message: str, data: Any = None) -> None:
+        standard = (self.PARSE_ERROR, *range(self.INTERNAL_ERROR, self.INVALID_REQUEST + 1))
+        if -32768 <= code <= -32000 and code not in standard:
+            raise ValueError(f"code {code} is reserved: expected one of {standard}, or one outside -32768 to -32000")
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.data = data
+
+
+class InvalidParams(McpError):
+    """What was sent does not fit, as a JSON-RPC error. ``ToolError`` says it where a model reads it."""
+
+    def __init__(self, message: str, data: Any = None) -> None:
+        super().__init__(self.INVALID_PARAMS, message, data)
+
+
+class AuthenticationRequired(McpError):
+    """A tool with ``requires_auth``, and no credential for the API behind it."""
+
+    def __init__(self) -> None:
+        super().__init__(self.INVALID_REQUEST, "Authentication required")
+
+
+class ToolDefinitionError(StileError):
+    """A tool, prompt or resource in Python that cannot be one. ``label`` is as ``tool search_docs``.
+
+    ``line`` counts from 1; 0 means that the place is not known.
+    """
+
+    def __init__(self, label: str, sentence: str, *, file: str = "", line: int = 0) -> None:
+        place = f"{file}:{line}: " if line else ""
+        super().__init__(f"{place}{label}: {sentence}")
+        self.label = label
+        self.sentence = sentence
+        self.file = file
+        self.line = line

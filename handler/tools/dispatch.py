@@ -1,0 +1,143 @@
+"""A toolkit as one caller sees it: what is listed, and which tool, prompt or resource a request is for."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from handler.bundle import JSONObject
+from handler.errors import InvalidParams, McpError
+from handler.tools.arguments import Fill
+from handler.tools.catalog import Listed
+from handler.tools.context import Context, settled
+from handler.tools.continuation import InputRequired
+from handler.tools.definition import ToolDefinition
+from handler.tools.options import Options
+from handler.tools.place import Place
+from handler.tools.prompts import run_prompt
+from handler.tools.resources import run_resource
+from handler.tools.results import Output
+from handler.tools.running import run_tool
+from handler.tools.toolkit import Provided, Toolkit
+
+LOG = logging.getLogger("stile.tools")
+
+
+async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:
+    """All that the caller may use, hidden or not, by the catalog's sections.
+
+    Raises:
+        McpError: a provider failed that is not optional.
+    """
+    own = [Listed(entry=each.entry, hidden=each.options.hidden) for each in kit.tools if each.allows(ctx)]
+    provided = [Listed(entry=each.entry) for each in await _provided(kit, ctx)]
+    resources = [(each.is_template, Listed(entry=each.entry, hidden=each.hidden)) for each in kit.resources]
+    return {
+        "tools": [*own, *provided],
+        "prompts": [Listed(entry=each.entry, hidden=each.hidden) for each in kit.prompts],
+        "resources": [listed for is_template, listed in resources if not is_template],
+        "resource_templates": [listed for is_template, listed in resources if is_template],
+    }
+
+
+async def list_entries(kit: Toolkit, section: str, ctx: Context) -> list[JSONObject]:
+    """The entries of one section that are not hidden, the kit's own first, then each provider's in order.
+
+    Raises:
+        McpError: a provider failed that is not optional.
+    """
+    return [each.entry for each in (await sections_of(kit, ctx))[section] if not each.hidden]
+
+
+async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
+    """Call a tool of the kit as ``run_tool`` does.
+
+    Raises:
+        McpError: no such tool for this caller, or the call is a protocol error.
+    """
+    tool = kit.find_tool(name)
+    if tool is None:
+        tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
+    if tool is None or not tool.allows(ctx):
+        raise InvalidParams(f"Unknown tool: {name}", {"tool": name})
+    return await run_tool(tool.named(name), arguments, ctx)
+
+
+async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
+    """Write a prompt of the kit.
+
+    Raises:
+        McpError: no such prompt, or as ``run_prompt``.
+    """
+    prompt = next((each for each in kit.prompts if each.name == name), None)
+    if prompt is None:
+        raise InvalidParams(f"Unknown prompt: {name}", {"prompt": name})
+    return await run_prompt(prompt, arguments, ctx)
+
+
+async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | InputRequired:
+    """Read a resource of the kit; a URI of its own is stronger than a template, and a template than later ones.
+
+    Raises:
+        McpError: no such resource, or as ``run_resource``.
+    """
+    ordered = sorted(kit.resources, key=lambda each: each.is_template)
+    resource = next((each for each in ordered if each.values_in(uri) is not None), None)
+    if resource is None:
+        raise InvalidParams(f"Unknown resource: {uri}", {"uri": uri})
+    return await run_resource(resource, uri, ctx)
+
+
+async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
+    """What providers have for this caller. The first of a name wins, and the kit's own before all."""
+    found: dict[str, ToolDefinition] = {}
+    for each in kit.providers:
+        for tool in await _tools_of(each, ctx):
+            if kit.find_tool(tool.name) is None and tool.allows(ctx):
+                found.setdefault(tool.name, tool)
+    return list(found.values())
+
+
+async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
+    try:
+        entries = await settled(provided.provider.tools(ctx))
+        return [_provided_tool(entry, provided) for entry in entries]
+    except Exception as exc:
+        LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)
+        if provided.optional:
+            return []
+        raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
+
+
+def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
+    name = str(entry["name"])
+    place = Place(label=f"tool {name}")
+    options = Options(output_schema=entry.get("outputSchema"))
+    return ToolDefinition(
+        name=name,
+        options=options,
+        place=place,
+        function=partial(provided.provider.call, name),
+        bound={},
+        arguments=_AsSent(),
+        output=Output(inspect.Parameter.empty, options, place),
+        allow=provided.allow,
+        listed={"inputSchema": {"type": "object"}, **entry},
+    )
+
+
+class _AsSent:
+    """Arguments that nobody but the provider judges."""
+
+    schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
+
+    def check(self, arguments: JSONObject) -> JSONObject:
+        return arguments
+
+    def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
+        return (arguments, ctx), {}
+
+    as_they_are = cast

@@ -1,0 +1,67 @@
+"""Where an author's function or class stands, for errors that name it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from handler.errors import ToolDefinitionError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """What is being defined, as ``tool search_docs``, and where. ``line`` counts from 1; 0 means unknown."""
+
+    label: str
+    file: str = ""
+    line: int = 0
+
+    def refuse(self, sentence: str, *, cause: BaseException | None = None) -> NoReturn:
+        """Raise the definition error that says ``sentence`` about this place.
+
+        Raises:
+            ToolDefinitionError: always.
+        """
+        raise ToolDefinitionError(self.label, sentence, file=self.file, line=self.line) from cause
+
+
+def place_of(target: Any, label: str) -> Place:
+    """Where ``target`` was written: the first line of a function, with its decorators, or of a class."""
+    code = getattr(plain_function(target), "__code__", None)
+    if code is not None:
+        return Place(label=label, file=code.co_filename, line=code.co_firstlineno)
+    kind = target if isinstance(target, type) else type(target)
+    try:
+        return Place(label=label, file=inspect.getsourcefile(kind) or "", line=inspect.getsourcelines(kind)[1])
+    except (OSError, TypeError):  # typed into a console, or written in C
+        return Place(label=label)
+
+
+def plain_function(target: Any) -> Any:
+    """The function below partials, methods, wrappers and callable instances; else ``target`` itself."""
+    while True:
+        match target:
+            case functools.partial():
+                target = target.func
+            case staticmethod() | classmethod():
+                target = target.__func__
+            case _ if inspect.ismethod(target):
+                target = target.__func__
+            case _ if hasattr(target, "__wrapped__"):
+                target = target.__wrapped__
+            case _ if isinstance(target, type) or not inspect.isfunction(
+                inspect.getattr_static(type(target), "__call__", None)
+            ):
+                return target
+            case _:
+                target = type(target).__call__
+
+
+def name_of(target: Callable[..., Any]) -> str:
+    """The name that a function was given; empty for a lambda."""
+    function = target.func if isinstance(target, functools.partial) else target
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return "" if name == "<lambda>" else str(name)

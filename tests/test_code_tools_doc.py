@@ -1,0 +1,91 @@
+"""What docs/code-tools.md shows, done."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import handler
+from handler.tools.option_checks import HINTS
+from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
+from tests.conftest import ROOT
+
+PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")
+BLOCK = re.compile(r"^(?:`(\w+\.py)`\n\n)?```(python|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCKS = BLOCK.findall(PAGE)
+FILES = {name: text for name, _, text in BLOCKS if name}
+TABLES = PAGE[PAGE.index("## All options") :]
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the files that the page writes, from which Python imports."""
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def test_page_has_the_parts_that_this_test_runs() -> None:
+    assert sorted(FILES) == ["orders.py", "test_orders.py"]
+    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 13
+    assert PAGE.count("```") == 2 * len(BLOCKS)
+
+
+def test_every_snippet_does_what_the_page_says(workplace: Path) -> None:
+    names: dict[str, Any] = {"__name__": "page"}
+    checker = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for name, kind, text in BLOCKS:
+        if kind == "pycon":
+            names = _run_session(text, names, checker)
+        elif not name:
+            exec(compile(text, "page.py", "exec", dont_inherit=True), names)
+    sys.modules.pop("orders", None)
+
+
+def _run_session(text: str, names: dict[str, Any], checker: doctest.DocTestRunner) -> dict[str, Any]:
+    session = doctest.DocTestParser().get_doctest(text, names, "page", None, 0)
+    reports: list[str] = []
+    failed, tried = checker.run(session, out=reports.append, clear_globs=False)
+
+    assert tried > 0
+    assert failed == 0, "".join(reports)
+    return session.globs
+
+
+def test_tests_of_the_page_pass(workplace: Path) -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_orders.py"]
+    environ = {"PYTHONPATH": f"{ROOT}:{workplace}"}
+
+    done = subprocess.run(command, cwd=workplace, env=environ, capture_output=True, text=True, check=False)
+
+    assert "3 passed" in done.stdout, done.stdout + done.stderr
+
+
+def test_options_of_the_page_are_all_there_are() -> None:
+    of_tools, of_kits = TABLES.split("Of a kit as well")
+    rows = [line.split("|")[1] for line in TABLES.splitlines() if line.startswith("| `")]
+
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(ToolOptions.__annotations__)
+    kit_rows = [line.split("|")[1] for line in of_kits.splitlines() if line.startswith("| `")]
+    assert set(re.findall(r"`(\w+)`", "".join(kit_rows))) == set(KitOptions.__annotations__)
+    hints = next(line for line in of_tools.splitlines() if line.startswith("| `annotations`"))
+    assert set(re.findall(r"`(\w+)`", hints)) == {"annotations", *HINTS}
+    (added,) = re.findall(r"`kit.add` takes (.*?);", TABLES, re.DOTALL)
+    assert set(re.findall(r"`(\w+)`", added)) == set(RegistrationOptions.__annotations__)
+
+
+def test_page_speaks_of_every_name_that_authors_import() -> None:
+    assert [name for name in handler.__all__ if name not in PAGE and not name.startswith("__")] == []
+
+
+def test_every_link_of_the_page_leads_somewhere() -> None:
+    headings = {re.sub(r"\W+", "-", line.strip("# ").lower()) for line in PAGE.splitlines() if line.startswith("#")}
+
+    assert set(re.findall(r"\]\(#([\w-]+)\)", PAGE)) <= headings

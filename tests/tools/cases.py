@@ -1,0 +1,41 @@
+"""The acceptance cases of tools in Python: which there are, and which test stands for which."""
+
+from __future__ import annotations
+
+import importlib
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeVar
+
+HERE = Path(__file__).parent
+
+Test = TypeVar("Test", bound=Callable[..., object])
+
+
+def case(*ids: str) -> Callable[[Test], Test]:
+    """Say which cases of ``cases.txt`` a test stands for."""
+
+    def mark(test: Test) -> Test:
+        vars(test)["cases"] = ids
+        return test
+
+    return mark
+
+
+def all_cases() -> list[str]:
+    """The ids, in the order of ``cases.txt``."""
+    lines = (HERE / "cases.txt").read_text(encoding="utf-8").splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def excluded_cases() -> dict[str, str]:
+    """Ids that no test here stands for, each with the reason."""
+    return tomllib.loads((HERE / "excluded.toml").read_text(encoding="utf-8"))
+
+
+def covered_cases() -> Iterator[str]:
+    """The ids that tests of this folder name."""
+    for file in sorted(HERE.glob("test_*.py")):
+        for each in vars(importlib.import_module(f"tests.tools.{file.stem}")).values():
+            yield from getattr(each, "cases", ())
