@@ -67,6 +67,7 @@ class PersistedOperation:
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of what the bindings give, as one object
     scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
+    confirm: bool  # whether one of these asks for its user's consent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -283,6 +283,7 @@ def _persisted(raw: Any) -> PersistedOperation:
         bindings=each(raw, "bindings", _binding),
         bound=require(raw, "bound", dict),
         scopes=each(raw, "scopes", _text),
+        confirm=require(raw, "confirm", bool),
     )
 
 

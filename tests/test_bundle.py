@@ -143,6 +143,7 @@ HANDMADE = Bundle(
                         bindings=(Binding(variable="org", source="claim", name="org.id", value=None, read_as=""),),
                         bound={"type": "object", "properties": {"org": {"type": "integer"}}},
                         scopes=("a:read",),
+                        confirm=True,
                     ),
                 ),
                 tools=("thing-by-id",),

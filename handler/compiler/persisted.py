@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
@@ -31,21 +32,25 @@ from handler.policy import union_of
 INTROSPECTION = ("__schema", "__type")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """What an operation asks of its caller beside fitting variables."""
+
+    scopes: tuple[str, ...] = ()
+    confirm: bool = False
+
+
+NO_DEMANDS = Demands()
+
+
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
     """What the endpoint's own GraphQL takes. Where it is off, no document is kept."""
     named = {operation.name: operation for operation in operations.valid}
     prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
-    scopes: dict[str, tuple[str, ...]] = {}
-    for tool in prescribed:
-        name = tool.operation.name
-        scopes[name] = tuple(dict.fromkeys((*scopes.get(name, ()), *tool.options.scopes)))
-    same = {
-        tool.operation.name: tool.name
-        for tool in prescribed
-        if _says_all(tool) and tool.options.scopes == scopes[tool.operation.name]
-    }
+    demands = _demands_of(prescribed)
+    same = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
     for document in operations.documents if mode != "off" else ():
         found = [named[name] for name in document.operations if name in named]
@@ -55,7 +60,7 @@ def graphql_endpoint(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(endpoint, each, scopes.get(each.name, ()), problems)
+                    _persisted(endpoint, each, demands.get(each.name, NO_DEMANDS), problems)
                     for each in kept
                     if each.name not in same
                 ),
@@ -70,9 +75,22 @@ def graphql_endpoint(
     )
 
 
-def _says_all(tool: PrescribedTool) -> bool:
-    """Whether a tool's arguments are its operation's variables that callers fill, and nothing else."""
-    return tool.flat and not tool.options.confirm
+def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
+    """Operation -> what is asked for it: what its tools ask for, all of them together."""
+    demands: dict[str, Demands] = {}
+    for tool in tools:
+        known = demands.get(tool.operation.name, NO_DEMANDS)
+        scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=known.confirm or tool.options.confirm)
+    return demands
+
+
+def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
+    """Whether a tool's arguments are its operation's variables that callers fill, and it asks for all that others do.
+
+    What has to be confirmed has an argument for that, which is no variable.
+    """
+    return tool.flat and not demands.confirm and tool.options.scopes == demands.scopes
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
@@ -95,7 +113,7 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
 
 
 def _persisted(
-    endpoint: Endpoint, operation: AuthorOperation, scopes: tuple[str, ...], problems: Problems
+    endpoint: Endpoint, operation: AuthorOperation, demands: Demands, problems: Problems
 ) -> PersistedOperation:
     used = coordinates_used(operation.document, endpoint.schema)
     mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
@@ -108,7 +126,8 @@ def _persisted(
         conditions=conditions_in(variables),
         bindings=read_bindings(operation, endpoint.schema, problems),
         bound=bound_schema(inputs, scalars=endpoint.scalars),
-        scopes=scopes,
+        scopes=demands.scopes,
+        confirm=demands.confirm,
     )
 
 

@@ -36,11 +36,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A request that its caller may make. ``answer``: what introspection says, which is never sent."""
+    """A request that its caller may make, if its user agrees where ``consent_for`` names what asks for that.
+
+    ``answer``: what introspection says, which is never sent.
+    """
 
     kind: str  # query | mutation
     request: GraphQLRequest
     answer: JSONObject | None = None
+    consent_for: str = ""
 
 
 async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLTool | None) -> Prepared:
@@ -68,7 +72,8 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
         is_query=checked.kind == "query",
     )
     if not checked.introspection:
-        return Prepared(kind=checked.kind, request=request)
+        consent_for = tool.name if tool and tool.options.confirm and checked.kind != "query" else ""
+        return Prepared(kind=checked.kind, request=request, consent_for=consent_for)
     if tool is None:
         _refuse_introspection(caller, checked.introspection, schemas)
     return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
@@ -120,7 +125,7 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
         variables=values,
         is_query=operation.kind == "query",
     )
-    return Prepared(kind=operation.kind, request=request)
+    return Prepared(kind=operation.kind, request=request, consent_for=operation.name if persisted.confirm else "")
 
 
 async def run(caller: Caller, prepared: Prepared) -> JSONObject:

@@ -200,6 +200,7 @@ class Endpoint:
                     bindings=tool.bindings,
                     bound=tool.bound,
                     scopes=tool.options.scopes,
+                    confirm=tool.options.confirm,
                 )
 
     def _validator(self, kind: str, name: str, schema: JSONObject, outcome: Mask) -> ArgumentsValidator:

@@ -104,7 +104,9 @@ class GraphQLRoute:
         prepared = await _prepare(http_call, caller, parameters, tool)
         note(http_call.scope, operation=prepared.kind)
         if prepared.kind == "mutation":
-            _refuse_mutation(http_call, parameters, tool)
+            _refuse_mutation(http_call)
+        if prepared.consent_for and not parameters.confirmed:
+            raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
         note(http_call.scope, decision="allowed")
         return await run(caller, prepared)
 
@@ -168,16 +170,14 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
         limits = (tool or caller.endpoint.bundle).limits
         # A mutation may be refused for what it asks, but by GET it is refused for what it is.
         if http_call.method == "GET" and asks_for_mutation(document, max_tokens=limits.max_tokens):
-            _refuse_mutation(http_call, parameters, tool)
+            _refuse_mutation(http_call)
         raise
 
 
-def _refuse_mutation(http_call: HttpCall, parameters: Parameters, tool: GraphQLTool | None) -> None:
-    """Refuse a mutation by GET, which links and prefetching send, and one that its user has to agree to first."""
+def _refuse_mutation(http_call: HttpCall) -> None:
+    """Refuse a mutation by GET, which links and prefetching send."""
     if http_call.method == "GET":
         raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
-    if tool and tool.options.confirm and not parameters.confirmed:
-        raise ConsentRequired(tool.name, say='"extensions": {"confirm": true}')
 
 
 def _encoded(response: JSONObject) -> bytes:

@@ -114,7 +114,7 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
         variables=arguments.get("variables") or {},
     )
     prepared = await prepare_document(caller, document, tool=tool)
-    if prepared.kind != "query":
+    if prepared.consent_for:
         _require_consent(tool, arguments)
     return _result(await run(caller, prepared), tool)
 

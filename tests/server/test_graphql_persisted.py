@@ -60,8 +60,10 @@ def id_of(text: str) -> str:
 
 
 @contextmanager
-def served(folder: Path, *, config: str = ACCESS, **services: Any) -> Iterator[tuple[Function, list[dict[str, Any]]]]:
-    """The endpoint, with what its API was sent; that answers 1 to everything."""
+def served(
+    folder: Path, *, config: str = ACCESS, files: Mapping[str, str] | None = None, **services: Any
+) -> Iterator[tuple[Function, list[dict[str, Any]]]]:
+    """The endpoint, some of its files replaced, with what its API was sent; that answers 1 to everything."""
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
@@ -69,7 +71,8 @@ def served(folder: Path, *, config: str = ACCESS, **services: Any) -> Iterator[t
         peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
-        endpoint = compiled(folder, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}'}}\n{config}"})
+        own = {"config.yaml": f"upstream: {{url: '{server.url}'}}\n{config}"}
+        endpoint = compiled(folder, {**FILES, **(files or {}), **own})
         with running_function(endpoint, **services) as function:
             yield function, bodies
 
@@ -479,6 +482,50 @@ def test_tool_that_says_more_than_its_operation_does_not_stand_for_it(tmp_path: 
     (document,) = [each for each in endpoint.bundle.graphql.documents if each.id == id_of(operation)]
     assert document.tools == ()
     assert set(document.operations[0].variables["properties"]) == {"n"}
+
+
+CONSENT = {
+    "its own": ("", 'mutation M($n: Int) @mcpTool(name: "m", confirm: advisory) { set(n: $n) }'),
+    "nested arguments": ('@tool(name: "m", prescribed: "M", confirm: advisory)', "mutation M($n: Int) { set(n: $n) }"),
+    "one of two": (
+        '@tool(name: "m", prescribed: "M", confirm: advisory)',
+        'mutation M($n: Int) @mcpTool(name: "free") { set(n: $n) }',
+    ),
+    "the other of two": (
+        '@tool(name: "free", prescribed: "M")',
+        'mutation M($n: Int) @mcpTool(name: "m", confirm: advisory) { set(n: $n) }',
+    ),
+    "a query": ("", 'query M($n: Int) @mcpTool(name: "m", confirm: advisory) { a(n: $n) }'),
+}
+AGREED = {"extensions": {"confirm": True}}
+
+
+@pytest.mark.parametrize("name", CONSENT)
+def test_operation_of_a_tool_that_asks_for_consent_waits_for_it_by_its_id_too(tmp_path: Path, name: str) -> None:
+    directive, operation = CONSENT[name]
+    index = FILES["index.graphql"].replace("extend schema", f"extend schema {directive}")
+    files = {"index.graphql": index, "operations/m.graphql": operation}
+    asked = {"documentId": id_of(operation), "variables": {"n": 1}}
+    with served(tmp_path, files=files) as (function, bodies):
+        answers = [function.graphql({**asked, **more}) for more in ({}, {"extensions": {"confirm": "yes"}})]
+        by_get = function.get({"documentId": id_of(operation)})
+
+        for answered in answers:
+            assert refused(answered, 403) == (
+                "Nothing was done yet, because M asks for consent. Tell your user what this call would do. "
+                'If they agree, repeat it with "extensions": {"confirm": true}.'
+            )
+        assert by_get.status == (403 if name == "a query" else 405)
+        assert (bodies, function.lines[0]["reason"]) == ([], "ConsentRequired")
+        assert function.graphql({**asked, **AGREED}).status == 200
+    assert [body["variables"] for body in bodies] == [{"n": 1}]
+
+
+def test_operation_of_a_tool_that_asks_for_nothing_is_run_at_once(tmp_path: Path) -> None:
+    operation = 'mutation M($n: Int) @mcpTool(name: "free") { set(n: $n) }'
+    with served(tmp_path, files={"operations/m.graphql": operation}) as (function, bodies):
+        assert function.graphql({"documentId": id_of(operation)}).status == 200
+    assert len(bodies) == 1
 
 
 def test_mode_off_keeps_no_documents(tmp_path: Path) -> None:
