@@ -3,13 +3,15 @@
 Every object counts one, and so does every item of a list; other values are free. ``@cost`` of a type is counted instead
 of the one, ``@cost`` of a field once for each object that has the field. A list has as many items as the request says,
 by ``first``, ``last`` or ``limit`` (the largest of them) or by the length of ``ids``, as its author assumes, or ten. On
-a field that returns an object, as connections are paged, all this is said of the lists right below it.
+a field that returns an object, as connections are paged, all this is said of the lists right below it. It also makes a
+list longer than ten that stands below further objects, as in ``search(first: 50) { page { items } }``, where nothing
+nearer is said; not shorter, as not all lists there have to be meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphql import (
@@ -45,7 +47,7 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
     for node in document.definitions:
         if isinstance(node, OperationDefinitionNode):
             root = view.index.roots.get(node.operation.value)
-            counter.selections(node.selection_set, _Under(root, times=1, paged=None))
+            counter.selections(node.selection_set, _Under(root, times=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,21 @@ class _Under:
 
     type_name: str | None
     times: int
-    paged: Said | None
+    paged: Said | None = None  # by the field that returns these objects
+    paged_above: int | None = None  # the size that the nearest field around that one says, which itself says nothing
+
+    def on(self, type_name: str | None) -> _Under:
+        """The same, inside of a fragment."""
+        return replace(self, type_name=type_name)
+
+    def below(self, said: Said, type_name: str, *, is_list: bool, times: int) -> _Under:
+        """What the selection set of a field stands under; lists take what was said around them, objects pass it on."""
+        if is_list:
+            return _Under(type_name, times, paged=said if said.fields else None)
+        above = self.paged_above
+        if self.paged is not None and not self.paged.is_empty:
+            above = None if self.paged.fields else self.paged.size
+        return _Under(type_name, times, paged=said, paged_above=above if said.is_empty else None)
 
 
 class _Counter:
@@ -74,11 +90,11 @@ class _Counter:
                     self._field(node, under)
                 case InlineFragmentNode():
                     condition = node.type_condition.name.value if node.type_condition else under.type_name
-                    self.selections(node.selection_set, _Under(condition, under.times, under.paged))
+                    self.selections(node.selection_set, under.on(condition))
                 case FragmentSpreadNode():
                     fragment = self._fragments[node.name.value]
                     condition = fragment.type_condition.name.value
-                    self.selections(fragment.selection_set, _Under(condition, under.times, under.paged))
+                    self.selections(fragment.selection_set, under.on(condition))
 
     def _field(self, node: FieldNode, under: _Under) -> None:
         type_text = field_type(self._view, under.type_name, node.name.value)
@@ -88,13 +104,13 @@ class _Counter:
         lists = type_text.count("[")
         times = under.times
         if lists:
-            length = _length(node, said, under.paged) * DEFAULT_LIST_SIZE ** (lists - 1)
+            length = _length(node, said, under) * DEFAULT_LIST_SIZE ** (lists - 1)
             times = min(times * length, MOST)  # lists of what weighs nothing pass no limit, however deep
         values = times * self._weight(named(type_text), is_list=bool(lists))
         self._add(values + under.times * self._own(node, under), node)
         if node.selection_set:
-            paged = None if lists and not said.fields else said
-            self.selections(node.selection_set, _Under(named(type_text), times, paged))
+            below = under.below(said, named(type_text), is_list=bool(lists), times=times)
+            self.selections(node.selection_set, below)
 
     def _weight(self, type_name: str, *, is_list: bool) -> float:
         """What one value of a type counts."""
@@ -115,9 +131,10 @@ class _Counter:
             raise DocumentRefused(fault_at(node, f"{more} (max_cost): ask for smaller pages ({pages}) or for less"))
 
 
-def _length(node: FieldNode, said: Said, above: Said | None) -> int:
+def _length(node: FieldNode, said: Said, under: _Under) -> int:
     """How many items a field's own list has; what is said of the connection around it is nearer than an assumption."""
     own = None if said.fields else said.asked
+    above = under.paged
     meant = above if above and (not above.fields or node.name.value in above.fields) else None
     sizes = (
         own,
@@ -125,4 +142,4 @@ def _length(node: FieldNode, said: Said, above: Said | None) -> int:
         None if said.fields else said.assumed,
         meant.assumed if meant else None,
     )
-    return next((size for size in sizes if size is not None), DEFAULT_LIST_SIZE)
+    return next((size for size in sizes if size is not None), max(DEFAULT_LIST_SIZE, under.paged_above or 0))

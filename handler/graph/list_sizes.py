@@ -46,6 +46,16 @@ class Said:
     assumed: int | None
     fields: tuple[str, ...]
 
+    @property
+    def size(self) -> int | None:
+        """What is asked for, or else assumed."""
+        return self.asked if self.asked is not None else self.assumed
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is said."""
+        return self.size is None and not self.fields
+
 
 def said_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str, Any]) -> Said:
     """What a request and the schema say of the lists of a visible field. Hidden arguments say their defaults.

@@ -122,6 +122,37 @@ def test_variables_count_as_they_are_coerced() -> None:
     assert cost("query($n: Big) { big(limit: $n) { name } }", {"n": True}) == 10
 
 
+DEEP = schemas_of("""
+type Query { search(first: Int, ids: [ID]): Found }
+type Found { page: Page pages(first: Int): Page items: [Item] }
+type Page { items: [Item] page: Page connection(first: Int): Items pair: [Page] }
+type Items { nodes: [Item] }
+type Item { id: ID tags: [String] page: Page }
+""")
+
+COSTS_OF_DEEP_LISTS = {
+    "{ search(first: 1000) { page { items { id } } } }": 1 + 1 + 1_000,
+    "{ search(first: 1000) { page { page { items { id } } } } }": 1 + 2 + 1_000,
+    '{ search(ids: ["a", "b"]) { page { items { id } } } }': 1 + 1 + 10,
+    "{ search(first: 3) { page { items { id } } } }": 1 + 1 + 10,
+    "{ search(first: 3) { items { id } } }": 1 + 3,
+    "{ search { page { items { id } } } }": 1 + 1 + 10,
+    "{ search(first: 1000) { pages(first: 20) { items { id } } } }": 1 + 1 + 20,
+    "{ search(first: 1000) { pages(first: 20) { page { items { id } } } } }": 1 + 2 + 20,
+    "{ search(first: 1000) { page { connection(first: 5) { nodes { id } } } } }": 1 + 2 + 5,
+    "{ search(first: 1000) { page { connection { nodes { id } } } } }": 1 + 2 + 1_000,
+    "{ search(first: 1000) { items { tags } } }": 1 + 1_000 + 10_000,
+    "{ search(first: 1000) { items { page { items { id } } } } }": 1 + 1_000 + 1_000 + 10_000,
+    "{ search(first: 1000) { page { pair { items { id } } } } }": 1 + 1 + 1_000 + 10_000,
+    "{ search(first: 1000) { ... { page { ...P } } } } fragment P on Page { items { id } }": 1 + 1 + 1_000,
+}
+
+
+@pytest.mark.parametrize("text", COSTS_OF_DEEP_LISTS)
+def test_size_is_passed_on_through_objects_until_a_list_takes_it(text: str) -> None:
+    assert cost_of(text, None, schemas=DEEP) == COSTS_OF_DEEP_LISTS[text]
+
+
 def test_other_operations_do_not_count() -> None:
     text = "query A { viewer { name } } query B { users(first: 6000) { name } }"
 

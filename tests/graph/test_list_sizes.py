@@ -59,9 +59,13 @@ type Query {
   free: [Free]
   odd: User @cost(weight: "much")
   complexity: User @cost(complexity: 5)
+  search(first: Int): Found
+  sized(first: Int): Found @listSize(slicingArguments: ["first"], sizedFields: ["other"])
+  searchAssumed: Found @listSize(assumedSize: 80)
   configured: [User]
   configuredPage: People
 }
+type Found { page: People assumed: People @listSize(assumedSize: 20) other: [User] }
 type People {
   nodes: [User] edges: [User] best: [User] @listSize(assumedSize: 5)
 }
@@ -122,6 +126,14 @@ COSTS = {
     "a connection without sized fields": ("{ page { nodes { name } } }", 1 + 40),
     "what is asked for over what a field assumes": ("{ page(first: 6) { best { name } } }", 1 + 6),
     "what a field assumes over what its connection does": ("{ page { best { name } } }", 1 + 5),
+    "a list below further objects": ("{ search(first: 60) { page { nodes { name } } } }", 1 + 1 + 60),
+    "an assumed one below further objects": ("{ searchAssumed { page { nodes { name } } } }", 1 + 1 + 80),
+    "what a list assumes over what is asked for further up": (
+        "{ search(first: 60) { page { best { name } } } }",
+        2 + 5,
+    ),
+    "what a connection assumes over it": ("{ search(first: 60) { assumed { nodes { name } } } }", 1 + 1 + 20),
+    "sized fields and no others": ("{ sized(first: 60) { page { nodes { name } } other { name } } }", 2 + 10 + 60),
     "lists below lists": ("{ assumed { friends { name } } }", 50 + 50 * 2),
     "a hidden argument's default": ("{ hiddenFirst { name } }", 25),
     "a list of ids": ('{ nodes(ids: ["a", "b", "c"]) { name } }', 3),
