@@ -159,7 +159,7 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
             raise Malformed("a tool has no persisted documents: send query")
         persisted = choose_persisted(caller, parameters.document_id or "", parameters.operation_name)
         if persisted.operation.kind == "mutation":
-            _refuse_mutation(http_call, parameters, tool)
+            _refuse_mutation(http_call)
         return prepare_persisted(caller, persisted, variables=parameters.variables)
     if not tool and caller.endpoint.bundle.graphql.mode != "on":
         raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
