@@ -108,11 +108,16 @@ class _Names:
         """The types that the words around a field name instead of ``types``; none where nothing else is named.
 
         That is a field of what the words before it name, or a field with a longer name: ``databaseId`` is no ``id``.
+        Words may name several things (``toOwner`` a field, ``Owner`` a type): one of ``types`` among them is enough.
         """
+        others: list[set[str]] = []
         for skipped in range(len(before)):
             owners = self._meant.get("".join(before[skipped:]), set()) & self._having.get(field, set())
-            if owners and OPERATORS.isdisjoint(before[skipped:]):
-                return owners if owners.isdisjoint(types) else set()
+            if not owners.isdisjoint(types):
+                return set()
+            others += [owners] if owners and OPERATORS.isdisjoint(before[skipped:]) else []
+        if others:
+            return others[0]
         for start in range(len(before) + 1):
             for end in range(len(after), -1, -1):
                 added = [*before[start:], *after[:end]]

@@ -155,12 +155,13 @@ def _means_another(schema: GraphQLSchema, last: str, name: str, guarded: set[str
     before = _spelled(last).split(_spelled(name))[0]
     link = re.fullmatch(r".*_(to_t\d)", before)
     owner = re.fullmatch(r".*_([ti]\d)", before)
-    named = [_linked(schema, link[1].replace("_t", "T"))] if link else []
-    named += [_possible(schema, {owner[1].upper()})] if owner else []
-    for types in named:
-        owners = {each for each in types if name in _fields(schema, each)}
-        if owners:
-            return not owners & guarded and bool(owners & returned)
+    linked = _linked(schema, link[1].replace("_t", "T")) if link else set()
+    owning = _possible(schema, {owner[1].upper()}) if owner else set()
+    if any(name in _fields(schema, each) for each in (linked | owning) & guarded):
+        return False  # one thing that the words may mean is enough
+    owners = {each for each in owning if name in _fields(schema, each)}
+    if owners:  # "to" is a word for what is done, which makes no other name
+        return bool(owners & returned)
     longer = {each for each in COMPOSITES if "salaryCode" in _fields(schema, each)}
     return name == "salary" and "_salary_code_" in _spelled(last) and bool(longer & returned)
 
