@@ -6,25 +6,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import GraphQLTool
+from handler.bundle import GraphQLTool, Tool
 from handler.bundle_json import KINDS
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import compile_all, complain_about
 from handler.commands.console import complain, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
-from handler.compiler.access import Rule
+from handler.compiler.access import INTROSPECTION, Rule
 from handler.compiler.compile import Compiled
 from handler.compiler.declaration import MadeTool
+from handler.compiler.problems import where
+from handler.errors import AccessError
 from handler.graph.view import print_view
 from handler.policy import OPEN, Judgement, Mask, union_of
 from handler.server.endpoint import Endpoint
 from handler.server.principal import Principal
+from handler.server.scopes import require_scopes
 
 HELP = "Say what a caller sees of endpoint folders, and which rule hides the rest."
 
 OWN_GRAPHQL = "/graphql"
 """How the endpoint's own GraphQL is called among the views."""
+
+
+FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
+"""Why Federation's fields are hidden, if they are."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,6 +69,14 @@ class _Seen:
     kind: str
     listed: str
     because: tuple[str, ...]
+    at: str  # where it is declared; empty: nowhere
+    scopes: tuple[str, ...]
+    lacking: tuple[str, ...]  # those of the scopes that a call by this caller is refused for
+
+    def plain(self) -> dict[str, Any]:
+        """All of it as JSON."""
+        listed = {"name": self.name, "kind": self.kind, "listed": self.listed, "because": list(self.because)}
+        return {**listed, "at": self.at, "scopes": list(self.scopes), "lacking": list(self.lacking)}
 
 
 class _Explanation:
@@ -83,7 +98,8 @@ class _Explanation:
         """Who it is, in words."""
         match self._principal.kind:
             case "anonymous" if self._compiled.bundle.access.anonymous != "allow":
-                return "a caller without a credential, who is asked for one first"
+                refused = "is answered 401 everywhere (access.anonymous is challenge)"
+                return f"a caller without a credential, who {refused}; policies alone would leave them this"
             case "anonymous":
                 return "a caller without a credential"
             case "development":
@@ -101,28 +117,36 @@ class _Explanation:
 
     def hidden(self) -> dict[str, tuple[str, ...]]:
         """Coordinate -> why the caller does not have it, for all that is guarded anywhere in the endpoint."""
-        return self._reasons(self._compiled.bundle.guards)
+        found = self._reasons(self._compiled.bundle.guards)
+        if self._whole and self._compiled.bundle.graphql.mode != "off":
+            for coordinate, because in self._hidden_at_graphql():
+                found[coordinate] = (*found.get(coordinate, ()), *because)
+        return found
 
-    def hidden_by_patterns(self) -> Iterator[tuple[str, list[str]]]:
+    def hidden_by_patterns(self) -> Iterator[tuple[_Seen, list[str]]]:
         """Each GraphQL tool with what its own patterns hide beside that."""
-        for made in self._made:
+        for made, seen in zip(self._made, self.tools, strict=True):
             if isinstance(made.tool, GraphQLTool):
                 guards = self._compiled.bundle.guards
-                own = [each for each, mask in made.tool.guards.items() if not mask <= guards.get(each, OPEN)]
-                yield made.tool.name, own
+                yield seen, [each for each, mask in made.tool.guards.items() if not mask <= guards.get(each, OPEN)]
+
+    def scopes(self) -> Iterator[str]:
+        """A sentence for each tool that asks for scopes."""
+        otherwise = "is not asked for them" if self._principal.claims is None else "has them"
+        for tool in self.tools:
+            if tool.scopes:
+                has = f"lacks {' '.join(tool.lacking)}" if tool.lacking else otherwise
+                yield f"{tool.name} asks for the scopes {' '.join(tool.scopes)}: this caller {has}"
 
     def plain(self) -> dict[str, Any]:
         """All of it as JSON."""
         return {
             "endpoint": self.name,
             "caller": self.caller,
-            "tools": [
-                {"name": tool.name, "kind": tool.kind, "listed": tool.listed, "because": list(tool.because)}
-                for tool in self.tools
-            ],
+            "tools": [tool.plain() for tool in self.tools],
             "views": dict(self.views()),
             "hidden": {coordinate: list(because) for coordinate, because in self.hidden().items()},
-            "hidden_by_patterns": dict(self.hidden_by_patterns()),
+            "hidden_by_patterns": {tool.name: coordinates for tool, coordinates in self.hidden_by_patterns()},
         }
 
     def _seen(self, made: MadeTool) -> _Seen:
@@ -133,7 +157,36 @@ class _Explanation:
         because = tuple(f"{coordinate}: {why}" for coordinate, each in reasons.items() for why in each)
         if not usable and not because:
             because = ("nothing is left of it",)
-        return _Seen(name=tool.name, kind=KINDS[type(tool)], listed=listed, because=because)
+        place = where(made.at)
+        return _Seen(
+            name=tool.name,
+            kind=KINDS[type(tool)],
+            listed=listed,
+            because=because,
+            at=f"{(self._folder / place.file).as_posix()}:{place.line}" if place.line else "",
+            scopes=tool.options.scopes,
+            lacking=self._lacking(tool),
+        )
+
+    def _lacking(self, tool: Tool) -> tuple[str, ...]:
+        """The scopes for which a call is refused; none where the caller is not asked for any."""
+        try:
+            require_scopes(tool.name, tool.options.scopes, self._principal)
+        except AccessError:
+            return tuple(scope for scope in tool.options.scopes if scope not in self._principal.scopes)
+        return ()
+
+    def _hidden_at_graphql(self) -> Iterator[tuple[str, tuple[str, ...]]]:
+        """What is hidden at the endpoint's own GraphQL alone, by the names that policies have for it, and why."""
+        guards = self._compiled.bundle.graphql.guards
+        ruled = [coordinate for rule in self._compiled.rules for coordinate in rule.coordinates]
+        named = {name: coordinate for coordinate in ruled if (name := coordinate.partition(".")[2]) in INTROSPECTION}
+        introspection = {named[name]: mask for name, mask in guards.items() if name in INTROSPECTION}
+        for coordinate, because in self._reasons(introspection).items():
+            yield coordinate, tuple(f"{why} (at {OWN_GRAPHQL})" for why in because)
+        for coordinate in guards:
+            if coordinate not in INTROSPECTION:
+                yield coordinate, (FEDERATION,)
 
     def _guards_of(self, made: MadeTool) -> Mapping[str, Mask]:
         guards = self._compiled.bundle.guards
@@ -175,6 +228,8 @@ def _show(explanation: _Explanation) -> None:
     say(f"{explanation.name}, for {explanation.caller}", "bold")
     rows = [(tool.name, tool.kind, tool.listed, _some(tool.because)) for tool in explanation.tools]
     show_table("What is listed", ("tool", "kind", "listed", "because"), rows)
+    for sentence in explanation.scopes():
+        say(sentence)
     for name, sdl in explanation.views():
         say(f"The schema of {name}" if sdl else f"{name}: nothing is left of its schema", "bold")
         say(sdl)
@@ -182,9 +237,10 @@ def _show(explanation: _Explanation) -> None:
     if hidden:
         rows_of_hidden = [(coordinate, "; ".join(because)) for coordinate, because in hidden.items()]
         show_table("What is hidden, and by what", ("coordinate", "because"), rows_of_hidden)
-    for name, coordinates in explanation.hidden_by_patterns():
+    for tool, coordinates in explanation.hidden_by_patterns():
         if coordinates:
-            say(f"The patterns of {name} hide beside that: {', '.join(coordinates)}")
+            at = f" ({tool.at})" if tool.at else ""
+            say(f"The patterns of {tool.name}{at} hide beside that: {', '.join(coordinates)}")
 
 
 def _some(reasons: Iterable[str]) -> str:

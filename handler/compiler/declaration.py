@@ -31,7 +31,7 @@ class MadeTool:
 
     at: At
     tool: Tool
-    uses: tuple[str, ...]  # the coordinates of its operation
+    uses: tuple[str, ...]  # the coordinates of its operation, and of the constants that fill its variables
     runs: str
     types: int
     reads: bool

@@ -83,7 +83,8 @@ def _operation_tool(
     endpoint: Endpoint, operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems
 ) -> MadeTool:
     used = coordinates_used(operation.document, endpoint.schema)
-    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
+    needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, endpoint.schema)]))
+    mask = union_of(endpoint.guards, needed)
     inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
     doubt_operation(operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
@@ -119,7 +120,7 @@ def _operation_tool(
     return MadeTool(
         at=declaration.at,
         tool=tool,
-        uses=tuple(used),
+        uses=needed,
         runs=f"{operation.kind} {operation.name}",
         types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
         reads=operation.kind == "query",

@@ -149,7 +149,7 @@ def test_people_read_tables_and_the_schema(folder: str, stile: Stile) -> None:
     assert "The schema of staff" in lines
     assert "  employees(where: Filter): [Employee!]!" in lines
     assert ["Employee.salary", *RULE_OF_SALARY.split()] in rows
-    assert "The patterns of staff hide beside that: Employee.badge, Query.secret" in lines
+    assert "The patterns of staff (api/things/index.graphql:2) hide beside that: Employee.badge, Query.secret" in lines
 
 
 def test_one_tool_may_be_asked_for(folder: str, stile: Stile) -> None:
@@ -209,3 +209,128 @@ def test_a_tool_is_called_as_somebody(folder: str, stile: Stile, workplace: Path
     refused = '"pay" is not for this caller: the function answers -32602, Unknown tool: pay. `stile explain` says why'
     assert clerk.err.strip() == refused
     assert len(api.requests) == 1
+
+
+def write_changed(workplace: Path, *, index: str = INDEX, config: str = CONFIG, operations: str = OPERATIONS) -> None:
+    write_endpoint(workplace, {"index.graphql": index, "config.yaml": config, "operations/o.graphql": operations})
+
+
+def test_a_constant_that_hides_a_tool_is_named(folder: str, stile: Stile, workplace: Path) -> None:
+    operation = (
+        'query Rich($where: Filter! @mcpBind(value: {salaryGt: 3})) @mcpTool(name: "rich") '
+        "{ employees(where: $where) { name } }"
+    )
+    write_changed(workplace, operations=operation)
+
+    (told,) = explained(stile, folder, "--as", "clerk.json", "--tool", "rich")["tools"]
+    (open_to_hr,) = explained(stile, folder, "--as", "hr.json", "--tool", "rich")["tools"]
+
+    assert (told["listed"], told["because"]) == ("no", [f"Filter.salaryGt: follows from {RULE_OF_SALARY}"])
+    assert (open_to_hr["listed"], open_to_hr["because"]) == ("yes", [])
+
+
+CLOSED = """\
+access:
+  anonymous: allow
+  policies:
+    - type: Query
+      policyDefault: {condition: false}
+      rules: [{condition: true, fields: [employees, __type]}]
+"""
+FEDERATED = """
+schema @tool(name: "staff", graphql: {expose: true, types: "Query", fields: "employees"}) { query: Root }
+type Root { employees: Int, _service: Service, _entities: Int } type Service { sdl: String }
+"""
+OF_NOBODY = "gives all there is, and no rule names it (at /graphql)"
+
+
+@pytest.mark.parametrize("mode", ["on", "persisted"])
+def test_introspection_that_the_policy_of_query_closes_is_among_the_hidden(
+    folder: str, stile: Stile, workplace: Path, mode: str
+) -> None:
+    write_changed(workplace, config=f"graphql: {mode}\n{CLOSED}")
+
+    hidden = explained(stile, folder, "--as", "clerk.json")["hidden"]
+
+    assert hidden["Query.__schema"] == ["api/things/config.yaml:6: policyDefault: false (at /graphql)"]
+    assert "Query.__type" not in hidden
+    assert "Query.__schema" not in explained(stile, folder)["hidden"]  # whoever skips policies
+
+
+def test_introspection_is_not_told_of_where_there_is_no_graphql_or_one_tool_is_asked_for(
+    folder: str, stile: Stile, workplace: Path
+) -> None:
+    write_changed(workplace, config=f"graphql: off\n{CLOSED}")
+    off = explained(stile, folder, "--as", "clerk.json")["hidden"]
+    write_changed(workplace, config=CLOSED)
+    one = explained(stile, folder, "--as", "clerk.json", "--tool", "names")["hidden"]
+
+    for hidden in (off, one):
+        assert not [coordinate for coordinate in hidden if "__" in coordinate]
+        assert "Query.secret" in hidden
+
+
+def test_fields_of_federation_are_among_the_hidden_until_a_rule_names_them(
+    folder: str, stile: Stile, workplace: Path
+) -> None:
+    config = CLOSED.replace("employees, __type", "employees, _service")
+    write_changed(workplace, index=FEDERATED, config=config, operations="query O { employees }")
+
+    hidden = explained(stile, folder, "--as", "clerk.json")["hidden"]
+
+    default = "api/things/config.yaml:5: policyDefault: false"
+    assert hidden == {
+        "Root._entities": [default, OF_NOBODY],
+        "Root.__schema": [f"{default} (at /graphql)"],
+        "Root.__type": [f"{default} (at /graphql)"],
+    }
+    assert explained(stile, folder)["hidden"] == {"Root._entities": [OF_NOBODY]}
+
+
+def test_each_tool_stands_with_the_place_where_it_is_declared(folder: str, stile: Stile) -> None:
+    places = {tool["name"]: tool["at"] for tool in explained(stile, folder)["tools"]}
+
+    assert places == {
+        "staff": "api/things/index.graphql:2",
+        "names": "api/things/operations/o.graphql:2",
+        "pay": "api/things/operations/o.graphql:3",
+        "old": "api/things/operations/o.graphql:4",
+    }
+
+
+SCOPED = 'query Names @mcpTool(name: "names", scopes: ["a:b", "c"]) { employees { name } }'
+
+
+@pytest.mark.parametrize(
+    ("caller", "lacking", "said"),
+    [
+        (["--as", "claims.json"], ["a:b"], "this caller lacks a:b"),
+        (["--as", "anonymous"], ["a:b", "c"], "this caller lacks a:b c"),
+        (["--as", "enough.json"], [], "this caller has them"),
+        ([], [], "this caller is not asked for them"),
+    ],
+)
+def test_scopes_of_a_tool_are_told_with_those_that_the_caller_lacks(
+    folder: str, stile: Stile, workplace: Path, caller: list[str], lacking: list[str], said: str
+) -> None:
+    write_changed(workplace, operations=SCOPED)
+    (workplace / "claims.json").write_text('{"scope": "c d"}', encoding="utf-8")
+    (workplace / "enough.json").write_text('{"scp": ["c", "a:b"]}', encoding="utf-8")
+
+    (told,) = explained(stile, folder, *caller, "--tool", "names")["tools"]
+    lines = stile("explain", folder, *caller).out.splitlines()
+
+    assert (told["scopes"], told["lacking"]) == (["a:b", "c"], lacking)
+    assert [line for line in lines if "scopes" in line] == [f"names asks for the scopes a:b c: {said}"]
+
+
+def test_a_challenge_is_told_once_and_by_the_setting(folder: str, stile: Stile, workplace: Path) -> None:
+    write_changed(workplace, config=CONFIG.replace("access:", "access:\n  anonymous: challenge"))
+
+    done = stile("explain", folder, "--as", "anonymous")
+
+    assert done.out.splitlines()[0] == (
+        "api/things, for a caller without a credential, who is answered 401 everywhere (access.anonymous is "
+        "challenge); policies alone would leave them this"
+    )
+    assert done.out.count("challenge") == 1
