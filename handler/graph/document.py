@@ -52,6 +52,7 @@ from handler.graph.view import View
 from handler.json_shape import to_json_bytes
 
 INTROSPECTION = frozenset({"__schema", "__type"})
+META = INTROSPECTION | {"__typename"}
 
 D = TypeVar("D", bound=DirectiveNode)
 
@@ -200,11 +201,11 @@ def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
 
 
 def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
-    """Refuse a kind of which there are no fields; where there are only mutations, the schema can be asked for."""
+    """Refuse a kind of which there are no fields; where there are only mutations, ``META`` can be asked for."""
     kind = operation.operation.value
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
-    if kind not in view.root_fields() and (kind != "query" or not INTROSPECTION & _field_names(document)):
+    if kind not in view.root_fields() and (kind != "query" or not META & _field_names(document)):
         raise DocumentRefused(Fault(f"there are no {kind} fields here"))
 
 
@@ -280,19 +281,17 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
-    """Whether the request asks for the schema, and for nothing else.
+    """Whether the request asks for the schema, and for nothing else, or for a query type that is no more than its name.
 
     A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
     there too: sent upstream, that would tell all that the view hides.
     """
     asked = INTROSPECTION & _field_names(document)
     roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
-    if asked and roots - INTROSPECTION - {"__typename"}:
+    if asked and roots - META:
         fields = " and ".join(sorted(asked))
         raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
-    if not asked and operation.operation.value not in view.root_fields():  # another operation asked for the schema
-        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
-    return bool(asked)
+    return bool(asked) or operation.operation.value not in view.root_fields()
 
 
 def _field_names(document: DocumentNode) -> set[str]:
