@@ -48,11 +48,12 @@ from handler.graph.introspection import answer
 from handler.graph.places import fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
+from handler.graph.type_names import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.view import View
 from handler.json_shape import to_json_bytes
 
 INTROSPECTION = frozenset({"__schema", "__type"})
-META = INTROSPECTION | {"__typename"}
+META = INTROSPECTION | {TYPE_NAME}
 
 D = TypeVar("D", bound=DirectiveNode)
 
@@ -88,6 +89,7 @@ class CheckedDocument:
     text: str
     variables: Mapping[str, Any]  # declared ones only, as the caller gave them
     introspection: DocumentNode | None  # answered here, never sent
+    hidden_names: HiddenNames | None = None  # where its answer may tell them
 
 
 def check_document(
@@ -115,16 +117,15 @@ def check_document(
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
-    sent = print_executable(own)
-    if len(sent) > MAX_CHARS:  # a list of lists is printed with much space before each item
-        more = f"written out it has more than {MAX_CHARS:,} characters"
-        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
+    sent = _print_bounded(own)
+    introspection = own if _is_introspection(own, operation, view) else None
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
         text=sent,
         variables=declared,
-        introspection=own if _is_introspection(own, operation, view) else None,
+        introspection=introspection,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in sent and not introspection else None,
     )
 
 
@@ -278,6 +279,15 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
         to_json_bytes(variables)
     except ValueError as exc:
         raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
+
+
+def _print_bounded(document: DocumentNode) -> str:
+    """What is sent. A list of lists is printed with much space before each item."""
+    text = print_executable(document)
+    if len(text) > MAX_CHARS:
+        more = f"written out it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
+    return text
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
