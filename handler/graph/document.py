@@ -48,10 +48,12 @@ from handler.graph.introspection import answer
 from handler.graph.places import fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
+from handler.graph.type_names import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.view import View
 from handler.json_shape import to_json_bytes
 
 INTROSPECTION = frozenset({"__schema", "__type"})
+META = INTROSPECTION | {TYPE_NAME}
 
 D = TypeVar("D", bound=DirectiveNode)
 
@@ -87,6 +89,7 @@ class CheckedDocument:
     text: str
     variables: Mapping[str, Any]  # declared ones only, as the caller gave them
     introspection: DocumentNode | None  # answered here, never sent
+    hidden_names: HiddenNames | None = None  # where its answer may tell them
 
 
 def check_document(
@@ -114,16 +117,15 @@ def check_document(
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
-    sent = print_executable(own)
-    if len(sent) > MAX_CHARS:  # a list of lists is printed with much space before each item
-        more = f"written out it has more than {MAX_CHARS:,} characters"
-        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
+    sent = _print_bounded(own)
+    introspection = own if _is_introspection(own, operation, view) else None
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
         text=sent,
         variables=declared,
-        introspection=own if _is_introspection(own, operation, view) else None,
+        introspection=introspection,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in sent and not introspection else None,
     )
 
 
@@ -200,11 +202,11 @@ def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
 
 
 def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
-    """Refuse a kind of which there are no fields; where there are only mutations, the schema can be asked for."""
+    """Refuse a kind of which there are no fields; where there are only mutations, ``META`` can be asked for."""
     kind = operation.operation.value
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
-    if kind not in view.root_fields() and (kind != "query" or not INTROSPECTION & _field_names(document)):
+    if kind not in view.root_fields() and (kind != "query" or not META & _field_names(document)):
         raise DocumentRefused(Fault(f"there are no {kind} fields here"))
 
 
@@ -279,20 +281,27 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
         raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
 
 
+def _print_bounded(document: DocumentNode) -> str:
+    """What is sent. A list of lists is printed with much space before each item."""
+    text = print_executable(document)
+    if len(text) > MAX_CHARS:
+        more = f"written out it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
+    return text
+
+
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
-    """Whether the request asks for the schema, and for nothing else.
+    """Whether the request asks for the schema, and for nothing else, or for a query type that is no more than its name.
 
     A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
     there too: sent upstream, that would tell all that the view hides.
     """
     asked = INTROSPECTION & _field_names(document)
     roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
-    if asked and roots - INTROSPECTION - {"__typename"}:
+    if asked and roots - META:
         fields = " and ".join(sorted(asked))
         raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
-    if not asked and operation.operation.value not in view.root_fields():  # another operation asked for the schema
-        raise DocumentRefused(Fault(f"there are no {operation.operation.value} fields here"))
-    return bool(asked)
+    return bool(asked) or operation.operation.value not in view.root_fields()
 
 
 def _field_names(document: DocumentNode) -> set[str]:

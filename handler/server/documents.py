@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker
 
     from handler.graph.schemas import ViewSchemas
+    from handler.graph.type_names import HiddenNames
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +46,7 @@ class Prepared:
     request: GraphQLRequest
     answer: JSONObject | None = None
     consent_for: str = ""
+    hidden_names: HiddenNames | None = None
 
 
 async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLTool | None) -> Prepared:
@@ -73,7 +75,7 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
     )
     if not checked.introspection:
         consent_for = tool.name if tool and tool.options.confirm and checked.kind != "query" else ""
-        return Prepared(kind=checked.kind, request=request, consent_for=consent_for)
+        return Prepared(kind=checked.kind, request=request, consent_for=consent_for, hidden_names=checked.hidden_names)
     if tool is None:
         _refuse_introspection(caller, checked.introspection, schemas)
     return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
@@ -136,7 +138,10 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
     """
     if prepared.answer is not None:
         return prepared.answer
-    return await execute(caller.http, caller.endpoint.bundle.upstream, prepared.request)
+    response = await execute(caller.http, caller.endpoint.bundle.upstream, prepared.request)
+    if prepared.hidden_names:
+        prepared.hidden_names.replace_in(response)
+    return response
 
 
 def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:

@@ -226,14 +226,36 @@ def test_schema_of_mutations_alone_can_be_asked_for_and_nothing_else_by_a_query(
     assert asked["__schema"]["queryType"] == {"name": "Root", "fields": [{"name": "_empty"}]}
     assert asked["__schema"]["mutationType"] == {"name": "M"}
     assert asked["__typename"] == "Root"
-    other = "query A { __typename } query B { __schema { types { name } } }"
-    assert refusal(other, schemas=writes, operation_name="A") == ("there are no query fields here",)
+    assert refusal("query A { a } query B { b }", schemas=writes, operation_name="A") == (
+        "there are no query fields here",
+    )
     for field in ("a", "_empty", "b"):
         text = "{ __schema { types { name } } %s }"
         assert refusal(text % field, schemas=writes) == (f"1:31: Cannot query field '{field}' on type 'Root'.",)
     assert refusal("{ __schema { nothing } }", schemas=writes) == (
         "1:14: Cannot query field 'nothing' on type '__Schema'.",
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("{ __typename }", {"__typename": "Root"}),
+        ("{ t: __typename ...F } fragment F on Root { __typename }", {"t": "Root", "__typename": "Root"}),
+        ("query A { __typename } query B { __schema { types { name } } }", {"__typename": "Root"}),
+        ("{ __typename @skip(if: true) }", {}),
+    ],
+)
+def test_query_type_of_mutations_alone_tells_its_name_and_asks_the_api_nothing(text: str, data: Any) -> None:
+    writes = schemas_of("schema { query: Root mutation: M } type Root { a: Int } type M { b: Int }", ["Root.a"])
+
+    name = "A" if "query A" in text else None
+
+    assert answer_introspection(check(text, schemas=writes, operation_name=name), writes) == {"data": data}
+    for field in ("a", "_empty", "b"):
+        assert refusal(f"{{ __typename {field} }}", schemas=writes) == (
+            f"1:14: Cannot query field '{field}' on type 'Root'.",
+        )
 
 
 def test_fault_has_its_place_as_numbers() -> None:
@@ -256,7 +278,6 @@ def test_kind_of_operation_that_the_view_has_no_field_of_is_refused() -> None:
 
     assert refusal("mutation { b }", schemas=reads) == ("there are no mutation fields here",)
     assert refusal("{ a }", schemas=writes) == ("there are no query fields here",)
-    assert refusal("{ __typename }", schemas=writes) == ("there are no query fields here",)
     assert refusal("{ _empty }", schemas=writes) == ("there are no query fields here",)
     assert check("mutation { b }", schemas=writes).kind == "mutation"
 

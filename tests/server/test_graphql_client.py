@@ -80,6 +80,7 @@ def test_client_takes_the_schema_of_a_tool_that_only_writes(tmp_path: Path) -> N
         with serving(endpoint) as url:
             client = client_of(f"{url}/tools/writer/graphql", fetch_schema_from_transport=True)
             with client as session:
+                assert session.execute(GraphQLRequest("{ __typename }")) == {"__typename": "Query"}
                 assert bodies == []
                 data = session.execute(GraphQLRequest("mutation { set(a: 1) }"))
                 with pytest.raises(GraphQLError, match="Unknown argument 'b'"):
