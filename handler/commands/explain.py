@@ -202,13 +202,13 @@ class _Explanation:
 
     def _rules(self, coordinate: str, missing: Mask) -> Iterator[str]:
         """The rules that hide a coordinate: those that name it, else those from which it follows."""
-        lacking = missing.union(*(self._lacking(number) for number in missing))
+        lacking = missing.union(*(self._unmet_by(number) for number in missing))
         responsible = [rule for rule in self._compiled.rules if rule.mask & lacking]
         own = [rule for rule in responsible if coordinate in rule.coordinates]
         for rule in own or responsible:
             yield f"{'' if own else 'follows from '}{self._place(rule)}{rule.text}"
 
-    def _lacking(self, number: int) -> Mask:
+    def _unmet_by(self, number: int) -> Mask:
         """What the caller lacks of the conditions that one is made of: rules know only those that authors write."""
         conditions = self._compiled.bundle.conditions
         found: set[int] = {number}
