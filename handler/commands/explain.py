@@ -29,7 +29,6 @@ HELP = "Say what a caller sees of endpoint folders, and which rule hides the res
 OWN_GRAPHQL = "/graphql"
 """How the endpoint's own GraphQL is called among the views."""
 
-
 FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
 """Why Federation's fields are hidden, if they are."""
 
