@@ -200,7 +200,7 @@ class CredentialMalformed(AccessError):
 class InsufficientScope(AccessError):
     """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
 
-    It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it can be the error of its item
+    It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it is the error of its item
     alone: nothing but the status and the challenge of a whole response is lost by that.
     """
 

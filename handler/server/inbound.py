@@ -1,8 +1,8 @@
-"""From headers and body to one message or a rejection. Pure: no I/O, nothing of Stile's own.
+"""From headers and body to messages or a rejection. Pure: no I/O, nothing of Stile's own.
 
 The rungs, first failure wins:
 
-1. the body is JSON and one object (a batch is refused)       JSON-RPC 2.0; MCP 2026-07-28, basic/transports
+1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
 2. a message without an id is a notification                  MCP, basic ("Notifications")
 3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
 4. the era: modern unless the header or its absence says so   MCP 2026-07-28, basic/versioning
@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
 from handler.json_shape import parse_json
-from handler.server.revisions import ASSUMED, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
+from handler.server.revisions import ASSUMED, BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -29,6 +29,8 @@ INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
 UNSUPPORTED_VERSION = -32022
+DENIED = -32001
+"""An item of a batch that its caller may not have: a whole request would be 401 or 403."""
 
 REASONS: Mapping[int, str] = {
     PARSE_ERROR: "ParseError",
@@ -43,6 +45,9 @@ REASONS: Mapping[int, str] = {
 
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
+
+MAX_BATCH = 20
+"""Messages in one batch. It is answered as a whole, within the time of one request."""
 
 Id = str | int
 
@@ -96,13 +101,25 @@ class _Message:
         raise Rejected(code, message, id=self.id, facts=facts)
 
 
-def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification:
-    """Read one message. ``headers`` have lower-case names.
+Item = Request | Notification | Rejected
+"""One message of a batch. What is rejected is answered beside the others."""
+
+
+def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification | list[Item]:
+    """Read one message, or a batch of them. ``headers`` have lower-case names.
 
     Raises:
         Rejected: at the first rung that fails.
     """
     raw = _parse(body)
+    if isinstance(raw, list):
+        return _batch(raw, headers)
+    if not isinstance(raw, dict):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    return _classified(raw, headers)
+
+
+def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
     if "id" not in raw:
         return _notification(raw)
     message = _message(raw, headers)
@@ -113,14 +130,32 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification:
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
 
 
-def _parse(body: bytes) -> Mapping[str, Any]:
+def _parse(body: bytes) -> Any:
     try:
-        raw = parse_json(body)
+        return parse_json(body)
     except ValueError as exc:
         raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
+
+
+def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
+    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have none."""
+    if headers.get("mcp-protocol-version", BATCHING) != BATCHING:
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
+    if not 1 <= len(raw) <= MAX_BATCH:
+        raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
+    return [_item(each) for each in raw]
+
+
+def _item(raw: Any) -> Item:
     if not isinstance(raw, dict):
-        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message")
-    return raw
+        return Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    try:
+        item = _classified(raw, {"mcp-protocol-version": BATCHING})
+    except Rejected as exc:
+        return exc
+    if isinstance(item, Request) and item.method == "initialize":
+        return Rejected(INVALID_REQUEST, "Invalid request: initialize cannot stand in a batch", id=item.id)
+    return item
 
 
 def _notification(raw: Mapping[str, Any]) -> Notification:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -10,6 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
 from handler.errors import AccessError, ToolNotFound
+from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
@@ -21,16 +22,19 @@ from handler.server.entrance import (
     read_body,
 )
 from handler.server.inbound import (
+    DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     REASONS,
+    Item,
     Notification,
     Rejected,
     Request,
     classify,
 )
 from handler.server.methods import Call, answer
-from handler.server.request_log import note
+from handler.server.payload import fits
+from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern
 
 DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
@@ -55,6 +59,8 @@ class McpRoute:
             endpoint = await find_endpoint(self._services, http_call)
             caller = await identify_caller(self._services, http_call, endpoint)
             message = classify(http_call.headers, await read_body(http_call))
+            if isinstance(message, list):
+                return await _answer_batch(http_call, message, caller)
             note(http_call.scope, method=message.method)
             if isinstance(message, Notification):
                 return Response(status_code=202)
@@ -88,14 +94,63 @@ def _takes_json(accept: str) -> bool:
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
+    return json_response(await _result(request, caller, partial(note, http_call.scope)))
+
+
+async def _result(request: Request, caller: Caller, note_call: Callable[..., None]) -> JSONObject:
     tool = request.params.get("name")
     if request.method == "tools/call" and isinstance(tool, str):
-        note(http_call.scope, tool=tool)
-    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
-    result = await answer(call)
-    response = json_response({"jsonrpc": "2.0", "id": request.id, "result": result})
-    note(http_call.scope, outcome="tool_error" if result.get("isError") else "ok")
-    return response
+        note_call(tool=tool)
+    result = await answer(Call(request=request, caller=caller, note=note_call))
+    note_call(outcome="tool_error" if result.get("isError") else "ok")
+    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+
+
+async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
+    """One answer for all, in the order of the requests. What is denied or fails is the error of its item alone.
+
+    Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
+    """
+    calls: list[JSONObject] = []
+    answers: list[JSONObject] = []
+    for item in items:
+        if not isinstance(item, Notification):
+            facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
+            answers.append(await _answer_item(http_call, item, caller, facts))
+            calls.append(bounded(facts))
+    note(http_call.scope, method="batch", outcome="ok", calls=calls)
+    if not answers:
+        return Response(status_code=202)
+    body = to_json_bytes(answers)
+    if not fits(body):
+        raise Rejected(INTERNAL_ERROR, "The answers are too large together: send fewer requests at once")
+    return Response(body, media_type=JSON)
+
+
+async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
+    try:
+        if isinstance(item, Request):
+            return await _result(item, caller, facts.update)
+        rejected = item
+    except Rejected as exc:
+        rejected = exc
+    except ToolNotFound as exc:
+        facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
+        return _item_error(item, INVALID_PARAMS, str(exc))
+    except AccessError as exc:
+        facts.update(decision="denied", outcome="denied", reason=exc.reason)
+        return _item_error(item, DENIED, str(exc))
+    except Exception as exc:  # noqa: BLE001 - what other items did is answered all the same
+        note(http_call.scope, failure=exc)
+        facts.update(outcome="failed")
+        return _item_error(item, INTERNAL_ERROR, "Internal error")
+    facts.update(outcome="rejected", reason=REASONS[rejected.code])
+    return _item_error(item, rejected.code, rejected.message)
+
+
+def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject:
+    """Without a readable id it is null, as JSON-RPC has it, and this revision with it."""
+    return {"jsonrpc": "2.0", "id": item.id, "error": {"code": code, "message": message}}
 
 
 def _rejection(http_call: HttpCall, reason: Rejected | ToolNotFound, request: Request | None) -> Response:

@@ -20,7 +20,12 @@ class WriteLine(Protocol):
 
 def note(scope: Scope, **facts: Any) -> None:
     """Add facts to the line of the request under way: never a token, an argument or a body."""
-    scope[_FACTS].update({name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()})
+    scope[_FACTS].update(bounded(facts))
+
+
+def bounded(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Facts with texts that a line can hold."""
+    return {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
 
 
 def _cut(text: str) -> str:

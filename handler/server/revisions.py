@@ -16,6 +16,9 @@ TEXT_ONLY = ("2025-03-26", "2024-11-05")
 ASSUMED = "2025-03-26"
 """What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
 
+BATCHING = "2025-03-26"
+"""The one revision in which a body may hold several messages."""
+
 SERVER_INFO = {"name": "stile", "version": __version__}
 LIST_TTL_MS = 60_000
 

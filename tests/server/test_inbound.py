@@ -17,7 +17,9 @@ MODERN_LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_m
 
 
 def _classify(message: Any, headers: Mapping[str, str] | None = None) -> Request | Notification:
-    return classify(headers or {}, json.dumps(message).encode())
+    read = classify(headers or {}, json.dumps(message).encode())
+    assert not isinstance(read, list)
+    return read
 
 
 def _rejection(message: Any, headers: Mapping[str, str] | None = None) -> Rejected:
@@ -26,7 +28,7 @@ def _rejection(message: Any, headers: Mapping[str, str] | None = None) -> Reject
     return caught.value
 
 
-@pytest.mark.parametrize("message", [[], [MODERN_LIST], 1, "x", None, True])
+@pytest.mark.parametrize("message", [[], [MODERN_LIST] * 21, 1, "x", None, True])
 def test_anything_but_one_object_is_an_invalid_request(message: Any) -> None:
     rejected = _rejection(message)
 
