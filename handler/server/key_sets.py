@@ -14,7 +14,7 @@ from typing import Any
 
 from handler.errors import CredentialRefused, HttpError
 from handler.http import HttpClient, HttpRequest
-from handler.json_shape import parse_json
+from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 
 FRESH_S = 600.0
 """How long a key set is believed without being asked for again."""
@@ -144,6 +144,8 @@ def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
         ValueError: this is no key set.
     """
     content = parse_json(raw)
+    if nests_deeper(content, MAX_NESTING):  # some versions of Python read what others cannot
+        raise ValueError("nested too deeply")
     match content:
         case {"keys": list(keys)}:
             return tuple(found for key in keys if isinstance(key, dict) and (found := _jwk(key)))
