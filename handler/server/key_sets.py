@@ -64,10 +64,12 @@ class Jwk:
 
 
 class KeySets:
-    """Key sets by their URL, fetched when they are needed and kept between requests."""
+    """Key sets by their URL, fetched when they are needed and kept between requests, ``max_sets`` of them."""
 
-    def __init__(self, http: HttpClient) -> None:
+    def __init__(self, http: HttpClient, *, timeout_s: float = TIMEOUT_S, max_sets: int = MAX_SETS) -> None:
         self._http = http
+        self._timeout_s = timeout_s
+        self._max_sets = max_sets
         self._held: OrderedDict[str, _KeySet] = OrderedDict()
 
     async def find(self, url: str, *, algorithm: str, key_id: str | None, now: float) -> Mapping[str, str]:
@@ -76,9 +78,9 @@ class KeySets:
         Raises:
             CredentialRefused: no such key, more than one, or no key set to be had.
         """
-        key_set = self._held.setdefault(url, _KeySet(url, self._http))
+        key_set = self._held.setdefault(url, _KeySet(url, self._http, timeout_s=self._timeout_s))
         self._held.move_to_end(url)
-        while len(self._held) > MAX_SETS:
+        while len(self._held) > self._max_sets:
             self._held.popitem(last=False)
         keys = await key_set.keys(key_id, now)
         found = [key for key in keys if key_id in (None, key.id) and key.fits(algorithm)]
@@ -94,9 +96,10 @@ class KeySets:
 class _KeySet:
     """The keys behind one URL. Waiting requests share one fetch."""
 
-    def __init__(self, url: str, http: HttpClient) -> None:
+    def __init__(self, url: str, http: HttpClient, *, timeout_s: float) -> None:
         self._url = url
         self._http = http
+        self._timeout_s = timeout_s
         self._keys: tuple[Jwk, ...] = ()
         self.fetched_at = -inf
         self._asked_at = -inf
@@ -123,7 +126,7 @@ class _KeySet:
             method="GET",
             url=self._url,
             headers={"accept": "application/jwk-set+json, application/json"},
-            timeout_s=TIMEOUT_S,
+            timeout_s=self._timeout_s,
             max_bytes=MAX_BYTES,
             repeatable=True,
         )

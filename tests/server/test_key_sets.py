@@ -13,12 +13,12 @@ import pytest
 
 from handler.errors import CredentialRefused
 from handler.http import HttpClient
-from handler.server import key_sets
 from handler.server.key_sets import (
     FRESH_S,
     MAX_BYTES,
     RETRY_PAUSE_S,
     STALE_S,
+    TIMEOUT_S,
     UNKNOWN_KEY_PAUSE_S,
     KeySets,
     parse_key_set,
@@ -171,8 +171,8 @@ class TestWhichKeysCount:
 class Asked:
     """One set of keys, asked at times of the test's choice."""
 
-    def __init__(self, url: str, http: HttpClient) -> None:
-        self._sets = KeySets(http)
+    def __init__(self, url: str, http: HttpClient, *, timeout_s: float = TIMEOUT_S) -> None:
+        self._sets = KeySets(http, timeout_s=timeout_s)
         self._url = url
 
     async def has(self, key_id: str, at: float) -> bool | str:
@@ -263,10 +263,9 @@ class TestWhenItIsFetched:
 
             asyncio.run(scenario())
 
-    def test_sets_that_are_held_are_bounded(self, http: HttpClient, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(key_sets, "MAX_SETS", 2)
+    def test_sets_that_are_held_are_bounded(self, http: HttpClient) -> None:
         with serving_key_set(answering(KEY_SET)) as server:
-            sets = KeySets(http)
+            sets = KeySets(http, max_sets=2)
 
             async def scenario() -> None:
                 for path in ("a", "b", "a", "c", "a", "b"):
@@ -299,17 +298,14 @@ BAD_ANSWERS: Mapping[str, Callable[[Peer], None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_bad_answer_lets_nobody_in(http: HttpClient, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_sets, "TIMEOUT_S", 0.3)
+def test_bad_answer_lets_nobody_in(http: HttpClient, name: str) -> None:
     with serving_key_set(BAD_ANSWERS[name]) as server:
-        assert reason_of(PROVIDER.token(), server.url, http) == "key_set"
+        asked = Asked(server.url, http, timeout_s=0.3)
+        assert asyncio.run(asked.has("rsa", 0)) == "key_set"
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_bad_answer_leaves_the_keys_that_there_are(
-    http: HttpClient, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(key_sets, "TIMEOUT_S", 0.3)
+def test_bad_answer_leaves_the_keys_that_there_are(http: HttpClient, name: str) -> None:
     asked_before: list[bytes] = []
 
     def script(peer: Peer) -> None:
@@ -320,7 +316,7 @@ def test_bad_answer_leaves_the_keys_that_there_are(
             BAD_ANSWERS[name](peer)
 
     with serving_key_set(script) as server:
-        asked = Asked(server.url, http)
+        asked = Asked(server.url, http, timeout_s=0.3)
 
         async def scenario() -> None:
             assert await asked.has("rsa", 0) is True
