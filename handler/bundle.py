@@ -20,6 +20,9 @@ SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none 
 RSA_BITS = range(2_048, 16_385)
 """How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
 
+CONFIRM_LEVELS = ("", "advisory", "required")
+"""How firmly a tool asks for its user's consent, the least first."""
+
 CONFIRM = "confirm"
 """The argument in which a caller says that its user agreed."""
 
@@ -67,7 +70,7 @@ class PersistedOperation:
     bindings: tuple[Binding, ...]
     bound: JSONObject  # the schema of what the bindings give, as one object
     scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
-    confirm: bool  # whether one of these asks for its user's consent
+    confirm: str  # the strictest of what these say: "" | advisory | required
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +111,7 @@ class ToolOptions:
     aliases: tuple[str, ...]  # old names: callable, not listed
     scopes: tuple[str, ...]  # what the caller's token must have
     output: str  # both | text | structured: which forms a result has
-    confirm: bool  # a call that writes has to say that its user agreed
+    confirm: str  # whether a call that writes waits for its user's consent: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
 
 
@@ -150,7 +153,106 @@ class GraphQLTool:
     options: ToolOptions
 
 
-Tool = PrescribedTool | GraphQLTool
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeTool:
+    """A Python function. It judges its arguments itself, by the schema that its entry shows."""
+
+    name: str
+    entry: JSONObject
+    kit: str  # the toolkit that has it, as module:attribute
+    digest: str  # of what the code said when it was compiled: see tools/frozen.py
+    mask: Mask
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of its arguments."""
+        return dict(self.entry["inputSchema"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogTool:
+    """Finds what its caller may use of the endpoint: tools of all kinds, prompts and resources, hidden ones too."""
+
+    name: str
+    entry: JSONObject
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of its arguments."""
+        return dict(self.entry["inputSchema"])
+
+
+Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeKit:
+    """A toolkit that the endpoint takes. One whose lists depend on who asks has to load for each of them."""
+
+    use: str  # module:attribute
+    per_caller: bool
+    hidden: bool | None  # what the configuration says for all of its tools; None: nothing
+    category: str  # likewise; empty: nothing
+    mask: Mask  # that guards all of it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextPrompt:
+    """A prompt from a file: each message a role and a text with ``{{argument}}`` where these go."""
+
+    name: str
+    entry: JSONObject  # as prompts/list shows it
+    messages: tuple[PromptMessage, ...]
+    completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptMessage:
+    """One message of a prompt. ``role`` is user or assistant."""
+
+    role: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodePrompt:
+    """A prompt that a function writes."""
+
+    name: str
+    entry: JSONObject
+    kit: str
+    digest: str
+    mask: Mask
+    hidden: bool
+    completions: Mapping[str, tuple[str, ...]]
+
+
+Prompt = TextPrompt | CodePrompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileResource:
+    """A resource from a file: ``text``, or ``blob`` in base64 where it is none."""
+
+    entry: JSONObject  # as resources/list shows it, with its uri
+    text: str
+    blob: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeResource:
+    """A resource that a function reads, or with ``uriTemplate`` in its entry all of a template."""
+
+    entry: JSONObject
+    kit: str
+    digest: str
+    mask: Mask
+    hidden: bool
+
+
+Resource = FileResource | CodeResource
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,7 +326,7 @@ class Bundle:
 
     endpoint: str  # folder/name
     sources: str  # SHA-256 over the author's files
-    index: str  # SHA-256 of the schema index, an object of its own
+    index: str  # SHA-256 of the schema index, an object of its own; empty: the endpoint has no schema
     conditions: tuple[Predicate, ...]  # their numbers are their places; 0 never holds
     guards: Mapping[str, Mask]  # coordinate -> mask; what is not here is open
     tools: tuple[Tool, ...]
@@ -233,3 +335,7 @@ class Bundle:
     access: Access
     identity: Identity
     graphql: GraphQLEndpoint
+    code: tuple[CodeKit, ...]
+    prompts: tuple[Prompt, ...]
+    resources: tuple[Resource, ...]
+    instructions: str  # what clients tell their model about the endpoint; empty: nothing

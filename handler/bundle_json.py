@@ -10,13 +10,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from handler.bundle import (
     Access,
     ApiKey,
     Binding,
     Bundle,
+    CatalogTool,
+    CodeKit,
+    CodePrompt,
+    CodeResource,
+    CodeTool,
+    FileResource,
     GraphQLEndpoint,
     GraphQLTool,
     Identity,
@@ -28,6 +34,10 @@ from handler.bundle import (
     PersistedDocument,
     PersistedOperation,
     PrescribedTool,
+    Prompt,
+    PromptMessage,
+    Resource,
+    TextPrompt,
     Tool,
     ToolOptions,
     Upstream,
@@ -36,6 +46,8 @@ from handler.bundle import (
 from handler.errors import BundleError
 from handler.json_shape import each, inside, mapping, parse_stored, require, require_object, to_json_bytes, wrong_type
 from handler.policy import Mask
+
+T = TypeVar("T")
 
 FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
@@ -125,14 +137,30 @@ def _bundle(raw: Any) -> Bundle:
         access=inside("access", _access, require(raw, "access", dict)),
         identity=inside("identity", _identity, require(raw, "identity", dict)),
         graphql=inside("graphql", _graphql_endpoint, require(raw, "graphql", dict)),
+        code=each(raw, "code", _code_kit),
+        prompts=each(raw, "prompts", _prompt),
+        resources=each(raw, "resources", _resource),
+        instructions=require(raw, "instructions", str),
     )
 
 
-def _tool(raw: Any) -> Tool:
+def _of_kind(raw: Any, readers: Mapping[str, Callable[[JSONObject], T]]) -> T:
     kind = require(raw, "kind", str)
-    if kind not in TOOL_READERS:
-        raise BundleError(f"expected one of {', '.join(TOOL_READERS)}, got {kind!r}", path="kind")
-    return TOOL_READERS[kind](raw)
+    if kind not in readers:
+        raise BundleError(f"expected one of {', '.join(readers)}, got {kind!r}", path="kind")
+    return readers[kind](raw)
+
+
+def _tool(raw: Any) -> Tool:
+    return _of_kind(raw, TOOL_READERS)
+
+
+def _prompt(raw: Any) -> Prompt:
+    return _of_kind(raw, PROMPT_READERS)
+
+
+def _resource(raw: Any) -> Resource:
+    return _of_kind(raw, RESOURCE_READERS)
 
 
 def _prescribed(raw: JSONObject) -> PrescribedTool:
@@ -166,7 +194,7 @@ def _options(raw: JSONObject) -> ToolOptions:
         aliases=each(raw, "aliases", _text),
         scopes=each(raw, "scopes", _text),
         output=require(raw, "output", str),
-        confirm=require(raw, "confirm", bool),
+        confirm=require(raw, "confirm", str),
         meta=mapping(raw, "meta", _text),
     )
 
@@ -196,8 +224,94 @@ def _graphql(raw: JSONObject) -> GraphQLTool:
     )
 
 
-TOOL_READERS: Mapping[str, Callable[[JSONObject], Tool]] = {"prescribed": _prescribed, "graphql": _graphql}
-KINDS: Mapping[type, str] = {PrescribedTool: "prescribed", GraphQLTool: "graphql"}
+def _code_tool(raw: JSONObject) -> CodeTool:
+    return CodeTool(
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        kit=require(raw, "kit", str),
+        digest=require(raw, "digest", str),
+        mask=inside("mask", _mask, raw.get("mask")),
+        options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+def _catalog_tool(raw: JSONObject) -> CatalogTool:
+    return CatalogTool(
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        options=inside("options", _options, require(raw, "options", dict)),
+    )
+
+
+def _code_kit(raw: Any) -> CodeKit:
+    return CodeKit(
+        use=require(raw, "use", str),
+        per_caller=require(raw, "per_caller", bool),
+        hidden=None if raw.get("hidden") is None else require(raw, "hidden", bool),
+        category=require(raw, "category", str),
+        mask=inside("mask", _mask, raw.get("mask")),
+    )
+
+
+def _text_prompt(raw: JSONObject) -> TextPrompt:
+    return TextPrompt(
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        messages=each(raw, "messages", _prompt_message),
+        completions=mapping(raw, "completions", _texts),
+    )
+
+
+def _prompt_message(raw: Any) -> PromptMessage:
+    return PromptMessage(role=require(raw, "role", str), text=require(raw, "text", str))
+
+
+def _code_prompt(raw: JSONObject) -> CodePrompt:
+    return CodePrompt(
+        name=require(raw, "name", str),
+        entry=require(raw, "entry", dict),
+        kit=require(raw, "kit", str),
+        digest=require(raw, "digest", str),
+        mask=inside("mask", _mask, raw.get("mask")),
+        hidden=require(raw, "hidden", bool),
+        completions=mapping(raw, "completions", _texts),
+    )
+
+
+def _file_resource(raw: JSONObject) -> FileResource:
+    return FileResource(
+        entry=require(raw, "entry", dict), text=require(raw, "text", str), blob=require(raw, "blob", str)
+    )
+
+
+def _code_resource(raw: JSONObject) -> CodeResource:
+    return CodeResource(
+        entry=require(raw, "entry", dict),
+        kit=require(raw, "kit", str),
+        digest=require(raw, "digest", str),
+        mask=inside("mask", _mask, raw.get("mask")),
+        hidden=require(raw, "hidden", bool),
+    )
+
+
+TOOL_READERS: Mapping[str, Callable[[JSONObject], Tool]] = {
+    "prescribed": _prescribed,
+    "graphql": _graphql,
+    "code": _code_tool,
+    "catalog": _catalog_tool,
+}
+PROMPT_READERS: Mapping[str, Callable[[JSONObject], Prompt]] = {"text": _text_prompt, "code": _code_prompt}
+RESOURCE_READERS: Mapping[str, Callable[[JSONObject], Resource]] = {"file": _file_resource, "code": _code_resource}
+KINDS: Mapping[type, str] = {
+    PrescribedTool: "prescribed",
+    GraphQLTool: "graphql",
+    CodeTool: "code",
+    CatalogTool: "catalog",
+    TextPrompt: "text",
+    CodePrompt: "code",
+    FileResource: "file",
+    CodeResource: "code",
+}
 
 
 def _listing(raw: Any) -> Listing:
@@ -283,7 +397,7 @@ def _persisted(raw: Any) -> PersistedOperation:
         bindings=each(raw, "bindings", _binding),
         bound=require(raw, "bound", dict),
         scopes=each(raw, "scopes", _text),
-        confirm=require(raw, "confirm", bool),
+        confirm=require(raw, "confirm", str),
     )
 
 
@@ -291,6 +405,12 @@ def _mask(raw: Any) -> Mask:
     if not isinstance(raw, list) or not all(type(number) is int for number in raw):
         raise wrong_type(raw, "a list of condition numbers")
     return frozenset(raw)
+
+
+def _texts(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list):
+        raise wrong_type(raw, "a list of strings")
+    return tuple(map(_text, raw))
 
 
 def _text(raw: Any) -> str:

@@ -31,8 +31,10 @@
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
         ToolError               what a tool in Python says went wrong
+        StateUnavailable        a call that asks its user first, where what it asked cannot be kept
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
         InvalidParams           the standard one for what was sent
+          StateRefused          an answer to a question that was not asked, or not of this call and caller
         AuthenticationRequired  a tool that needs a credential for an API behind it
       ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
@@ -334,6 +336,14 @@ class ToolError(CallError):
         self.data = data
 
 
+class StateUnavailable(CallError):
+    """A call asks its user first, and what it asks cannot be kept: no ``STILE_STATE_KEY``, or too much of it."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
+        self.reason = reason
+
+
 class McpError(StileError):
     """A JSON-RPC error instead of a result.
 
@@ -366,6 +376,13 @@ class InvalidParams(McpError):
 
     def __init__(self, message: str, data: Any = None) -> None:
         super().__init__(self.INVALID_PARAMS, message, data)
+
+
+class StateRefused(InvalidParams):
+    """A ``requestState`` that was changed, is too old, or was given for another call or caller. It never says which."""
+
+    def __init__(self) -> None:
+        super().__init__("The requestState is not one for this call: call again without it")
 
 
 class AuthenticationRequired(McpError):

@@ -18,9 +18,10 @@ from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
-from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.pseudonyms import Pseudonyms
+from handler.server.request_state import RequestStates
+from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.settings import Settings, read_settings
 from handler.storage import open_storage
@@ -44,6 +45,8 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         tokens=TokenVerifier(http, secrets=settings.secrets),
         allowed_origins=settings.allowed_origins,
         public_url=settings.public_url,
+        states=RequestStates(settings.state_keys),
+        code_modules=settings.code_modules,
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.

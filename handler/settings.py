@@ -16,6 +16,11 @@ PUBLIC_URL = re.compile(r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*")
 
 MIN_LOG_KEY_CHARS = 32
 
+MIN_STATE_KEY_CHARS = 32
+MAX_STATE_KEYS = 2
+
+MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
 LOG_SUBJECTS = ("hashed", "plain")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
@@ -31,6 +36,8 @@ class Settings:
     public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
     log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
+    state_keys: tuple[str, ...] = field(default=(), repr=False)  # STILE_STATE_KEY: one, or the new and the old
+    code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
@@ -51,8 +58,23 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         public_url=_public_url(environ),
         log_key=_log_key(environ),
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
+        state_keys=_state_keys(environ),
+        code_modules=read_code_modules(environ),
         secrets=read_secrets(environ),
     )
+
+
+def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The packages and modules that endpoints may take tools in Python from; none: nothing of the kind is imported.
+
+    Raises:
+        SettingsError: a text that is no module's name.
+    """
+    names = _list(environ, "STILE_CODE_MODULES")
+    for name in names:
+        if not MODULE.fullmatch(name):
+            raise SettingsError("STILE_CODE_MODULES", name, expected="names of modules, several separated by commas")
+    return names
 
 
 def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
@@ -100,6 +122,14 @@ def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> 
     if text not in choices:
         raise SettingsError(name, text, expected=" or ".join(choices))
     return text
+
+
+def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
+    keys = _list(environ, "STILE_STATE_KEY")
+    if len(keys) > MAX_STATE_KEYS or any(len(key) < MIN_STATE_KEY_CHARS for key in keys):
+        expected = f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
+        raise SettingsError("STILE_STATE_KEY", "…", expected=expected)  # it is a secret
+    return keys
 
 
 def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -16,6 +16,12 @@ from handler.bundle import (
     ApiKey,
     Binding,
     Bundle,
+    CatalogTool,
+    CodeKit,
+    CodePrompt,
+    CodeResource,
+    CodeTool,
+    FileResource,
     GraphQLEndpoint,
     GraphQLTool,
     Identity,
@@ -26,6 +32,8 @@ from handler.bundle import (
     PersistedDocument,
     PersistedOperation,
     PrescribedTool,
+    PromptMessage,
+    TextPrompt,
     ToolOptions,
     Upstream,
     VerificationKey,
@@ -68,7 +76,7 @@ HANDMADE = Bundle(
                 Binding(variable="kind", source="value", name="", value={"a": [1, None]}, read_as=""),
             ),
             bound={"type": "object", "properties": {"tenant": {"type": "integer"}, "kind": {}}},
-            options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm=False, meta={}),
+            options=ToolOptions(hidden=False, aliases=(), scopes=(), output="both", confirm="", meta={}),
         ),
         GraphQLTool(
             name="things",
@@ -86,9 +94,22 @@ HANDMADE = Bundle(
                 aliases=("stuff", "all.things"),
                 scopes=("things:read",),
                 output="text",
-                confirm=True,
+                confirm="advisory",
                 meta={"tool_version": "1.2.0"},
             ),
+        ),
+        CodeTool(
+            name="thing_chart",
+            entry={"name": "thing_chart", "inputSchema": {"type": "object"}, "_meta": {"category": "charts"}},
+            kit="acme.tools:kit",
+            digest="c" * 64,
+            mask=frozenset({1}),
+            options=ToolOptions(hidden=False, aliases=(), scopes=("a",), output="both", confirm="required", meta={}),
+        ),
+        CatalogTool(
+            name="catalog",
+            entry={"name": "catalog"},
+            options=ToolOptions(hidden=True, aliases=(), scopes=(), output="both", confirm="", meta={}),
         ),
     ),
     upstream=Upstream(
@@ -143,7 +164,7 @@ HANDMADE = Bundle(
                         bindings=(Binding(variable="org", source="claim", name="org.id", value=None, read_as=""),),
                         bound={"type": "object", "properties": {"org": {"type": "integer"}}},
                         scopes=("a:read",),
-                        confirm=True,
+                        confirm="advisory",
                     ),
                 ),
                 tools=("thing-by-id",),
@@ -151,6 +172,38 @@ HANDMADE = Bundle(
             PersistedDocument(id="sha256:empty", operations=(), tools=()),
         ),
     ),
+    code=(
+        CodeKit(use="acme.tools:kit", per_caller=True, hidden=None, category="", mask=frozenset()),
+        CodeKit(use="acme.more:kit", per_caller=False, hidden=False, category="more", mask=frozenset({1})),
+    ),
+    prompts=(
+        TextPrompt(
+            name="review",
+            entry={"name": "review", "arguments": [{"name": "tone", "required": True}]},
+            messages=(PromptMessage(role="user", text="Review it, {{tone}}."),),
+            completions={"tone": ("kind", "strict")},
+        ),
+        CodePrompt(
+            name="plan",
+            entry={"name": "plan"},
+            kit="acme.tools:kit",
+            digest="d" * 64,
+            mask=frozenset({1}),
+            hidden=True,
+            completions={},
+        ),
+    ),
+    resources=(
+        FileResource(entry={"uri": "stile://api/things/a.md", "name": "a"}, text="A", blob=""),
+        CodeResource(
+            entry={"uriTemplate": "things://{id}", "name": "thing"},
+            kit="acme.tools:kit",
+            digest="e" * 64,
+            mask=frozenset({2}),
+            hidden=False,
+        ),
+    ),
+    instructions="Ask for things.",
 )
 
 EMPTY = replace(
@@ -162,6 +215,10 @@ EMPTY = replace(
     access=Access(anonymous="allow"),
     identity=Identity(issuers=(), api_keys=(), trusted_apis=()),
     graphql=GraphQLEndpoint(mode="off", guards={}, conditions=frozenset(), documents=()),
+    code=(),
+    prompts=(),
+    resources=(),
+    instructions="",
 )
 
 
@@ -296,7 +353,7 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
         (["guards", "Query.secret"], [True], f"guards[Query.secret]: expected {MASK}, got list"),
         (["tools"], {}, f"tools: expected {LIST}, got dict"),
         (["tools", 0], "tool", f"tools[0]: expected {OBJECT}, got str"),
-        (["tools", 0, "kind"], "code", "tools[0].kind: expected one of prescribed, graphql, got 'code'"),
+        (["tools", 0, "kind"], "c", "tools[0].kind: expected one of prescribed, graphql, code, catalog, got 'c'"),
         (["tools", 0, "kind"], None, f"tools[0].kind: expected {TEXT}, got nothing"),
         (["tools", 0, "name"], {}, f"tools[0].name: expected {TEXT}, got dict"),
         (["tools", 0, "entry"], "x", f"tools[0].entry: expected {OBJECT}, got str"),

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, PrescribedTool, Tool
+from handler.bundle import CONFIRM, GraphQLTool, PrescribedTool, Tool
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_endpoint
+from handler.commands.local import local_endpoint, local_services, stored
 from handler.compiler.compile import Compiled
 from handler.errors import AccessError, CredentialRequired, ToolNotFound
 from handler.http import HttpClient
@@ -97,7 +97,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(HttpClient()) as http:
             judgement = endpoint.judgement_of(principal)
-            caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, http=http)
+            services = local_services(stored(compiled), http, development=True)
+            caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
             result = asyncio.run(_result(caller, options.tool, arguments))
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
@@ -112,6 +113,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
 async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     tool = await find_tool(caller, name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
+    if not isinstance(tool, PrescribedTool | GraphQLTool):
+        raise NotImplementedError
     return await call_tool(caller, tool, arguments)
 
 

@@ -3,7 +3,6 @@ from __future__ import annotations
 import argparse
 import errno
 import json
-import os
 import socket
 import threading
 import traceback
@@ -15,15 +14,11 @@ import uvicorn
 
 from handler.commands.console import complain, say
 from handler.commands.folders import add_folder_arguments
+from handler.commands.local import local_services
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.http import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints import Endpoints
-from handler.server.entrance import Services
-from handler.server.tokens import TokenVerifier
-from handler.settings import read_secrets
-from handler.storage import Storage
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
@@ -88,10 +83,9 @@ def _introduce(served: Mapping[str, str]) -> None:
 def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     with closing(HttpClient()) as http:
-        services = Services(
-            endpoints=_endpoints(workbench.storage),
-            http=http,
-            tokens=TokenVerifier(http, secrets=read_secrets(os.environ)),
+        services = local_services(
+            workbench.storage,
+            http,
             allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
             development=True,
             public_url=f"http://{HOST}:{port}",
@@ -106,10 +100,6 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) ->
         server = uvicorn.Server(config)
         with _reloading(workbench, watch, server):
             server.run(sockets=[listener])
-
-
-def _endpoints(storage: Storage) -> Endpoints:
-    return Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}"))
 
 
 @contextmanager

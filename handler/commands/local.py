@@ -3,22 +3,53 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from typing import Any
 
 from handler.bundle import JSONObject
 from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.commands.console import complain
 from handler.compiler.compile import Compiled
+from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
+from handler.server.endpoints import Endpoints
+from handler.server.request_state import RequestStates
+from handler.server.services import Services
+from handler.server.tokens import TokenVerifier
 from handler.server.tools import list_entries
-from handler.storage import MemoryStorage
+from handler.settings import read_settings
+from handler.storage import MemoryStorage, Storage
 
 
 def local_endpoint(compiled: Compiled) -> Endpoint:
     """The endpoint, without anything stored anywhere."""
+    return Endpoint(compiled.bundle, stored(compiled))
+
+
+def stored(compiled: Compiled) -> MemoryStorage:
+    """A storage that has one endpoint."""
     storage = MemoryStorage()
     storage.write(index_key(compiled.bundle.index), compiled.index)
     storage.write(bundle_key(compiled.bundle.endpoint), write_bundle(compiled.bundle))
-    return Endpoint(compiled.bundle, storage)
+    return storage
+
+
+def local_services(storage: Storage, http: HttpClient, **more: Any) -> Services:
+    """What requests on this machine are answered with. Its settings are those that the function would have.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    settings = read_settings({**os.environ, "STILE_BUNDLES": "."})
+    return Services(
+        endpoints=Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}")),
+        http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets),
+        states=RequestStates(settings.state_keys),
+        code_modules=settings.code_modules,
+        **more,
+    )
 
 
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:

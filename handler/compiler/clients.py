@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from handler.bundle import JSONObject, PrescribedTool, Tool
+from handler.bundle import GraphQLTool, JSONObject, Tool
 from handler.compiler.declaration import MadeTool
 from handler.compiler.problems import Problems, some
 
@@ -34,4 +34,4 @@ def doubt_for_clients(made: Sequence[MadeTool], problems: Problems) -> None:
 
 def _entry(tool: Tool) -> JSONObject:
     """What those see who see most of it."""
-    return tool.entry if isinstance(tool, PrescribedTool) else tool.listings[-1].entry or {}
+    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else tool.entry

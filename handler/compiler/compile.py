@@ -113,6 +113,10 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         access=access,
         identity=identity,
         graphql=graphql,
+        code=(),
+        prompts=(),
+        resources=(),
+        instructions="",
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)

@@ -10,6 +10,7 @@ from typing import Any
 from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
 
 from handler.bundle import (
+    CONFIRM_LEVELS,
     GraphQLEndpoint,
     JSONObject,
     Operation,
@@ -37,7 +38,7 @@ class Demands:
     """What an operation asks of its caller beside fitting variables."""
 
     scopes: tuple[str, ...] = ()
-    confirm: bool = False
+    confirm: str = ""
 
 
 NO_DEMANDS = Demands()
@@ -81,7 +82,8 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
     for tool in tools:
         known = demands.get(tool.operation.name, NO_DEMANDS)
         scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
-        demands[tool.operation.name] = Demands(scopes=scopes, confirm=known.confirm or tool.options.confirm)
+        confirm = max(known.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm)
     return demands
 
 

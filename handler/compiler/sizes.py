@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler.bundle import JSONObject, PrescribedTool, Tool
+from handler.bundle import GraphQLTool, JSONObject, Tool
 from handler.compiler.descriptions import MAX_ENUM_CHARS, enum_text
 from handler.compiler.inputs import Inputs
 from handler.compiler.problems import At, Problems
@@ -47,6 +47,6 @@ def doubt_enums(inputs: Inputs, tool: str, *, at: At, problems: Problems) -> Non
 
 
 def _entries(tool: Tool) -> list[JSONObject]:
-    if isinstance(tool, PrescribedTool):
+    if not isinstance(tool, GraphQLTool):
         return [tool.entry]
     return [listing.entry for listing in tool.listings if listing.entry is not None]

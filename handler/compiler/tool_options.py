@@ -83,7 +83,7 @@ class AuthorOptions:
     scopes: tuple[str, ...] = ()
     limits: Mapping[str, int]
     output: str | None = None
-    confirm: bool = False
+    confirm: str = ""
 
     def served(self, *, output: str) -> ToolOptions:
         """What the server has to know. ``output`` is the kind's own."""
@@ -142,7 +142,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
         scopes=tuple(values["scopes"]),
         limits=_given(values["limits"]),
         output=values.get("output"),
-        confirm=values.get("confirm") is not None,
+        confirm=values.get("confirm") or "",
     )
 
 

@@ -11,13 +11,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from handler.server.cors import Cors
-from handler.server.entrance import Services, find_endpoint, json_response
+from handler.server.entrance import find_endpoint, json_response
 from handler.server.front_door import FrontDoor, public_url
 from handler.server.graphql_http import GraphQLRoute
 from handler.server.mcp_http import McpRoute
 from handler.server.refusals import refuse
 from handler.server.request_log import RequestLog, WriteLine, note
 from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
+from handler.server.services import Services
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:

@@ -7,6 +7,7 @@ from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
 from handler.server.principal import Principal
+from handler.server.services import Services
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,5 +17,11 @@ class Caller:
     endpoint: Endpoint
     principal: Principal
     judgement: Judgement
-    http: HttpClient
+    services: Services
+    credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+
+    @property
+    def http(self) -> HttpClient:
+        """What sends requests for them."""
+        return self.services.http

@@ -138,7 +138,7 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
     """
     if prepared.answer is not None:
         return prepared.answer
-    response = await execute(caller.http, caller.endpoint.bundle.upstream, prepared.request)
+    response = await execute(caller, prepared.request)
     if prepared.hidden_names:
         prepared.hidden_names.replace_in(response)
     return response

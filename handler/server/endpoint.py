@@ -10,7 +10,16 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle import Bundle, GraphQLTool, JSONObject, PersistedOperation, PrescribedTool, Tool
+from handler.bundle import (
+    Bundle,
+    CatalogTool,
+    CodeTool,
+    GraphQLTool,
+    JSONObject,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
 from handler.bundle_json import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.graph.index import SchemaIndex, read_index
@@ -135,6 +144,10 @@ class Endpoint:
                 outcome = judgement.outcome(tool.conditions)
                 finished = {listing.outcome: listing.entry for listing in tool.listings}
                 return finished[outcome] if outcome in finished else self._entries[tool.name, outcome]
+            case CodeTool():
+                return tool.entry if judgement.meets(tool.mask) else None
+            case CatalogTool():
+                return tool.entry
 
     def entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
         """The same, made from the view where that is needed. Blocks.

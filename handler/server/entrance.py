@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -12,42 +11,21 @@ from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
-from handler.http import HttpClient
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential
 from handler.server.endpoint import Endpoint
-from handler.server.endpoints import Endpoints
 from handler.server.front_door import public_url
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
-from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_log import note
-from handler.server.tokens import TokenVerifier
+from handler.server.services import Services
 
 MAX_BODY_BYTES = 1_048_576
 
 JSON = "application/json"
 
 _ENDPOINT = "stile.endpoint"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
-    """What requests are answered with.
-
-    ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
-    empty for where the events say; ``FrontDoor`` decides.
-    """
-
-    endpoints: Endpoints
-    http: HttpClient
-    tokens: TokenVerifier
-    allowed_origins: frozenset[str] = frozenset()
-    development: bool = False
-    public_url: str = ""
-    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
-    clock: Callable[[], float] = time.time  # UNIX seconds
 
 
 def endpoint_name(http_call: HttpCall) -> str:
@@ -94,7 +72,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         endpoint=endpoint,
         principal=principal,
         judgement=endpoint.judgement_of(principal),
-        http=services.http,
+        services=services,
         headers=dict(http_call.headers),
     )
 

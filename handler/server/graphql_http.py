@@ -35,7 +35,6 @@ from handler.server.documents import (
 )
 from handler.server.entrance import (
     JSON,
-    Services,
     deny,
     find_endpoint,
     identify_caller,
@@ -53,6 +52,7 @@ from handler.server.graphql_request import (
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
+from handler.server.services import Services
 from handler.server.tools import find_tool
 
 METHODS = ("GET", "POST")

@@ -14,7 +14,6 @@ from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
-    Services,
     deny,
     find_endpoint,
     identify_caller,
@@ -36,6 +35,7 @@ from handler.server.methods import Call, answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern
+from handler.server.services import Services
 
 DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
 """What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from handler.bundle import JSONObject
+from handler.bundle import CatalogTool, CodeTool, JSONObject
 from handler.errors import CallError, UpstreamError
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
@@ -26,6 +27,8 @@ class Call:
     request: Request
     caller: Caller
     note: Callable[..., None]  # adds facts to the request's line in the log
+    deadline: float = math.inf  # when an answer has to be there, on the clock of time.monotonic
+    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
 
     @property
     def anonymous(self) -> bool:
@@ -91,6 +94,8 @@ async def _call_tool(call: Call) -> JSONObject:
         return failed(exc)
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
     call.note(decision="allowed")
+    if isinstance(tool, CodeTool | CatalogTool):
+        raise NotImplementedError(tool.name)
     return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
 
 

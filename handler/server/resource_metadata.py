@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handler.bundle import Bundle, JSONObject, PrescribedTool, Tool
+from handler.bundle import Bundle, CatalogTool, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.policy import Judgement
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
@@ -53,10 +53,16 @@ def open_scopes(bundle: Bundle) -> list[str]:
 
 def _is_open(tool: Tool, everybody: Judgement) -> bool:
     """Whether anybody may use it. What a GraphQL tool shows them stands in the bundle."""
-    if isinstance(tool, PrescribedTool):
-        return everybody.may_meet(tool.mask, tool.operation.variables)
-    outcome = everybody.outcome(tool.conditions)
-    return any(listing.entry is not None for listing in tool.listings if listing.outcome == outcome)
+    match tool:
+        case PrescribedTool():
+            return everybody.may_meet(tool.mask, tool.operation.variables)
+        case GraphQLTool():
+            outcome = everybody.outcome(tool.conditions)
+            return any(listing.entry is not None for listing in tool.listings if listing.outcome == outcome)
+        case CodeTool():
+            return everybody.meets(tool.mask)
+        case CatalogTool():
+            return True
 
 
 def without_offline_access(scopes: Iterable[str]) -> list[str]:

@@ -48,7 +48,7 @@ async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSON
 
 async def call_tool(
     caller: Caller,
-    tool: Tool,
+    tool: GraphQLTool | PrescribedTool,
     arguments: Mapping[str, Any],
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
@@ -104,7 +104,7 @@ async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapp
         variables=variables,
         is_query=tool.operation.kind == "query",
     )
-    return _result(await execute(caller.http, caller.endpoint.bundle.upstream, request), tool)
+    return _result(await execute(caller, request), tool)
 
 
 async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -122,7 +122,7 @@ async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[st
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     """The operation's variables among the arguments."""
     given = arguments if tool.flat else arguments.get("variables") or {}
-    confirmed = tool.options.confirm and tool.flat
+    confirmed = bool(tool.options.confirm) and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 

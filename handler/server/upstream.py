@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle import JSONObject, Upstream
+from handler.bundle import JSONObject
 from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
+from handler.server.caller import Caller
 from handler.server.drift import is_drift, is_static
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
@@ -43,8 +44,8 @@ class GraphQLRequest:
     is_query: bool
 
 
-async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLRequest) -> JSONObject:
-    """Send one operation and return the GraphQL response: ``data`` always, ``errors`` when there are any.
+async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
+    """Send one operation of a caller and return the GraphQL response: ``data`` always, ``errors`` when there are any.
 
     A query is sent once more when a kept connection turns out to be closed; a mutation never.
 
@@ -53,6 +54,7 @@ async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLReques
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
+    upstream = caller.endpoint.bundle.upstream
     if not upstream.url:
         raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
     body: JSONObject = _document(operation, upstream.documents)
@@ -69,7 +71,7 @@ async def execute(http: HttpClient, upstream: Upstream, operation: GraphQLReques
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return _response(await _send(http, request))
+    return _response(await _send(caller.http, request))
 
 
 def _document(operation: GraphQLRequest, documents: str) -> JSONObject:

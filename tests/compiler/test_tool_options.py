@@ -133,7 +133,7 @@ def test_what_the_server_needs_stands_in_the_bundle(tmp_path: Path, kind: str) -
         aliases=("old", "older.name"),
         scopes=("things:read", "a"),
         output="structured",
-        confirm=True,
+        confirm="advisory",
         meta={},
     )
 
@@ -141,7 +141,7 @@ def test_what_the_server_needs_stands_in_the_bundle(tmp_path: Path, kind: str) -
 @pytest.mark.parametrize(("kind", "output"), [("mcpTool", "both"), ("prescribed", "both"), ("graphql", "text")])
 def test_kind_decides_on_the_output_where_nothing_is_said(tmp_path: Path, kind: str, output: str) -> None:
     assert tool_of(tmp_path, kind, "").options == ToolOptions(
-        hidden=False, aliases=(), scopes=(), output=output, confirm=False, meta={}
+        hidden=False, aliases=(), scopes=(), output=output, confirm="", meta={}
     )
 
 

@@ -10,7 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from handler.bundle import Bundle, GraphQLTool, PersistedOperation, PrescribedTool, Tool
+from handler.bundle import Bundle, CatalogTool, CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError
 from handler.guarded_schema import seen_by
@@ -164,6 +164,8 @@ def _opened_operation(persisted: PersistedOperation, everything: Mask) -> Persis
 
 def _opened_tool(tool: Tool, everything: Mask) -> Tool:
     match tool:
+        case CodeTool() | CatalogTool():
+            return tool
         case PrescribedTool():
             entry, arguments = seen_by(tool.entry, everything), seen_by(tool.arguments, everything)
             return replace(tool, mask=OPEN, conditions=OPEN, entry=entry, arguments=arguments)

@@ -19,8 +19,8 @@ from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
-from handler.server.entrance import Services
 from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
 from tests.support.secrecy import SESSION, Output

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from handler.http import HttpClient
+from handler.server.endpoints import Endpoints
+from handler.server.pseudonyms import Pseudonyms
+from handler.server.request_state import RequestStates
+from handler.server.tokens import TokenVerifier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """What requests are answered with.
+
+    ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
+    empty for where the events say; ``FrontDoor`` decides. ``code_modules``: whose tools in Python may run.
+    """
+
+    endpoints: Endpoints
+    http: HttpClient
+    tokens: TokenVerifier
+    allowed_origins: frozenset[str] = frozenset()
+    development: bool = False
+    public_url: str = ""
+    states: RequestStates = field(default_factory=RequestStates)
+    code_modules: tuple[str, ...] = ()
+    pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
+    clock: Callable[[], float] = time.time  # UNIX seconds
