@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handler.bundle import Bundle, CatalogTool, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.bundle import Bundle, CatalogTool, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.policy import Judgement
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
