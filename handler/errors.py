@@ -36,6 +36,7 @@
         InvalidParams           the standard one for what was sent
           StateRefused          an answer to a question that was not asked, or not of this call and caller
         AuthenticationRequired  a tool that needs a credential for an API behind it
+      CodeUnavailable           a toolkit in Python that may not be imported, or is not there
       ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
 None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that. ``McpError`` alone carries a
@@ -390,6 +391,15 @@ class AuthenticationRequired(McpError):
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")
+
+
+class CodeUnavailable(StileError):
+    """A toolkit that may not be imported, or is not there. ``use`` is as ``module:attribute``."""
+
+    def __init__(self, use: str, reason: str) -> None:
+        super().__init__(f"{use}: {reason}")
+        self.use = use
+        self.reason = reason
 
 
 class ToolDefinitionError(StileError):
