@@ -4,12 +4,13 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
 from handler.errors import AwsError
 from handler.http import HttpRequest
+from handler.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.policy import Mask
 from handler.predicates import Predicate
+from handler.records import dataclass
 
 JSONObject = dict[str, Any]
 

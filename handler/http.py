@@ -11,7 +11,7 @@ import threading
 import time
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from urllib3.exceptions import DecodeError, HTTPError, LocationValueError
 
 from handler.connections import UNDER_WAY, Exchange, Pool, TlsPool, TlsSocket
 from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.records import dataclass
 
 # Below this level urllib3 logs paths and query strings, which are nobody's business but the two ends'.
 logging.getLogger("urllib3").setLevel(logging.ERROR)

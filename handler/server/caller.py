@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handler.http import HttpClient
 from handler.policy import Judgement
+from handler.records import dataclass
 from handler.server.endpoint import Endpoint
 from handler.server.principal import Principal
 from handler.server.services import Services

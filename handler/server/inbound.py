@@ -16,10 +16,11 @@ from __future__ import annotations
 import base64
 import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from handler.json_shape import parse_json
+from handler.records import dataclass
 from handler.server.revisions import ASSUMED, BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
 
 PARSE_ERROR = -32700

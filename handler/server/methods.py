@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
 from handler.errors import CallError, UpstreamError
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
