@@ -87,9 +87,14 @@ async def find_tool(caller: Caller, name: str) -> Tool:
     tool = caller.endpoint.tools.get(name)
     if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
         return tool
+    raise unknown_tool(caller, name)
+
+
+def unknown_tool(caller: Caller, name: str) -> CredentialRequired | ToolNotFound:
+    """The error to raise where a caller has no tool of a name, whether or not it exists."""
     if caller.principal == ANONYMOUS and caller.endpoint.bundle.identity.exists:
-        raise CredentialRequired
-    raise ToolNotFound(name)
+        return CredentialRequired()
+    return ToolNotFound(name)
 
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:

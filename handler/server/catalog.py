@@ -1,0 +1,52 @@
+"""The catalog: what its caller may use of an endpoint, hidden entries too, and nothing that they may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle import CatalogTool, CodePrompt, CodeResource, JSONObject, Prompt, Resource
+from handler.errors import ToolError
+from handler.json_shape import to_json_bytes
+from handler.policy import Judgement
+from handler.server.call import Call
+from handler.server.payload import TOO_LARGE, fits
+from handler.server.tool_calls import usable_tools
+from handler.tools.finding import Listed, Sections, find_in_catalog
+
+
+async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """Find what fits arguments that were checked, and return an MCP ``CallToolResult``.
+
+    Raises:
+        UpstreamError, McpError: as ``usable_tools``.
+        ToolError: there is more of it than an answer may be.
+    """
+    declared = tool.arguments["properties"]
+    wanted = {name: value for name, value in arguments.items() if name in declared}
+    found = find_in_catalog(await _sections(call), **wanted)
+    result = {"content": [{"type": "text", "text": to_json_bytes(found).decode()}], "structuredContent": found}
+    if not fits(to_json_bytes(result)):
+        raise ToolError(TOO_LARGE)
+    return result
+
+
+async def _sections(call: Call) -> Sections:
+    bundle, judgement = call.caller.endpoint.bundle, call.caller.judgement
+    prompts = [_listed(each) for each in bundle.prompts if _may_use(each, judgement)]
+    resources = [_listed(each) for each in bundle.resources if _may_use(each, judgement)]
+    return {
+        "tools": [each async for each in usable_tools(call)],
+        "prompts": prompts,
+        "resources": [each for each in resources if "uri" in each.entry],
+        "resource_templates": [each for each in resources if "uriTemplate" in each.entry],
+    }
+
+
+def _may_use(each: Prompt | Resource, judgement: Judgement) -> bool:
+    return not isinstance(each, CodePrompt | CodeResource) or judgement.meets(each.mask)
+
+
+def _listed(each: Prompt | Resource) -> Listed:
+    hidden = isinstance(each, CodePrompt | CodeResource) and each.hidden
+    return Listed(entry=each.entry, hidden=hidden)
