@@ -16,6 +16,7 @@ from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.scopes import require_scopes
 from handler.tools import dispatch
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context
@@ -164,9 +165,15 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
 
 
 def _context(call: Call, definition: ToolDefinition) -> Context:
+    """The context of a call whose caller has the scopes that the code asks for, be they published or not.
+
+    Raises:
+        AccessError: the caller lacks some.
+    """
+    require_scopes(definition.name, definition.options.scopes, call.caller.principal)
     ctx = context_of(call)
-    if call.caller.principal.claims is None and not call.anonymous:
-        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for scopes
+    if call.caller.principal.claims is None:
+        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
     return ctx
 
 
