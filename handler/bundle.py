@@ -20,6 +20,10 @@ SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none 
 RSA_BITS = range(2_048, 16_385)
 """How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
 
+MAX_ANSWER_S = 28.0
+"""After how many seconds a call is answered at the latest: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and
+the start of a container counts."""
+
 CONFIRM_LEVELS = ("", "advisory", "required")
 """How firmly a tool asks for its user's consent, the least first."""
 

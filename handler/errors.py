@@ -30,6 +30,7 @@
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
+        DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
@@ -323,6 +324,13 @@ class DocumentRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class DeadlinePassed(CallError):
+    """A call is given up, so that its caller gets an answer at all."""
+
+    def __init__(self) -> None:
+        super().__init__("The call took too long and was given up. Ask for less, or try later.")
 
 
 class ToolError(CallError):

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle import Limits, Upstream
+from handler.bundle import MAX_ANSWER_S, Limits, Upstream
 from handler.compiler.files import CONFIG, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.urls import is_http_url
@@ -24,9 +24,6 @@ DOCUMENTS = ("text", "documentId", "apollo")
 
 GRAPHQL_MODES = ("off", "persisted", "on")
 """What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
-
-FUNCTION_TIMEOUT_S = 29
-"""What template.yaml gives the function: API Gateway waits 30 s."""
 
 FORBIDDEN_HEADERS = frozenset(
     {
@@ -127,10 +124,10 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
     elif url and not is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
     timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
-    if timeout_s > FUNCTION_TIMEOUT_S:
+    if timeout_s > MAX_ANSWER_S:
         problems.warn(
             section.place("timeout_s"),
-            f'"upstream.timeout_s": the function of the template ends after {FUNCTION_TIMEOUT_S} s, without an answer',
+            f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
         )
     return Upstream(
         url=url,

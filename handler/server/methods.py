@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import CallError, UpstreamError
+from handler.errors import CallError, DeadlinePassed, UpstreamError
 from handler.server.caller import Caller
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
 from handler.server.principal import ANONYMOUS
@@ -27,8 +26,12 @@ class Call:
     request: Request
     caller: Caller
     note: Callable[..., None]  # adds facts to the request's line in the log
-    deadline: float = math.inf  # when an answer has to be there, on the clock of time.monotonic
     notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
+
+    @property
+    def deadline(self) -> float:
+        """When an answer has to be there, on the clock of ``time.monotonic``."""
+        return self.caller.deadline
 
     @property
     def anonymous(self) -> bool:
@@ -100,8 +103,8 @@ async def _call_tool(call: Call) -> JSONObject:
 
 
 def _note_failure(call: Call, failure: CallError) -> None:
-    """The API's failure is no refusal of ours: the call was allowed, and sent."""
-    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    """The API's failure, or its slowness, is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError | DeadlinePassed) else "refused"
     call.note(decision=decision, reason=type(failure).__name__)
 
 

@@ -20,6 +20,7 @@ from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.policy import Judgement
 from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
+from handler.server.deadlines import before
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
@@ -61,11 +62,12 @@ async def call_tool(
         if nests_deeper(arguments, MAX_NESTING):
             raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
         caller.endpoint.validator(tool, caller.judgement).check(arguments)
-        match tool:
-            case PrescribedTool():
-                return await _call_prescribed(caller, tool, arguments)
-            case GraphQLTool():
-                return await _call_graphql(caller, tool, arguments)
+        async with before(caller.deadline):
+            match tool:
+                case PrescribedTool():
+                    return await _call_prescribed(caller, tool, arguments)
+                case GraphQLTool():
+                    return await _call_graphql(caller, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)

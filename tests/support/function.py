@@ -40,6 +40,12 @@ class Context:
     function_name = "stile"
     memory_limit_in_mb = 1024
 
+    def __init__(self, *, remaining_ms: int = 29_000) -> None:
+        self._remaining_ms = remaining_ms
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._remaining_ms
+
 
 @dataclass(frozen=True)
 class Answer:
@@ -73,12 +79,13 @@ class Function:
     handler: Callable[[Any, Any], Any]
     lines: list[dict[str, Any]] = field(default_factory=list)  # what was logged, where the test collects it
     path: str = "/api/customers/mcp"
+    context: Context = field(default_factory=Context)
 
     def send(
         self, method: str, path: str | None = None, *, body: bytes | str = b"", headers: Mapping[str, str] | None = None
     ) -> Answer:
         event = event_for(method, path or self.path, body=body, headers=headers or {})
-        return answer_of(self.handler(event, Context()))
+        return answer_of(self.handler(event, self.context))
 
     def post(self, message: Any, *, path: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """POST a JSON-RPC message (or the bytes of a bad one)."""
