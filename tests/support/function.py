@@ -17,9 +17,8 @@ from mangum import Mangum
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import create_app
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints
-from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -238,5 +237,5 @@ def running_function(
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), log.lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES]), log.lines, f"/{name}/mcp")
     http.close()
