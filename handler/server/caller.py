@@ -22,6 +22,7 @@ class Caller:
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    request_id: str = ""  # as the log has it
 
     @property
     def http(self) -> HttpClient:

@@ -26,6 +26,7 @@ LIST_TTL_MS = 60_000
 _META_PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+CLIENT_INFO = f"{_META_PREFIX}clientInfo"
 LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
