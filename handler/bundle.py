@@ -204,12 +204,13 @@ class CodeKit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message a role and a text with ``{{argument}}`` where these go."""
+    """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
 
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
     completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+    mask: Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +244,12 @@ class FileResource:
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
     blob: str
+    mask: Mask
+
+    @property
+    def uri(self) -> str:
+        """What it is read by."""
+        return str(self.entry["uri"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

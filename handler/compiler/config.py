@@ -14,7 +14,7 @@ from handler.compiler.urls import is_http_url
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars")
+KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions")
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -24,6 +24,9 @@ DOCUMENTS = ("text", "documentId", "apollo")
 
 GRAPHQL_MODES = ("off", "persisted", "on")
 """What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
+
+MAX_INSTRUCTIONS_BYTES = 2_048
+"""Of what clients tell their model about the endpoint: a widely used one cuts what is longer."""
 
 FORBIDDEN_HEADERS = frozenset(
     {
@@ -62,6 +65,7 @@ class Config:
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
+    instructions: str
 
 
 def read_config(
@@ -94,6 +98,7 @@ def read_config(
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
+        instructions=_instructions(top, problems),
     )
 
 
@@ -104,6 +109,15 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     name = join(file, f"config.{stage}.yaml")
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _instructions(top: Section, problems: Problems) -> str:
+    text = top.text("instructions").strip()
+    size = len(text.encode())
+    if size > MAX_INSTRUCTIONS_BYTES:
+        sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
+        problems.add(top.place("instructions"), sentence)
+    return text
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
