@@ -99,7 +99,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
             judgement = endpoint.judgement_of(principal)
             services = local_services(stored(compiled), http, development=True)
             caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
-            result = asyncio.run(_result(caller, options.tool, arguments))
+            result = asyncio.run(_result(caller, options.tool, arguments, agreed=("confirm", "true") in options.arguments))
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
@@ -110,12 +110,23 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     return 1 if result.get("isError") else 0
 
 
-async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, agreed: bool) -> dict[str, Any]:
+    """What the tool answers to a client whose user can be asked: here that is whoever wrote ``confirm=true``."""
     tool = await find_tool(caller, name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
     if not isinstance(tool, PrescribedTool | GraphQLTool):
         raise NotImplementedError
-    return await call_tool(caller, tool, arguments)
+    params: JSONObject = {"name": tool.name, "arguments": arguments, "_meta": META}
+    result = await call_tool(_call_of(caller, params), tool, arguments)
+    if agreed and "requestState" in result:
+        params |= {"inputResponses": AGREED, "requestState": result["requestState"]}
+        result = await call_tool(_call_of(caller, params), tool, arguments)
+    return result
+
+
+def _call_of(caller: Caller, params: JSONObject) -> Call:
+    request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
+    return Call(request=request, caller=caller, note=lambda **_: None)
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:
