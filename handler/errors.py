@@ -33,7 +33,10 @@
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
         ToolError               what a tool in Python says went wrong
+          GraphQLErrors         the API's, of a request that a tool in Python sent
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
+        ClientCannotAsk         a call that asks its user first, and a client whose revision of MCP has no way to
+        CodeChanged             a tool in Python that is not the one that was published
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
         InvalidParams           the standard one for what was sent
           StateRefused          an answer to a question that was not asked, or not of this call and caller
@@ -361,12 +364,42 @@ class ToolError(CallError):
         self.data = data
 
 
+class GraphQLErrors(ToolError):
+    """The endpoint's API answered a request of a tool in Python with errors, or with nothing that could be used.
+
+    ``errors`` are as GraphQL has them; ``partial`` is the data that came all the same. None: there is none.
+    """
+
+    def __init__(self, errors: Sequence[dict[str, Any]], *, partial: dict[str, Any] | None) -> None:
+        super().__init__("The API reported: " + "; ".join(str(error["message"]) for error in errors))
+        self.errors = tuple(errors)
+        self.partial = partial
+
+
 class StateUnavailable(CallError):
     """A call asks its user first, and what it asks cannot be kept: no ``STILE_STATE_KEY``, or too much of it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
         self.reason = reason
+
+
+class ClientCannotAsk(CallError):
+    """A call asks its user first, and the client speaks a revision of MCP that has no way to."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was done yet, because this has to ask your user first, and your client cannot be asked to. "
+            "A client that speaks MCP 2026-07-28 can."
+        )
+
+
+class CodeChanged(CallError):
+    """A tool, prompt or resource in Python whose contract is not the one that was published."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
+        self.what = what
 
 
 class McpError(StileError):

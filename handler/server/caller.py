@@ -20,6 +20,7 @@ class Caller:
     services: Services
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    request_id: str = ""  # as the log has it
 
     @property
     def http(self) -> HttpClient:

@@ -49,9 +49,9 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """The call goes on. ``idempotency_key`` is the same for each repetition of the answer; empty where nobody was asked."""
+    """The call goes on."""
 
-    idempotency_key: str = ""
+    idempotency_key: str = ""  # the same each time the answer is sent; empty where nobody was asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from handler.server.credentials import require_readable_credential
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
-from handler.server.request_log import note
+from handler.server.request_log import note, request_id
 from handler.server.services import Services
 
 MAX_BODY_BYTES = 1_048_576
@@ -74,6 +74,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         judgement=endpoint.judgement_of(principal),
         services=services,
         headers=dict(http_call.headers),
+        request_id=request_id(http_call.scope),
     )
 
 

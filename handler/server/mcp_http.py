@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import JSONObject
 from handler.errors import AccessError, ToolNotFound
 from handler.json_shape import to_json_bytes
+from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
@@ -31,7 +32,7 @@ from handler.server.inbound import (
     Request,
     classify,
 )
-from handler.server.methods import Call, answer
+from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
 from handler.errors import CallError, McpError, UpstreamError
-from handler.server.caller import Caller
-from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
-from handler.server.principal import ANONYMOUS
+from handler.server.call import Call
+from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
 from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, failed, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One request of one caller."""
-
-    request: Request
-    caller: Caller
-    note: Callable[..., None]  # adds facts to the request's line in the log
-    deadline: float = math.inf  # when an answer has to be there, on the clock of time.monotonic
-    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether no credential came with it."""
-        return self.caller.principal == ANONYMOUS
 
 
 async def answer(call: Call) -> JSONObject:

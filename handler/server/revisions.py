@@ -25,6 +25,8 @@ LIST_TTL_MS = 60_000
 _META_PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+CLIENT_INFO = f"{_META_PREFIX}clientInfo"
+LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
 def is_modern(revision: str) -> bool:
