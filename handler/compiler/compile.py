@@ -27,6 +27,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.upstream_auth import judge_passthrough
 from handler.compiler.ways_around import doubt_ways_around
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
@@ -83,6 +84,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     access = read_access(config.access, config.identity)
     identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
     if author.schema is None:
         read_operations(executables, files, author, problems)
         raise problems.error()
