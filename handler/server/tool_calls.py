@@ -6,7 +6,15 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.errors import CallError, CredentialRequired, InvalidArguments, ToolError, ToolNotFound, UpstreamError
+from handler.errors import (
+    CallError,
+    CredentialRequired,
+    DeadlinePassed,
+    InvalidArguments,
+    ToolError,
+    ToolNotFound,
+    UpstreamError,
+)
 from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.server.call import Call
 from handler.server.scopes import require_scopes
@@ -87,7 +95,7 @@ async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> 
         case CatalogTool():
             return await _call_catalog(call, tool, arguments)
         case PrescribedTool() | GraphQLTool():
-            return await call_tool(call.caller, tool, arguments, on_failure=on_failure)
+            return await call_tool(call, tool, arguments, on_failure=on_failure)
 
 
 async def _find(call: Call, name: str) -> Tool | CodeKit:
@@ -151,5 +159,5 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, A
 
 def _note_failure(call: Call, failure: Exception) -> None:
     """What was asked of the API or of an author's code was allowed, whatever came of it."""
-    refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | ToolError)
+    refused = isinstance(failure, CallError) and not isinstance(failure, DeadlinePassed | UpstreamError | ToolError)
     call.note(decision="refused" if refused else "allowed", reason=type(failure).__name__)
