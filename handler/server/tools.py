@@ -10,7 +10,6 @@ from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Too
 from handler.errors import (
     CallError,
     ConsentRequired,
-    CredentialRequired,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -23,7 +22,6 @@ from handler.server.caller import Caller
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS
 from handler.server.upstream import GraphQLRequest, execute
 
 
@@ -87,9 +85,7 @@ async def find_tool(caller: Caller, name: str) -> Tool:
     tool = caller.endpoint.tools.get(name)
     if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
         return tool
-    if caller.principal == ANONYMOUS and caller.endpoint.bundle.identity.exists:
-        raise CredentialRequired
-    raise ToolNotFound(name)
+    raise caller.missing(ToolNotFound(name))
 
 
 async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
