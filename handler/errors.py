@@ -29,10 +29,13 @@
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
+        ConsentImpossible       the caller's user cannot be asked where the call came in
+        ConsentDeclined         the caller's user was asked, and did not agree
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
+        DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
           GraphQLErrors         the API's, of a request that a tool in Python sent
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
@@ -294,6 +297,28 @@ class ConsentRequired(CallError):
         self.say = say
 
 
+class ConsentImpossible(CallError):
+    """A call of a tool whose user has to be asked, over what cannot ask them."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
+            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+        )
+        self.tool = tool
+
+
+class ConsentDeclined(CallError):
+    """A call that its user was asked about, and did not agree to."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because your user was asked about this call of {tool} and did not agree. "
+            "Do not repeat it unless they ask for it."
+        )
+        self.tool = tool
+
+
 class ValuesRefused(CallError):
     """A policy compares variables with who calls, and they do not match. Which ones is the author's matter."""
 
@@ -349,6 +374,13 @@ class DocumentRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class DeadlinePassed(CallError):
+    """A call is given up, so that its caller gets an answer at all."""
+
+    def __init__(self) -> None:
+        super().__init__("The call took too long and was given up. Ask for less, or try later.")
 
 
 class ToolError(CallError):

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import AccessError, CallError, InvalidParams, McpError, UpstreamError
+from handler.errors import AccessError, CallError, DeadlinePassed, InvalidParams, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.completion import complete
@@ -169,12 +169,12 @@ async def _call_tool(call: Call) -> JSONObject:
     call.note(decision="allowed")
     if isinstance(tool, CodeTool | CatalogTool):
         raise NotImplementedError(tool.name)
-    return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
+    return await call_tool(call, tool, arguments, on_failure=partial(_note_failure, call))
 
 
 def _note_failure(call: Call, failure: CallError) -> None:
-    """The API's failure is no refusal of ours: the call was allowed, and sent."""
-    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    """The API's failure, or its slowness, is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError | DeadlinePassed) else "refused"
     call.note(decision=decision, reason=type(failure).__name__)
 
 
