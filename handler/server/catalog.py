@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle import CatalogTool, CodePrompt, CodeResource, JSONObject, Prompt, Resource
+from handler.bundle import CatalogTool, JSONObject
 from handler.errors import ToolError
 from handler.json_shape import to_json_bytes
-from handler.policy import Judgement
 from handler.server.call import Call
 from handler.server.payload import TOO_LARGE, fits
+from handler.server.prompts import prompts_for
+from handler.server.resources import resources_for, templates_for
 from handler.server.tool_calls import usable_tools
-from handler.tools.finding import Listed, Sections, find_in_catalog
+from handler.tools.finding import Sections, find_in_catalog
 
 
 async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -32,21 +33,9 @@ async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, An
 
 
 async def _sections(call: Call) -> Sections:
-    bundle, judgement = call.caller.endpoint.bundle, call.caller.judgement
-    prompts = [_listed(each) for each in bundle.prompts if _may_use(each, judgement)]
-    resources = [_listed(each) for each in bundle.resources if _may_use(each, judgement)]
     return {
         "tools": [each async for each in usable_tools(call)],
-        "prompts": prompts,
-        "resources": [each for each in resources if "uri" in each.entry],
-        "resource_templates": [each for each in resources if "uriTemplate" in each.entry],
+        "prompts": await prompts_for(call.caller),
+        "resources": await resources_for(call.caller),
+        "resource_templates": await templates_for(call.caller),
     }
-
-
-def _may_use(each: Prompt | Resource, judgement: Judgement) -> bool:
-    return not isinstance(each, CodePrompt | CodeResource) or judgement.meets(each.mask)
-
-
-def _listed(each: Prompt | Resource) -> Listed:
-    hidden = isinstance(each, CodePrompt | CodeResource) and each.hidden
-    return Listed(entry=each.entry, hidden=hidden)

@@ -87,9 +87,9 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
         McpError: it failed, of which nobody but the log is told more.
         Rejected: it asks for what the client cannot give.
     """
-    what = f"Resource {uri:.200}"
+    own = resource.entry.get("uri") or resource.entry["uriTemplate"]
+    what = f"Resource {own}"
     try:
-        own = resource.entry.get("uri") or resource.entry["uriTemplate"]
         found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
         definition = _published(found, resource.digest, what)
         return _answer(call, await run_resource(definition, uri, context_of(call)))

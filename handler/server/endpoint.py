@@ -18,6 +18,7 @@ from handler.bundle import (
     JSONObject,
     PersistedOperation,
     PrescribedTool,
+    Prompt,
     Tool,
 )
 from handler.bundle_json import index_key
@@ -75,6 +76,7 @@ class Endpoint:
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
+        self.prompts: Mapping[str, Prompt] = {prompt.name: prompt for prompt in bundle.prompts}
         self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
             document.id: (*document.operations, *self._operations_of(document.tools))
             for document in bundle.graphql.documents

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError, ToolNotFound
+from handler.errors import AccessError, NotFound, ResourceNotFound
 from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
@@ -39,7 +39,7 @@ from handler.server.inbound import (
 from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
-from handler.server.revisions import is_modern
+from handler.server.revisions import is_modern, resource_not_found_code
 from handler.server.services import Services
 
 DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
@@ -71,7 +71,7 @@ class McpRoute:
                 return Response(status_code=202)
             request = message
             return await _answer(http_call, request, caller)
-        except (Rejected, ToolNotFound) as exc:
+        except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
             denial = deny(http_call, exc)
@@ -146,9 +146,9 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         rejected = item
     except Rejected as exc:
         rejected = exc
-    except ToolNotFound as exc:
+    except NotFound as exc:
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
-        return _item_error(item, INVALID_PARAMS, str(exc))
+        return _item_error(item, _not_found_code(exc, item), str(exc))
     except AccessError as exc:
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
         return _item_error(item, DENIED, str(exc))
@@ -165,10 +165,16 @@ def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject
     return {"jsonrpc": "2.0", "id": item.id, "error": {"code": code, "message": message}}
 
 
-def _rejection(http_call: HttpCall, reason: Rejected | ToolNotFound, request: Request | None) -> Response:
-    if isinstance(reason, ToolNotFound):
+def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int:
+    if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
+        return resource_not_found_code(request.revision)
+    return INVALID_PARAMS
+
+
+def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
+    if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        error = Rejected(INVALID_PARAMS, str(reason), id=request.id if request else None)
+        error = Rejected(_not_found_code(reason, request), str(reason), id=request.id if request else None)
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason

@@ -18,7 +18,7 @@ from handler.errors import (
 from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.server.call import Call
 from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, entry_of, failed, find_tool, list_entries, unknown_tool
+from handler.server.tools import call_tool, entry_of, failed, find_tool, list_entries
 from handler.tools.finding import Listed
 
 KINDS: Mapping[type[Tool], str] = {
@@ -112,7 +112,7 @@ async def _find(call: Call, name: str) -> Tool | CodeKit:
         from handler.server.code import may_use
 
         if not may_use(call, tool):
-            raise unknown_tool(call.caller, name)
+            raise call.caller.missing(ToolNotFound(name))
     return tool
 
 
