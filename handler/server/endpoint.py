@@ -97,6 +97,20 @@ class Endpoint:
         }
 
     @cached_property
+    def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
+        """The persisted operations by their names."""
+        found: dict[str, tuple[PersistedOperation, ...]] = {}
+        for persisted in (each for document in self.documents.values() for each in document):
+            name = persisted.operation.name
+            found[name] = (*found.get(name, ()), persisted)
+        return found
+
+    @cached_property
+    def asks_for_consent(self) -> bool:
+        """Whether any way to write asks for the consent of a caller's user."""
+        return any(tool.options.confirm for tool in self.bundle.tools)
+
+    @cached_property
     def everybody(self) -> Judgement:
         """What holds for whoever brings no credential."""
         return Judgement(self.bundle.conditions, claims=None)

@@ -20,17 +20,20 @@ from handler.server.entrance import (
     identify_caller,
     json_response,
     read_body,
+    sign_in_headers,
 )
 from handler.server.event_stream import EVENT_STREAM, accepted_kinds, event_stream
 from handler.server.inbound import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    OWN_ERROR,
     REASONS,
     Item,
     Notification,
     Rejected,
     Request,
+    SignInRequired,
     classify,
 )
 from handler.server.methods import answer
@@ -153,7 +156,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         note(http_call.scope, failure=exc)
         facts.update(outcome="failed")
         return _item_error(item, INTERNAL_ERROR, "Internal error")
-    facts.update(outcome="rejected", reason=REASONS[rejected.code])
+    facts.update(outcome="rejected", reason=REASONS.get(rejected.code, OWN_ERROR))
     return _item_error(item, rejected.code, rejected.message)
 
 
@@ -173,19 +176,21 @@ def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Reques
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
         error = Rejected(_not_found_code(reason, request), str(reason), id=request.id if request else None)
     else:
-        note(http_call.scope, outcome="rejected", reason=REASONS[reason.code])
+        note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
-    return _error_response(error, legacy=request is not None and not is_modern(request.revision))
+    headers = sign_in_headers(http_call) if isinstance(error, SignInRequired) else {}
+    return _error_response(error, legacy=request is not None and not is_modern(request.revision), headers=headers)
 
 
-def _error_response(error: Rejected, *, legacy: bool = False) -> Response:
+def _error_response(error: Rejected, *, legacy: bool = False, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON-RPC error. Without a readable id the member is left out: the schema has no null there.
 
-    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own.
+    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
+    they have to sign in, all of them read from the status.
     """
     body: JSONObject = {"code": error.code, "message": error.message}
     if error.facts is not None:
         body["data"] = error.facts
     identifier = {} if error.id is None else {"id": error.id}
-    status = 200 if legacy or error.code == INTERNAL_ERROR else error.status
-    return json_response({"jsonrpc": "2.0", **identifier, "error": body}, status=status)
+    status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
+    return json_response({"jsonrpc": "2.0", **identifier, "error": body}, status=status, headers=headers)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import Any, TypeVar
 
-from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import AccessError, CallError, DeadlinePassed, InvalidParams, McpError, UpstreamError
+from handler.bundle import JSONObject
+from handler.errors import AccessError, AuthenticationRequired, InvalidParams, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.caller import Caller
+from handler.server.challenges import signing_in_helps
 from handler.server.completion import complete
-from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
+from handler.server.inbound import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Rejected,
+    SignInRequired,
+)
 from handler.server.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.resources import fixed_contents, has_resources, read_resource, resources_for, templates_for
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, capabilities_of, is_modern, negotiate, shape
-from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, failed, find_tool, list_entries
+from handler.server.tool_calls import call_any_tool, list_tools
+from handler.server.tools import list_entries
 from handler.tools.finding import Listed
 
 T = TypeVar("T")
+
+STATUSES: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
+"""The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
 
 
 async def answer(call: Call) -> JSONObject:
@@ -40,7 +50,15 @@ async def answer(call: Call) -> JSONObject:
     try:
         return shape(await method(call), request.revision)
     except McpError as exc:
-        raise Rejected(exc.code, exc.message, id=request.id, facts=exc.data) from exc
+        raise _rejection(call, exc) from exc
+
+
+def _rejection(call: Call, reason: McpError) -> Rejected:
+    """An error that a tool in Python gave, or one about what it was sent."""
+    if isinstance(reason, AuthenticationRequired) and signing_in_helps(call.caller):
+        return SignInRequired(reason.code, reason.message, id=call.request.id)
+    status = STATUSES.get(reason.code, 200)
+    return Rejected(reason.code, reason.message, id=call.request.id, status=status, facts=reason.data)
 
 
 def _offered(call: Call) -> list[str]:
@@ -79,8 +97,7 @@ async def _discover(call: Call) -> JSONObject:
 
 async def _list_tools(call: Call) -> JSONObject:
     _refuse_cursor(call)
-    caller = call.caller
-    entries = await list_entries(caller.endpoint, caller.judgement)
+    entries = await list_tools(call)
     return cacheable({"tools": entries}, call.request.revision, public=await _is_public(call, entries))
 
 
@@ -129,7 +146,7 @@ async def _read_resource(call: Call) -> JSONObject:
     try:
         result = await read_resource(call, uri)
     except UpstreamError as exc:
-        _note_failure(call, exc)
+        call.note(decision="allowed", reason=type(exc).__name__)
         raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
     if result.get("resultType") == "input_required":
         return result
@@ -160,28 +177,13 @@ async def _call_tool(call: Call) -> JSONObject:
             "Invalid params: expected a name (string) and arguments (object)",
             id=call.request.id,
         )
-    try:
-        tool = await find_tool(call.caller, name)
-    except UpstreamError as exc:
-        _note_failure(call, exc)
-        return failed(exc)
-    require_scopes(tool.name, tool.options.scopes, call.caller.principal)
-    call.note(decision="allowed")
-    if isinstance(tool, CodeTool | CatalogTool):
-        raise NotImplementedError(tool.name)
-    return await call_tool(call, tool, arguments, on_failure=partial(_note_failure, call))
-
-
-def _note_failure(call: Call, failure: CallError) -> None:
-    """The API's failure, or its slowness, is no refusal of ours: the call was allowed, and sent."""
-    decision = "allowed" if isinstance(failure, UpstreamError | DeadlinePassed) else "refused"
-    call.note(decision=decision, reason=type(failure).__name__)
+    return await call_any_tool(call, name, arguments)
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
     """Whether anybody gets the identical list without a credential."""
     endpoint = call.caller.endpoint
-    if endpoint.bundle.access.anonymous != "allow":
+    if endpoint.bundle.access.anonymous != "allow" or any(kit.per_caller for kit in endpoint.bundle.code):
         return False
     return call.anonymous or await list_entries(endpoint, endpoint.everybody) == entries
 

@@ -39,10 +39,11 @@ def find_prompt(caller: Caller, name: str) -> Prompt:
 
 
 async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -> JSONObject:
-    """The ``GetPromptResult`` of a prompt that ``find_prompt`` gave.
+    """The ``GetPromptResult`` of a prompt that ``find_prompt`` gave, or what a function asks first.
 
     Raises:
         InvalidParams: arguments that do not fit.
+        McpError, Rejected: a function says so, or asks for what the client cannot give.
     """
     match prompt:
         case TextPrompt():
@@ -50,7 +51,10 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
             call.note(decision="allowed")
             return result
         case CodePrompt():
-            raise NotImplementedError(prompt.name)
+            from handler.server.code import get_code_prompt
+
+            call.note(decision="allowed")
+            return await get_code_prompt(call, prompt, arguments)
 
 
 def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, str]:
