@@ -39,11 +39,11 @@ def find_prompt(caller: Caller, name: str) -> Prompt:
 
 
 async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -> JSONObject:
-    """The ``GetPromptResult`` of a prompt that ``find_prompt`` gave, or what it asks first.
+    """The ``GetPromptResult`` of a prompt that ``find_prompt`` gave, or what a function asks first.
 
     Raises:
         InvalidParams: arguments that do not fit.
-        McpError, Rejected: as ``get_code_prompt``.
+        McpError, Rejected: a function says so, or asks for what the client cannot give.
     """
     match prompt:
         case TextPrompt():

@@ -57,17 +57,15 @@ async def templates_for(caller: Caller) -> list[Listed]:
 
 
 async def read_resource(call: Call, uri: str) -> JSONObject:
-    """The ``ReadResourceResult`` of a URI, or what its function asks first.
-
-    A URI is compared as it is: there are no two spellings of one.
+    """The ``ReadResourceResult`` of a URI, or what a function asks first. There are no two spellings of one URI.
 
     Raises:
         ResourceNotFound: there is none for this caller, which is the same whether or not it exists.
         CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
         InsufficientScope: it is the schema of a tool, and the caller's claims lack some of its scopes.
         UpstreamError: the schema cannot be loaded.
-        McpError: it is too large, or as ``read_code_resource``.
-        Rejected: as ``read_code_resource``.
+        McpError: it is too large, or a function says so.
+        Rejected: a function asks for what the client cannot give.
     """
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:

@@ -159,5 +159,5 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, A
 
 def _note_failure(call: Call, failure: Exception) -> None:
     """What was asked of the API or of an author's code was allowed, whatever came of it."""
-    refused = isinstance(failure, CallError) and not isinstance(failure, DeadlinePassed | UpstreamError | ToolError)
+    refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
     call.note(decision="refused" if refused else "allowed", reason=type(failure).__name__)
