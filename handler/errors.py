@@ -32,6 +32,7 @@
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
+        DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
           GraphQLErrors         the API's, of a request that a tool in Python sent
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
@@ -350,6 +351,13 @@ class DocumentRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class DeadlinePassed(CallError):
+    """A call is given up, so that its caller gets an answer at all."""
+
+    def __init__(self) -> None:
+        super().__init__("The call took too long and was given up. Ask for less, or try later.")
 
 
 class ToolError(CallError):

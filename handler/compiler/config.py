@@ -7,14 +7,14 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle import Limits, Upstream
+from handler.bundle import MAX_ANSWER_S, Limits, Upstream
 from handler.compiler.files import CONFIG, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.urls import is_http_url
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars")
+KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions")
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -25,8 +25,8 @@ DOCUMENTS = ("text", "documentId", "apollo")
 GRAPHQL_MODES = ("off", "persisted", "on")
 """What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
 
-FUNCTION_TIMEOUT_S = 29
-"""What template.yaml gives the function: API Gateway waits 30 s."""
+MAX_INSTRUCTIONS_BYTES = 2_048
+"""Of what clients tell their model about the endpoint: a widely used one cuts what is longer."""
 
 FORBIDDEN_HEADERS = frozenset(
     {
@@ -65,6 +65,7 @@ class Config:
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
+    instructions: str
 
 
 def read_config(
@@ -97,6 +98,7 @@ def read_config(
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
+        instructions=_instructions(top, problems),
     )
 
 
@@ -107,6 +109,15 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     name = join(file, f"config.{stage}.yaml")
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _instructions(top: Section, problems: Problems) -> str:
+    text = top.text("instructions").strip()
+    size = len(text.encode())
+    if size > MAX_INSTRUCTIONS_BYTES:
+        sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
+        problems.add(top.place("instructions"), sentence)
+    return text
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
@@ -127,10 +138,10 @@ def _upstream(section: Section, problems: Problems) -> Upstream:
     elif url and not is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
     timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
-    if timeout_s > FUNCTION_TIMEOUT_S:
+    if timeout_s > MAX_ANSWER_S:
         problems.warn(
             section.place("timeout_s"),
-            f'"upstream.timeout_s": the function of the template ends after {FUNCTION_TIMEOUT_S} s, without an answer',
+            f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
         )
     return Upstream(
         url=url,

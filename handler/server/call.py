@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,8 +18,12 @@ class Call:
     request: Request
     caller: Caller
     note: Callable[..., None]  # adds facts to the request's line in the log
-    deadline: float = math.inf  # when an answer has to be there, on the clock of time.monotonic
     notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
+
+    @property
+    def deadline(self) -> float:
+        """When an answer has to be there, on the clock of ``time.monotonic``."""
+        return self.caller.deadline
 
     @property
     def anonymous(self) -> bool:

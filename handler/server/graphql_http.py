@@ -15,6 +15,7 @@ from handler.errors import (
     CallError,
     ConsentImpossible,
     ConsentRequired,
+    DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
     Fault,
@@ -25,6 +26,7 @@ from handler.errors import (
 )
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
+from handler.server.deadlines import before
 from handler.server.documents import (
     Document,
     Prepared,
@@ -103,16 +105,22 @@ class GraphQLRoute:
         caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
-        prepared = await _prepare(http_call, caller, parameters, tool)
-        note(http_call.scope, operation=prepared.kind)
-        if prepared.kind == "mutation":
-            _refuse_mutation(http_call)
-        if prepared.confirm == "required":
-            raise ConsentImpossible(prepared.consent_for)
-        if prepared.confirm and not parameters.confirmed:
-            raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
-        note(http_call.scope, decision="allowed")
-        return await run(caller, prepared)
+        async with before(caller.deadline):
+            prepared = await _prepare(http_call, caller, parameters, tool)
+            note(http_call.scope, operation=prepared.kind)
+            if prepared.kind == "mutation":
+                _refuse_mutation(http_call)
+            _require_consent(prepared, parameters)
+            note(http_call.scope, decision="allowed")
+            return await run(caller, prepared)
+
+
+def _require_consent(prepared: Prepared, parameters: Parameters) -> None:
+    """Nobody can be asked here, so what has to be is refused; where a word is enough, it stands in the extensions."""
+    if prepared.confirm == "required":
+        raise ConsentImpossible(prepared.consent_for)
+    if prepared.confirm and not parameters.confirmed:
+        raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,9 +220,10 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
         case DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
             return _Refusal(status=400, faults=[Fault(str(exc))])
-        case UpstreamError():
+        case UpstreamError() | DeadlinePassed():
+            status = 502 if isinstance(exc, UpstreamError) else 504
             note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
-            return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
+            return _Refusal(status=status, faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
             return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)

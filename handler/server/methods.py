@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import CallError, McpError, UpstreamError
+from handler.errors import CallError, DeadlinePassed, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
@@ -84,8 +84,8 @@ async def _call_tool(call: Call) -> JSONObject:
 
 
 def _note_failure(call: Call, failure: CallError) -> None:
-    """The API's failure is no refusal of ours: the call was allowed, and sent."""
-    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    """The API's failure, or its slowness, is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError | DeadlinePassed) else "refused"
     call.note(decision=decision, reason=type(failure).__name__)
 
 

@@ -22,6 +22,7 @@ from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.consent import Asked, Proposal, ask_consent
+from handler.server.deadlines import before
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
@@ -62,15 +63,17 @@ async def call_tool(
     Raises:
         StateRefused: the call answers a question that was not asked, or not of this call and caller.
     """
+    caller = call.caller
     try:
         if nests_deeper(arguments, MAX_NESTING):
             raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
-        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
-        match tool:
-            case PrescribedTool():
-                return await _call_prescribed(call, tool, arguments)
-            case GraphQLTool():
-                return await _call_graphql(call, tool, arguments)
+        caller.endpoint.validator(tool, caller.judgement).check(arguments)
+        async with before(caller.deadline):
+            match tool:
+                case PrescribedTool():
+                    return await _call_prescribed(call, tool, arguments)
+                case GraphQLTool():
+                    return await _call_graphql(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)

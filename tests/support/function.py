@@ -17,9 +17,8 @@ from mangum import Mangum
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import create_app
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints
-from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -39,6 +38,12 @@ class Context:
     aws_request_id = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
     function_name = "stile"
     memory_limit_in_mb = 1024
+
+    def __init__(self, *, remaining_ms: int = 29_000) -> None:
+        self._remaining_ms = remaining_ms
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._remaining_ms
 
 
 @dataclass(frozen=True)
@@ -73,12 +78,13 @@ class Function:
     handler: Callable[[Any, Any], Any]
     lines: list[dict[str, Any]] = field(default_factory=list)  # what was logged, where the test collects it
     path: str = "/api/customers/mcp"
+    context: Context = field(default_factory=Context)
 
     def send(
         self, method: str, path: str | None = None, *, body: bytes | str = b"", headers: Mapping[str, str] | None = None
     ) -> Answer:
         event = event_for(method, path or self.path, body=body, headers=headers or {})
-        return answer_of(self.handler(event, Context()))
+        return answer_of(self.handler(event, self.context))
 
     def post(self, message: Any, *, path: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """POST a JSON-RPC message (or the bytes of a bad one)."""
@@ -231,5 +237,5 @@ def running_function(
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), log.lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES]), log.lines, f"/{name}/mcp")
     http.close()
