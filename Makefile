@@ -85,6 +85,11 @@ smoke-test: $(VENV)/.stamp
 clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
 	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
+.PHONY: conformance
+conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite, and write its RESULT.md; needs npm
+	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
+	$(VENV)/bin/python -m tests.conformance --write
+
 .PHONY: issuers
 issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
@@ -143,6 +148,13 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@command -v npm >/dev/null || { echo "\`make clients\` installs the MCP Inspector with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
 	@echo "Installing tests/clients/package-lock.json into $(@D) (half a minute or less)"
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
+.stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make conformance\` installs the suite with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@echo "Installing tests/conformance/package-lock.json into $(@D) (half a minute or less)"
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
