@@ -79,9 +79,9 @@ def judge(url: str, revision: str, folder: Path) -> Verdict:
 
     With a baseline, the suite takes a warning for a failure, and a scenario of it that passes, too.
     """
+    options = ["--url", url, "--requirements", revision, "--expected-failures", baseline_of(revision), "-o", folder]
     done = subprocess.run(
-        [NODE, PACKAGE / "dist" / "index.js", "server", "--url", url, "--requirements", revision]
-        + ["--expected-failures", baseline_of(revision), "--output-dir", folder],
+        [NODE, PACKAGE / "dist" / "index.js", "server", *options],
         env={"HOME": str(folder)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
