@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.bundle_upstream import Upstream
 from handler.policy import Mask
 from handler.predicates import Predicate
 
@@ -264,17 +265,6 @@ class CodeResource:
 
 
 Resource = FileResource | CodeResource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upstream:
-    """The GraphQL API behind the endpoint. An empty ``url``: none is configured."""
-
-    url: str
-    timeout_s: float
-    max_bytes: int
-    headers: Mapping[str, str]
-    documents: str  # text | documentId | apollo: how an operation is named to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints import Endpoints, Keeping
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
@@ -46,7 +46,11 @@ def local_services(storage: Storage, http: HttpClient, **more: Any) -> Services:
     """
     settings = read_settings({**os.environ, "STILE_BUNDLES": "."})
     return Services(
-        endpoints=Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}")),
+        endpoints=Endpoints(
+            storage,
+            keeping=Keeping(refresh_s=0, max_stale_s=0),
+            on_trouble=lambda name, exc: complain(f"{name}: {exc}"),
+        ),
         http=http,
         tokens=TokenVerifier(http, secrets=settings.secrets),
         states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)]),

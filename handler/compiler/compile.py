@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle
+from handler.bundle import Bundle, Identity
 from handler.compiler.access import Policies, Rule, doubt_exceptions, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
 from handler.compiler.conditions import Conditions
@@ -29,6 +29,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.upstream_auth import judge_passthrough
 from handler.compiler.ways_around import doubt_ways_around
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
@@ -84,7 +85,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     access = read_access(config.access, config.identity)
-    identity = read_identity(config.identity, problems)
+    identity = _identity(config, problems)
     if author.schema is None:
         read_operations(executables, files, author, problems)
         read_content(files, project, config, Conditions(), problems)
@@ -133,6 +134,12 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         warnings=problems.warnings,
         client_warnings=clients.warnings,
     )
+
+
+def _identity(config: Config, problems: Problems) -> Identity:
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
+    return identity
 
 
 def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:

@@ -110,17 +110,12 @@ class GraphQLRoute:
             note(http_call.scope, operation=prepared.kind)
             if prepared.kind == "mutation":
                 _refuse_mutation(http_call)
-            _require_consent(prepared, parameters)
+            if prepared.confirm == "required":
+                raise ConsentImpossible(prepared.consent_for)
+            if prepared.confirm and not parameters.confirmed:
+                raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
             note(http_call.scope, decision="allowed")
             return await run(caller, prepared)
-
-
-def _require_consent(prepared: Prepared, parameters: Parameters) -> None:
-    """Nobody can be asked here, so what has to be is refused; where a word is enough, it stands in the extensions."""
-    if prepared.confirm == "required":
-        raise ConsentImpossible(prepared.consent_for)
-    if prepared.confirm and not parameters.confirmed:
-        raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

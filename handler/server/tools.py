@@ -63,12 +63,11 @@ async def call_tool(
     Raises:
         StateRefused: the call answers a question that was not asked, or not of this call and caller.
     """
-    caller = call.caller
     try:
         if nests_deeper(arguments, MAX_NESTING):
             raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
-        caller.endpoint.validator(tool, caller.judgement).check(arguments)
-        async with before(caller.deadline):
+        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        async with before(call.caller.deadline):
             match tool:
                 case PrescribedTool():
                     return await _call_prescribed(call, tool, arguments)

@@ -33,7 +33,7 @@ def serving(compiled: Compiled, **services: Any) -> Iterator[str]:
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
-    endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
+    endpoints = Endpoints(storage, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
     with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
