@@ -8,13 +8,14 @@ from types import MappingProxyType
 import yaml
 
 from handler.bundle import Limits, Upstream
+from handler.compiler.code_config import CodeConfig, read_code_config
 from handler.compiler.files import CONFIG, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.urls import is_http_url
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars")
+KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "code", "catalog")
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -65,6 +66,7 @@ class Config:
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
+    code: CodeConfig
 
 
 def read_config(
@@ -97,6 +99,7 @@ def read_config(
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
+        code=read_code_config(top, problems),
     )
 
 
