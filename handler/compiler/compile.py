@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle
+from handler.bundle import Bundle, Identity
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.access import Rule, read_access
 from handler.compiler.api import Api, read_api, refuse_what_needs_a_schema
@@ -15,13 +15,17 @@ from handler.compiler.clients import doubt_for_clients
 from handler.compiler.code_access import Grounds
 from handler.compiler.code_tools import NO_CODE, Code, read_code
 from handler.compiler.config import Config, read_config
+from handler.compiler.content import Content, read_content
 from handler.compiler.declaration import MadeTool
 from handler.compiler.files import CONFIG, ENTRY, EndpointFiles
 from handler.compiler.identity import read_identity
 from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
-from handler.compiler.project import read_project
+from handler.compiler.project import Project, read_project
+from handler.compiler.prompts import PROMPTS_FOLDER
+from handler.compiler.resources import RESOURCES_FOLDER
 from handler.compiler.tools import judge_tools
+from handler.compiler.upstream_auth import judge_passthrough
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
 
@@ -82,7 +86,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     problems.entry = project.path(ENTRY)
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     access = read_access(config.access, config.identity)
-    identity = read_identity(config.identity, problems)
+    identity = _identity(config, problems)
     if config.code.named and not files.exists(project.path(ENTRY)):
         problems.entry = project.path(CONFIG)
         refuse_what_needs_a_schema(project, files, config, problems)
@@ -94,7 +98,8 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         policies=bool(config.access.sections("policies")),
         anonymous=access.anonymous == "allow",
     )
-    code = _code(config, grounds, environ, problems)
+    content = read_content(files, project, config, api.conditions, problems)
+    code = _code(config, grounds, environ, problems, taken=_taken(project, content))
     made = (*api.tools, *code.tools)
     judge_tools(made, problems)
     problems.raise_if_any()
@@ -112,9 +117,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         identity=identity,
         graphql=api.graphql,
         code=code.kits,
-        prompts=code.prompts,
-        resources=code.resources,
-        instructions="",
+        prompts=(*content.prompts, *code.prompts),
+        resources=(*content.resources, *code.resources),
+        instructions=config.instructions,
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
@@ -131,10 +136,25 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     )
 
 
-def _code(config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems) -> Code:
+def _identity(config: Config, problems: Problems) -> Identity:
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
+    return identity
+
+
+def _code(
+    config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems, *, taken: Mapping[str, Place]
+) -> Code:
     try:
         modules = read_code_modules(environ) if config.code.named else ()
     except SettingsError as exc:
         problems.add(config.code.at, str(exc))
         return NO_CODE
-    return read_code(config.code, grounds, modules=modules, problems=problems)
+    return read_code(config.code, grounds, problems, modules=modules, taken=taken)
+
+
+def _taken(project: Project, content: Content) -> dict[str, Place]:
+    """Where prompts and resources from files stand."""
+    prompts = {f"prompt {each.name}": Place(project.path(PROMPTS_FOLDER)) for each in content.prompts}
+    resources = {f"resource {each.entry['uri']}": Place(project.path(RESOURCES_FOLDER)) for each in content.resources}
+    return prompts | resources

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -19,7 +20,9 @@ class Caller:
     judgement: Judgement
     services: Services
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
+    deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    request_id: str = ""  # as the log has it
 
     @property
     def http(self) -> HttpClient:

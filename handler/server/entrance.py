@@ -15,10 +15,11 @@ from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential
+from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
-from handler.server.request_log import note
+from handler.server.request_log import note, request_id
 from handler.server.services import Services
 
 MAX_BODY_BYTES = 1_048_576
@@ -73,7 +74,9 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         principal=principal,
         judgement=endpoint.judgement_of(principal),
         services=services,
+        deadline=deadline_of(http_call.scope),
         headers=dict(http_call.headers),
+        request_id=request_id(http_call.scope),
     )
 
 

@@ -28,6 +28,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 DENIED = -32001
 """An item of a batch that its caller may not have: a whole request would be 401 or 403."""
@@ -39,6 +40,7 @@ REASONS: Mapping[int, str] = {
     INVALID_PARAMS: "InvalidParams",
     INTERNAL_ERROR: "InternalError",
     HEADER_MISMATCH: "HeaderMismatch",
+    MISSING_CAPABILITY: "MissingCapability",
     UNSUPPORTED_VERSION: "UnsupportedVersion",
 }
 """What the log says of a rejected message, as its error may repeat what the caller wrote."""

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -11,6 +11,7 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import JSONObject
 from handler.errors import AccessError, ToolNotFound
 from handler.json_shape import to_json_bytes
+from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
@@ -20,6 +21,7 @@ from handler.server.entrance import (
     json_response,
     read_body,
 )
+from handler.server.event_stream import EVENT_STREAM, accepted_kinds, event_stream
 from handler.server.inbound import (
     DENIED,
     INTERNAL_ERROR,
@@ -31,7 +33,7 @@ from handler.server.inbound import (
     Request,
     classify,
 )
-from handler.server.methods import Call, answer
+from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern
@@ -84,30 +86,37 @@ def _refuse_media_types(http_call: HttpCall) -> None:
     kind = http_call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
         raise HTTPException(415, "expected Content-Type: application/json")
-    if not _takes_json(http_call.headers.get("accept", "*/*")):
+    if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
         raise HTTPException(406, "answers are application/json")
 
 
-def _takes_json(accept: str) -> bool:
-    kinds = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
-    return bool(kinds & {JSON, "application/*", "*/*"})
+def _accepted(http_call: HttpCall) -> set[str]:
+    return accepted_kinds(http_call.headers.get("accept", ""))
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    return json_response(await _result(request, caller, partial(note, http_call.scope)))
+    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    answered = await _result(call)
+    if call.notifications and EVENT_STREAM in _accepted(http_call):
+        events = event_stream(request, call.notifications, answered)
+        if events is not None:
+            return Response(events, media_type=EVENT_STREAM)
+    return json_response(answered)
 
 
-async def _result(request: Request, caller: Caller, note_call: Callable[..., None]) -> JSONObject:
-    tool = request.params.get("name")
-    if request.method == "tools/call" and isinstance(tool, str):
-        note_call(tool=tool)
-    result = await answer(Call(request=request, caller=caller, note=note_call))
-    note_call(outcome="tool_error" if result.get("isError") else "ok")
-    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+async def _result(call: Call) -> JSONObject:
+    tool = call.request.params.get("name")
+    if call.request.method == "tools/call" and isinstance(tool, str):
+        call.note(tool=tool)
+    result = await answer(call)
+    call.note(outcome="tool_error" if result.get("isError") else "ok")
+    return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
     """One answer for all, in the order of the requests. What is denied or fails is the error of its item alone.
+
+    Of what calls tell before their answers, nothing is sent: the answer is an array.
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
@@ -130,7 +139,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
     try:
         if isinstance(item, Request):
-            return await _result(item, caller, facts.update)
+            return await _result(Call(request=item, caller=caller, note=facts.update))
         rejected = item
     except Rejected as exc:
         rejected = exc

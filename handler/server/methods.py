@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import CallError, UpstreamError
-from handler.server.caller import Caller
-from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected, Request
-from handler.server.principal import ANONYMOUS
+from handler.errors import CallError, DeadlinePassed, McpError, UpstreamError
+from handler.server.call import Call
+from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
 from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, failed, find_tool, list_entries
 
 CAPABILITIES: JSONObject = {"tools": {}}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """One request of one caller."""
-
-    request: Request
-    caller: Caller
-    note: Callable[..., None]  # adds facts to the request's line in the log
-    deadline: float = math.inf  # when an answer has to be there, on the clock of time.monotonic
-    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
-
-    @property
-    def anonymous(self) -> bool:
-        """Whether no credential came with it."""
-        return self.caller.principal == ANONYMOUS
 
 
 async def answer(call: Call) -> JSONObject:
@@ -50,7 +31,10 @@ async def answer(call: Call) -> JSONObject:
     method = methods.get(request.method)
     if method is None:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
-    return shape(await method(call), request.revision)
+    try:
+        return shape(await method(call), request.revision)
+    except McpError as exc:
+        raise Rejected(exc.code, exc.message, id=request.id, facts=exc.data) from exc
 
 
 async def _initialize(call: Call) -> JSONObject:
@@ -96,12 +80,12 @@ async def _call_tool(call: Call) -> JSONObject:
     call.note(decision="allowed")
     if isinstance(tool, CodeTool | CatalogTool):
         raise NotImplementedError(tool.name)
-    return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
+    return await call_tool(call, tool, arguments, on_failure=partial(_note_failure, call))
 
 
 def _note_failure(call: Call, failure: CallError) -> None:
-    """The API's failure is no refusal of ours: the call was allowed, and sent."""
-    decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
+    """The API's failure, or its slowness, is no refusal of ours: the call was allowed, and sent."""
+    decision = "allowed" if isinstance(failure, UpstreamError | DeadlinePassed) else "refused"
     call.note(decision=decision, reason=type(failure).__name__)
 
 

@@ -5,6 +5,7 @@ Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revision
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from handler import __version__
@@ -25,6 +26,8 @@ LIST_TTL_MS = 60_000
 _META_PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+CLIENT_INFO = f"{_META_PREFIX}clientInfo"
+LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
 def is_modern(revision: str) -> bool:
@@ -35,6 +38,15 @@ def is_modern(revision: str) -> bool:
 def negotiate(asked: object) -> str:
     """The revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
     return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
+
+
+def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
+    """The least level of the log messages that a request asks for; ``None``: it wants none.
+
+    Before 2026-07-28 a method said it for all that followed, which nothing here remembers.
+    """
+    level = meta.get(LOG_LEVEL)
+    return level if is_modern(revision) and isinstance(level, str) else None
 
 
 def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
+from handler.errors import DeadlinePassed, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.server.caller import Caller
@@ -42,6 +43,7 @@ class GraphQLRequest:
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
+    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
 
 
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
@@ -51,6 +53,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
 
     Raises:
         UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
+        DeadlinePassed: the caller's time was over before.
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
@@ -62,16 +65,25 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT},
+        headers={**upstream.headers, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
-        timeout_s=upstream.timeout_s,
+        timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
     return _response(await _send(caller.http, request))
+
+
+def _allowed_s(caller: Caller) -> float:
+    """How long the API may take: what its owner says, or what is left of the call's time."""
+    left_s = caller.deadline - time.monotonic()
+    if left_s <= 0:
+        raise DeadlinePassed
+    return min(caller.endpoint.bundle.upstream.timeout_s, left_s)
 
 
 def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
@@ -94,7 +106,9 @@ async def _send(http: HttpClient, request: HttpRequest) -> HttpResponse:
     try:
         return await http.send_async(request)
     except HttpTimeout as exc:
-        raise UpstreamError(f"The API did not answer within {exc.timeout_s:g} s. Ask for less, or try later.") from exc
+        raise UpstreamError(
+            f"The API did not answer within {exc.timeout_s:.3g} s. Ask for less, or try later."
+        ) from exc
     except HttpTooLarge as exc:
         raise UpstreamError(
             f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."

@@ -16,9 +16,9 @@ from mangum import Mangum
 
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import create_app
-from handler.server.endpoints import Endpoints
-from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.instant import Instant, now
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -38,6 +38,12 @@ class Context:
     aws_request_id = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
     function_name = "stile"
     memory_limit_in_mb = 1024
+
+    def __init__(self, *, remaining_ms: int = 29_000) -> None:
+        self._remaining_ms = remaining_ms
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._remaining_ms
 
 
 @dataclass(frozen=True)
@@ -72,12 +78,13 @@ class Function:
     handler: Callable[[Any, Any], Any]
     lines: list[dict[str, Any]] = field(default_factory=list)  # what was logged, where the test collects it
     path: str = "/api/customers/mcp"
+    context: Context = field(default_factory=Context)
 
     def send(
         self, method: str, path: str | None = None, *, body: bytes | str = b"", headers: Mapping[str, str] | None = None
     ) -> Answer:
         event = event_for(method, path or self.path, body=body, headers=headers or {})
-        return answer_of(self.handler(event, Context()))
+        return answer_of(self.handler(event, self.context))
 
     def post(self, message: Any, *, path: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """POST a JSON-RPC message (or the bytes of a bad one)."""
@@ -211,7 +218,8 @@ class Log:
 def running_function(
     *compiled: Compiled,
     storage: Storage | None = None,
-    refresh_s: float = 60,
+    keeping: Keeping | None = None,
+    instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,
     **services: Any,
 ) -> Iterator[Function]:
@@ -222,12 +230,12 @@ def running_function(
         SESSION.keep("a secret that a bundle refers to", secret)
     log = Log()
     http = HttpClient()
-    endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
+    endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=log.write_line,
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), log.lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES]), log.lines, f"/{name}/mcp")
     http.close()
