@@ -19,6 +19,7 @@ from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
@@ -47,6 +48,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         public_url=settings.public_url,
         states=RequestStates(settings.state_keys),
         code_modules=settings.code_modules,
+        outgoing=outgoing_services(settings, environ, http),
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.

@@ -16,7 +16,7 @@ from handler.compiler.costs import with_list_sizes
 from handler.compiler.declaration import MadeTool
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.external import ExternalSchema
-from handler.compiler.files import ENTRY, EndpointFiles
+from handler.compiler.files import ENTRY, ENV_FILE, EndpointFiles
 from handler.compiler.hiding import Consequences
 from handler.compiler.identity import read_identity
 from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
@@ -44,6 +44,7 @@ class Compiled:
     documents: tuple[PersistedDocument, ...]
     rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
     warnings: tuple[Problem, ...]
+    env_file: Path  # which may have secrets to try the endpoint with, and need not be there
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
 
@@ -130,6 +131,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         rules=(*policies.rules, *_rules_of_directives(author)),
         warnings=problems.warnings,
         client_warnings=clients.warnings,
+        env_file=folder / project.path(ENV_FILE),
     )
 
 

@@ -73,6 +73,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         principal=principal,
         judgement=endpoint.judgement_of(principal),
         services=services,
+        credential=presented.bearer if principal.kind == "token" else "",
         headers=dict(http_call.headers),
     )
 

@@ -13,10 +13,13 @@ from handler.errors import (
     AccessError,
     BindingMissing,
     CallError,
+    CallerTokenRequired,
+    ClaimMissing,
     ConsentRequired,
     DocumentNotFound,
     DocumentRefused,
     Fault,
+    HeaderRefused,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -59,7 +62,10 @@ METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
     BindingMissing: 400,
+    CallerTokenRequired: 403,
+    ClaimMissing: 403,
     DocumentRefused: 400,
+    HeaderRefused: 400,
     InvalidArguments: 400,
     ConsentRequired: 403,
     ValuesRefused: 403,
@@ -209,10 +215,10 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
             return _Refusal(status=400, faults=[Fault(str(exc))])
         case UpstreamError():
-            note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
+            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
             return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
         case CallError():
-            note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
+            note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
             return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)

@@ -20,6 +20,8 @@ from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
 from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -225,6 +227,7 @@ def running_function(
     log = Log()
     http = HttpClient()
     endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
+    services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=log.write_line,
