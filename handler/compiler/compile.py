@@ -17,7 +17,7 @@ from handler.compiler.code_tools import NO_CODE, Code, read_code
 from handler.compiler.config import Config, read_config
 from handler.compiler.content import Content, read_content
 from handler.compiler.declaration import MadeTool
-from handler.compiler.files import CONFIG, ENTRY, EndpointFiles
+from handler.compiler.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
 from handler.compiler.identity import read_identity
 from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
@@ -42,6 +42,7 @@ class Compiled:
     kit_rules: tuple[Rule, ...]  # what puts masks on toolkits; their coordinates are names of these
     asking: Mapping[str, Place]  # what in Python may ask its client's user, and where it stands
     warnings: tuple[Problem, ...]
+    env_file: Path  # which may have secrets to try the endpoint with, and need not be there
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
@@ -133,6 +134,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         asking=code.asking,
         warnings=problems.warnings,
         client_warnings=clients.warnings,
+        env_file=folder / project.path(ENV_FILE),
     )
 
 

@@ -9,7 +9,7 @@ import yaml
 from handler.bundle import Limits
 from handler.bundle_upstream import Upstream
 from handler.compiler.code_config import CodeConfig, read_code_config
-from handler.compiler.files import CONFIG, EndpointFiles, join
+from handler.compiler.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.upstream import read_upstream
 from handler.compiler.variables import Variables
@@ -61,7 +61,7 @@ def read_config(
     A value that is the name of a ``STEPZEN_`` variable is replaced by what the variable holds.
     """
     file = join(f"{root}/", CONFIG)
-    variables = Variables(environ, files, join(file, ".env"))
+    variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
     for key in top.accept("deployment", *STEPZEN_BACKENDS):
         if key in STEPZEN_BACKENDS:
