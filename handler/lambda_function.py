@@ -16,9 +16,9 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
-from handler.server.app import create_app
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints, Keeping
-from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
@@ -49,13 +49,13 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         public_url=settings.public_url,
         states=RequestStates(settings.state_keys),
         code_modules=settings.code_modules,
+        outgoing=outgoing_services(settings, environ, http),
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=_write_line)
-    # Any other media type would travel in base64, which not every front door decodes.
-    return Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES])
+    return Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
 
 
 def _preload(endpoints: Endpoints, name: str) -> None:

@@ -12,15 +12,21 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.server.cors import Cors
+from handler.server.deadlines import Deadlines
 from handler.server.endpoints import Endpoints
 from handler.server.entrance import find_endpoint, json_response
+from handler.server.event_stream import EVENT_STREAM
 from handler.server.front_door import FrontDoor, public_url
 from handler.server.graphql_http import GraphQLRoute
+from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.mcp_http import McpRoute
 from handler.server.refusals import refuse
 from handler.server.request_log import RequestLog, WriteLine, note
 from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
 from handler.server.services import Services
+
+TEXT_MEDIA_TYPES = (*MEDIA_TYPES, EVENT_STREAM)
+"""What answers may be. Any other type would travel through Lambda in base64, which not every front door decodes."""
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -37,7 +43,8 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     cors = Cors(_Settled(app, services.endpoints), allowed_origins=services.allowed_origins)
-    return RequestLog(FrontDoor(cors, public_url=services.public_url), write_line=write_line)
+    front_door = FrontDoor(cors, public_url=services.public_url)
+    return RequestLog(Deadlines(front_door), write_line=write_line)
 
 
 class _Settled:
