@@ -158,7 +158,7 @@ def _signed_headers(request: HttpRequest, added: Mapping[str, str]) -> dict[str,
 
 
 def _host_header(url: str) -> str:
-    """What urllib3 sends as ``host``."""
+    """What http.client sends as ``host``."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
