@@ -8,7 +8,6 @@ import secrets
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.commands.console import complain
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
@@ -31,8 +30,8 @@ def local_endpoint(compiled: Compiled) -> Endpoint:
 def stored(compiled: Compiled) -> MemoryStorage:
     """A storage that has one endpoint."""
     storage = MemoryStorage()
-    storage.write(index_key(compiled.bundle.index), compiled.index)
-    storage.write(bundle_key(compiled.bundle.endpoint), write_bundle(compiled.bundle))
+    for key, content in compiled.objects():
+        storage.write(key, content)
     return storage
 
 

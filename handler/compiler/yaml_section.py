@@ -152,15 +152,14 @@ class Section:
         node = self._values.get(key)
         return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
+    def is_mapping(self, key: str) -> bool:
+        return isinstance(self._values.get(key), yaml.MappingNode)
+
     def is_variable(self, key: str) -> bool:
         """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
         node = self._values.get(key)
         named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
         return named and self._variables is not None
-
-    def is_mapping(self, key: str) -> bool:
-        """Whether a mapping stands below a key."""
-        return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
@@ -219,11 +218,13 @@ class Section:
             self.refuse(key, "a mapping of keys to values")
         return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
 
-    def sections(self, key: str) -> list[Section]:
-        """The mappings in the list below a key."""
-        nodes = self._items(key)
+    def sections(self, key: str, *, short: str = "") -> list[Section]:
+        """The mappings in the list below a key. With ``short``, a text is one that says only this."""
         found = []
-        for place, node in enumerate(nodes):
+        for place, given in enumerate(self._items(key)):
+            node, at = given, given.start_mark
+            if short and isinstance(given, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
             if isinstance(node, yaml.MappingNode):
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:

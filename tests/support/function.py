@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
@@ -193,11 +192,10 @@ def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def store(storage: Storage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
-        bundle = write_bundle(one.bundle)
         SESSION.note(Output.INDEX, one.index)
-        SESSION.note(Output.BUNDLE, bundle)
-        storage.write(index_key(one.bundle.index), one.index)
-        storage.write(bundle_key(one.bundle.endpoint), bundle)
+        for key, content in one.objects():
+            SESSION.note(Output.BUNDLE, content)
+            storage.write(key, content)
 
 
 class Log:
