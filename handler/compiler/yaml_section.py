@@ -152,9 +152,6 @@ class Section:
         node = self._values.get(key)
         return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
-    def is_mapping(self, key: str) -> bool:
-        return isinstance(self._values.get(key), yaml.MappingNode)
-
     def is_variable(self, key: str) -> bool:
         """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
         node = self._values.get(key)

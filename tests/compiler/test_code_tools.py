@@ -8,8 +8,8 @@ from handler.bundle import CatalogTool, CodeTool, GraphQLTool
 from handler.bundle_json import read_bundle, write_bundle
 from handler.compiler.compile import Compiled
 from handler.policy import Judgement
-from tests.support.code import Modules, modules
 from tests.support.endpoints import READABLE, compiled, doubted, reported
+from tests.support.modules import Modules, modules
 
 __all__ = ["modules"]
 
@@ -361,3 +361,11 @@ def test_a_kit_with_providers_is_marked(tmp_path: Path, shop: Modules) -> None:
 
     assert bundle.code[0].per_caller
     assert bundle.tools == ()
+
+
+def test_a_prompt_of_the_code_cannot_have_the_name_of_a_file(tmp_path: Path, shop: Modules) -> None:
+    files = {"index.graphql": SCHEMA, "config.yaml": TAKES_IT, "prompts/complaint.md": "Complain.\n"}
+
+    (told,) = reported(tmp_path, files, **shop.environ)
+
+    assert told.endswith(": prompt complaint: one of these stands at prompts too")
