@@ -143,7 +143,10 @@ def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
             options = _options(definition)
             return CodeTool(name=name, entry=entry, kit=kit, digest=digest, mask=mask, options=options)
         case PromptDefinition(name=name, hidden=hidden):
-            return CodePrompt(name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions={})
+            values = definition.completions
+            return CodePrompt(
+                name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions=values
+            )
         case ResourceDefinition(hidden=hidden):
             return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
 
