@@ -9,33 +9,15 @@ import yaml
 from handler.bundle import Limits
 from handler.bundle_upstream import Upstream
 from handler.compiler.code_config import CodeConfig, read_code_config
-<<<<<<< HEAD
-from handler.compiler.files import CONFIG, EndpointFiles, join
-=======
 from handler.compiler.files import CONFIG, ENV_FILE, EndpointFiles, join
->>>>>>> main
 from handler.compiler.problems import Place, Problems
 from handler.compiler.upstream import read_upstream
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
 KEYS = (
-<<<<<<< HEAD
-    "upstream",
-    "limits",
-    "access",
-    "identity",
-    "default_tool",
-    "graphql",
-    "scalars",
-    "instructions",
-    "resources",
-    "code",
-    "catalog",
-=======
     *("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions"),
-    *("code", "catalog"),
->>>>>>> main
+    *("resources", "code", "catalog"),
 )
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
@@ -63,10 +45,7 @@ class Config:
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
     instructions: str
-<<<<<<< HEAD
     resources: Section
-=======
->>>>>>> main
     code: CodeConfig
 
 
@@ -102,10 +81,7 @@ def read_config(
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
-<<<<<<< HEAD
         resources=top.section("resources"),
-=======
->>>>>>> main
         code=read_code_config(top, problems),
     )
 

@@ -158,6 +158,10 @@ class Section:
         named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
         return named and self._variables is not None
 
+    def is_mapping(self, key: str) -> bool:
+        """Whether a mapping stands below a key."""
+        return isinstance(self._values.get(key), yaml.MappingNode)
+
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
         keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
