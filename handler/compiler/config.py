@@ -16,8 +16,17 @@ from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
 KEYS = (
-    *("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions"),
-    *("resources", "code", "catalog"),
+    "upstream",
+    "limits",
+    "access",
+    "identity",
+    "default_tool",
+    "graphql",
+    "scalars",
+    "instructions",
+    "resources",
+    "code",
+    "catalog",
 )
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")

@@ -368,4 +368,4 @@ def test_a_prompt_of_the_code_cannot_have_the_name_of_a_file(tmp_path: Path, sho
 
     (told,) = reported(tmp_path, files, **shop.environ)
 
-    assert told.endswith(": prompt complaint: one of these stands at prompts/complaint.md too")
+    assert told == 'prompts/complaint.md: shop_tools:kit has a prompt named "complaint" too'
