@@ -16,6 +16,7 @@ from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.scopes import require_scopes
 from handler.tools import dispatch
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context
@@ -86,9 +87,9 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
         McpError: it failed, of which nobody but the log is told more.
         Rejected: it asks for what the client cannot give.
     """
-    what = f"Resource {uri:.200}"
+    own = resource.entry.get("uri") or resource.entry["uriTemplate"]
+    what = f"Resource {own}"
     try:
-        own = resource.entry.get("uri") or resource.entry["uriTemplate"]
         found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
         definition = _published(found, resource.digest, what)
         return _answer(call, await run_resource(definition, uri, context_of(call)))
@@ -164,9 +165,15 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
 
 
 def _context(call: Call, definition: ToolDefinition) -> Context:
+    """The context of a call whose caller has the scopes that the code asks for, be they published or not.
+
+    Raises:
+        AccessError: the caller lacks some.
+    """
+    require_scopes(definition.name, definition.options.scopes, call.caller.principal)
     ctx = context_of(call)
-    if call.caller.principal.claims is None and not call.anonymous:
-        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for scopes
+    if call.caller.principal.claims is None:
+        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
     return ctx
 
 

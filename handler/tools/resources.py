@@ -111,7 +111,7 @@ async def run_resource(resource: ResourceDefinition, uri: str, ctx: Context) -> 
     values = resource.values_in(uri) or {}
     context = {resource.signature.context: ctx} if resource.signature.context else {}
     return await answer_of(
-        f"Resource {uri}",
+        f"Resource {resource.uri}",  # and not the one asked for, whose parts are arguments
         partial(resource.function, **values, **context),
         lambda value: {"contents": [_contents(value, uri, resource.mime_type)]},
         ctx,

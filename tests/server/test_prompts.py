@@ -229,7 +229,7 @@ def test_endpoint_without_prompts_has_neither_the_capability_nor_the_methods(tmp
 def test_initialize_names_what_the_endpoint_has(prompts: Function, revision: str) -> None:
     result = prompts.request("initialize", {"protocolVersion": revision}).result
 
-    first = {"tools": {}, "prompts": {}, "resources": {}}
+    first: dict[str, Any] = {"tools": {}, "prompts": {}, "resources": {}}
     assert result["capabilities"] == (first if revision == "2024-11-05" else {**first, "completions": {}})
     oracle.validate_server_result("initialize", revision, result)
 
