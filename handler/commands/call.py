@@ -7,25 +7,25 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle import CONFIRM, CodeTool, JSONObject, PrescribedTool, Tool
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_services, stored
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, ToolNotFound
+from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
 from handler.http import HttpClient
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
-from handler.server.inbound import INVALID_PARAMS, Request
+from handler.server.inbound import INVALID_PARAMS, Rejected, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
 from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
-from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, find_tool
+from handler.server.tool_calls import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
+ACCEPTED: JSONObject = {"action": "accept", "content": {}}
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -108,6 +108,9 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
+    except (McpError, Rejected) as exc:
+        complain(f"The function answers {exc.code}, {exc}")
+        return 1
     if options.json:
         show_json(result)
     elif "inputRequests" in result:
@@ -119,16 +122,15 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
 
 async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, agreed: bool) -> dict[str, Any]:
     """What the tool answers, and where it asks first and the answer is yes, what it answers then."""
-    tool = await find_tool(caller, name)
-    require_scopes(tool.name, tool.options.scopes, caller.principal)
-    if not isinstance(tool, PrescribedTool | GraphQLTool):
-        raise NotImplementedError
-    capabilities: JSONObject = {"elicitation": {}} if tool.options.confirm == "required" else {}
-    params: JSONObject = {"name": tool.name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
-    result = await call_tool(_call_of(caller, params), tool, arguments)
+    tool = caller.endpoint.tools[name]
+    asks = isinstance(tool, CodeTool) or tool.options.confirm == "required"
+    capabilities: JSONObject = {"elicitation": {}} if asks else {}
+    params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
+    result = await call_any_tool(_call_of(caller, params), name, arguments)
     if agreed and "requestState" in result:
-        params |= {"inputResponses": {CONFIRM: AGREED}, "requestState": result["requestState"]}
-        result = await call_tool(_call_of(caller, params), tool, arguments)
+        answers = {key: AGREED if key == CONFIRM else ACCEPTED for key in result.get("inputRequests", {})}
+        params |= {"inputResponses": answers, "requestState": result["requestState"]}
+        result = await call_any_tool(_call_of(caller, params), name, arguments)
     return result
 
 
@@ -168,8 +170,17 @@ def _show(result: Mapping[str, Any]) -> None:
     if not result["content"]:
         show_json(result.get("structuredContent"))
     for block in result["content"]:
+        if block["type"] != "text":
+            show_json(_abridged(block))
+            continue
         text = block["text"]
         try:
             show_json(json.loads(text))
         except ValueError:
             (complain if result.get("isError") else say)(text)
+
+
+def _abridged(block: Mapping[str, Any]) -> dict[str, Any]:
+    """A block as a terminal shows it: of an image, how much there is."""
+    size = {"data": f"{len(block['data'])} characters of base64"} if "data" in block else {}
+    return {**block, **size}

@@ -14,10 +14,10 @@ import pytest
 from handler.bundle import ApiKey
 from handler.compiler.compile import Compiled
 from handler.server.request_state import STATE_S, RequestStates
-from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import META, MODERN, Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, api_key, identified
+from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.secrecy import SESSION
 from tests.tools.cases import case
 

@@ -14,10 +14,10 @@ from handler.bundle import ToolOptions
 from handler.compiler.compile import Compiled
 from handler.policy import HIDDEN
 from handler.server.request_state import RequestStates
-from tests.support.kits import MODULES, OPTIONS, TOOLS, changed_tool, with_kit
 from tests.support.endpoints import compiled
 from tests.support.function import META, Answer, Context, Function, running_function
 from tests.support.identities import HOLDER, identified
+from tests.support.kits import MODULES, OPTIONS, TOOLS, changed_tool, with_kit
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream
 
