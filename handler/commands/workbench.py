@@ -37,6 +37,11 @@ class Workbench:
         """The URL of each endpoint that answers."""
         return {name: self._url(name) for name in sorted(self._served)}
 
+    def env_file(self, name: str) -> Path | None:
+        """Where secrets may stand that an endpoint is tried with."""
+        compiled = self._served.get(name)
+        return compiled.env_file if compiled else None
+
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new endpoints and those below which something changed, and take over what works."""
         self._compiled = self._compile(changed)

@@ -25,7 +25,7 @@ STATE_KEY = SESSION.keep("a key of states", "hT6v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsU")
 OTHER_KEY = SESSION.keep("another key of states", "mB2v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsU")
 SDL = "type Query { a: Int }\ntype Mutation { b: Int }\n"
 CLAIMS = {"iss": "https://idp.example", "sub": "ada"}
-FORMS = {"elicitation": {}}
+FORMS: dict[str, Any] = {"elicitation": {}}
 ACCEPTED = {"nights": {"action": "accept", "content": {"nights": 3}}}
 
 

@@ -19,6 +19,8 @@ from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.instant import Instant, now
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -232,6 +234,7 @@ def running_function(
     log = Log()
     http = HttpClient()
     endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
+    services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=log.write_line,
