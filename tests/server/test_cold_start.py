@@ -176,7 +176,7 @@ def test_missing_setting_stops_the_init_with_a_sentence() -> None:
 
 def test_no_module_of_the_server_names_the_compiler() -> None:
     for half, other in (("server", "compiler"), ("compiler", "server"), ("graph", "server"), ("graph", "compiler")):
-        for file in (ROOT / "handler" / half).glob("*.py"):
+        for file in (ROOT / "handler" / half).rglob("*.py"):
             assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
 
 
