@@ -21,6 +21,10 @@ SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none 
 RSA_BITS = range(2_048, 16_385)
 """How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
 
+MAX_ANSWER_S = 28.0
+"""After how many seconds a call is answered at the latest: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and
+the start of a container counts."""
+
 CONFIRM_LEVELS = ("", "advisory", "required")
 """How firmly a tool asks for its user's consent, the least first."""
 
@@ -201,12 +205,13 @@ class CodeKit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message a role and a text with ``{{argument}}`` where these go."""
+    """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
 
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
     completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+    mask: Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +245,12 @@ class FileResource:
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
     blob: str
+    mask: Mask
+
+    @property
+    def uri(self) -> str:
+        """What it is read by."""
+        return str(self.entry["uri"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -263,6 +263,7 @@ def _text_prompt(raw: JSONObject) -> TextPrompt:
         entry=require(raw, "entry", dict),
         messages=each(raw, "messages", _prompt_message),
         completions=mapping(raw, "completions", _texts),
+        mask=inside("mask", _mask, raw.get("mask")),
     )
 
 
@@ -284,7 +285,10 @@ def _code_prompt(raw: JSONObject) -> CodePrompt:
 
 def _file_resource(raw: JSONObject) -> FileResource:
     return FileResource(
-        entry=require(raw, "entry", dict), text=require(raw, "text", str), blob=require(raw, "blob", str)
+        entry=require(raw, "entry", dict),
+        text=require(raw, "text", str),
+        blob=require(raw, "blob", str),
+        mask=inside("mask", _mask, raw.get("mask")),
     )
 
 

@@ -22,11 +22,16 @@
         CredentialMalformed     a request whose credential cannot be read
         InsufficientScope       a credential whose scopes do not reach
       EndpointNotFound          no endpoint of that folder/name is published
-      ToolNotFound              no tool of that name for this caller
+      NotFound                  nothing of that name for this caller, whether or not it exists
+        ToolNotFound            no tool
+        PromptNotFound          no prompt
+        ResourceNotFound        no resource of that URI
       DocumentNotFound          no persisted document of that id for this caller
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
+        ConsentImpossible       the caller's user cannot be asked where the call came in
+        ConsentDeclined         the caller's user was asked, and did not agree
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
@@ -36,8 +41,12 @@
         UpstreamError           the GraphQL API gave no usable answer
           UpstreamResting       it is not asked for a while, because it did not answer
           CredentialUnavailable nothing was sent, as the credential for it could not be got
+        DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
+          GraphQLErrors         the API's, of a request that a tool in Python sent
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
+        ClientCannotAsk         a call that asks its user first, and a client whose revision of MCP has no way to
+        CodeChanged             a tool in Python that is not the one that was published
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
         InvalidParams           the standard one for what was sent
           StateRefused          an answer to a question that was not asked, or not of this call and caller
@@ -231,12 +240,32 @@ class EndpointNotFound(StileError):
         self.endpoint = endpoint
 
 
-class ToolNotFound(StileError):
+class NotFound(StileError):
+    """What a caller named does not exist for them. Never says whether it exists for others."""
+
+
+class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown tool: {name}")
         self.name = name
+
+
+class PromptNotFound(NotFound):
+    """No prompt of that name exists for this caller."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown prompt: {name:.200}")
+        self.name = name
+
+
+class ResourceNotFound(NotFound):
+    """No resource of that URI exists for this caller."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Resource not found: {uri:.200}")
+        self.uri = uri
 
 
 class DocumentNotFound(StileError):
@@ -281,6 +310,28 @@ class ConsentRequired(CallError):
         )
         self.tool = tool
         self.say = say
+
+
+class ConsentImpossible(CallError):
+    """A call of a tool whose user has to be asked, over what cannot ask them."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
+            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+        )
+        self.tool = tool
+
+
+class ConsentDeclined(CallError):
+    """A call that its user was asked about, and did not agree to."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because your user was asked about this call of {tool} and did not agree. "
+            "Do not repeat it unless they ask for it."
+        )
+        self.tool = tool
 
 
 class ValuesRefused(CallError):
@@ -373,6 +424,13 @@ class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
 
 
+class DeadlinePassed(CallError):
+    """A call is given up, so that its caller gets an answer at all."""
+
+    def __init__(self) -> None:
+        super().__init__("The call took too long and was given up. Ask for less, or try later.")
+
+
 class UpstreamResting(UpstreamError):
     """The API did not answer several times in a row, and is not asked for ``pause_s`` seconds."""
 
@@ -420,12 +478,42 @@ class ToolError(CallError):
         self.data = data
 
 
+class GraphQLErrors(ToolError):
+    """The endpoint's API answered a request of a tool in Python with errors, or with nothing that could be used.
+
+    ``errors`` are as GraphQL has them; ``partial`` is the data that came all the same. None: there is none.
+    """
+
+    def __init__(self, errors: Sequence[dict[str, Any]], *, partial: dict[str, Any] | None) -> None:
+        super().__init__("The API reported: " + "; ".join(str(error["message"]) for error in errors))
+        self.errors = tuple(errors)
+        self.partial = partial
+
+
 class StateUnavailable(CallError):
     """A call asks its user first, and what it asks cannot be kept: no ``STILE_STATE_KEY``, or too much of it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
         self.reason = reason
+
+
+class ClientCannotAsk(CallError):
+    """A call asks its user first, and the client speaks a revision of MCP that has no way to."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was done yet, because this has to ask your user first, and your client cannot be asked to. "
+            "A client that speaks MCP 2026-07-28 can."
+        )
+
+
+class CodeChanged(CallError):
+    """A tool, prompt or resource in Python whose contract is not the one that was published."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
+        self.what = what
 
 
 class McpError(StileError):

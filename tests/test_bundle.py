@@ -206,6 +206,7 @@ HANDMADE = Bundle(
             entry={"name": "review", "arguments": [{"name": "tone", "required": True}]},
             messages=(PromptMessage(role="user", text="Review it, {{tone}}."),),
             completions={"tone": ("kind", "strict")},
+            mask=frozenset({2}),
         ),
         CodePrompt(
             name="plan",
@@ -218,7 +219,9 @@ HANDMADE = Bundle(
         ),
     ),
     resources=(
-        FileResource(entry={"uri": "stile://api/things/a.md", "name": "a"}, text="A", blob=""),
+        FileResource(
+            entry={"uri": "stile://api/things/resources/a.md", "name": "a.md"}, text="A", blob="", mask=frozenset({1})
+        ),
         CodeResource(
             entry={"uriTemplate": "things://{id}", "name": "thing"},
             kit="acme.tools:kit",
@@ -482,6 +485,13 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
             [],
             f"graphql.documents[0].operations[0].bound: expected {OBJECT}, got list",
         ),
+        (["prompts", 0, "messages"], "x", f"prompts[0].messages: expected {LIST}, got str"),
+        (["prompts", 0, "messages", 0, "role"], 1, f"prompts[0].messages[0].role: expected {TEXT}, got int"),
+        (["prompts", 0, "mask"], None, f"prompts[0].mask: expected {MASK}, got nothing"),
+        (["prompts", 1, "kind"], "x", "prompts[1].kind: expected one of text, code, got 'x'"),
+        (["resources", 0, "blob"], None, f"resources[0].blob: expected {TEXT}, got nothing"),
+        (["resources", 0, "mask"], 1, f"resources[0].mask: expected {MASK}, got int"),
+        (["instructions"], None, f"instructions: expected {TEXT}, got nothing"),
         (["identity", "api_keys", 0, "expires"], "never", f"identity.api_keys[0].expires: expected {INTEGER}, got str"),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) and value else None,

@@ -14,6 +14,7 @@ from handler.commands.publishable import (
     have_public_token_endpoints,
     tell_of_secrets,
     warn_of_extras,
+    warn_of_questions,
 )
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
@@ -33,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was published.")
         return 1
     warn_of_extras(compiled)
+    warn_of_questions(compiled)
     tell_of_secrets(compiled)
     return store_all(compiled, options.destination, force=options.force)
 

@@ -8,19 +8,35 @@ import yaml
 
 from handler.bundle import Limits
 from handler.bundle_upstream import Upstream
+from handler.compiler.code_config import CodeConfig, read_code_config
 from handler.compiler.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.upstream import read_upstream
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars")
+KEYS = (
+    "upstream",
+    "limits",
+    "access",
+    "identity",
+    "default_tool",
+    "graphql",
+    "scalars",
+    "instructions",
+    "resources",
+    "code",
+    "catalog",
+)
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
 
 GRAPHQL_MODES = ("off", "persisted", "on")
 """What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
+
+MAX_INSTRUCTIONS_BYTES = 2_048
+"""Of what clients tell their model about the endpoint: a widely used one cuts what is longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +53,9 @@ class Config:
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
+    instructions: str
+    resources: Section
+    code: CodeConfig
 
 
 def read_config(
@@ -70,6 +89,9 @@ def read_config(
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
+        instructions=_instructions(top, problems),
+        resources=top.section("resources"),
+        code=read_code_config(top, problems),
     )
 
 
@@ -80,6 +102,15 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     name = join(file, f"config.{stage}.yaml")
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _instructions(top: Section, problems: Problems) -> str:
+    text = top.text("instructions").strip()
+    size = len(text.encode())
+    if size > MAX_INSTRUCTIONS_BYTES:
+        sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
+        problems.add(top.place("instructions"), sentence)
+    return text
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:

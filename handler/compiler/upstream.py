@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from handler.bundle import MAX_ANSWER_S
 from handler.bundle_upstream import HeaderAuth, Upstream
 from handler.compiler.headers import read_headers
 from handler.compiler.problems import Problems
@@ -14,9 +15,6 @@ KEYS = ("url", "timeout_s", "max_bytes", "headers", "forward_headers", "document
 DOCUMENTS = ("text", "documentId", "apollo")
 """How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
 
-FUNCTION_TIMEOUT_S = 29
-"""What template.yaml gives the function: API Gateway waits 30 s."""
-
 
 def read_upstream(section: Section, problems: Problems) -> Upstream:
     """The API behind the endpoint. Whether a caller's token may be passed on is judged with ``identity``."""
@@ -25,10 +23,10 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
     auth = read_auth(section, problems, url=url)
     headers = read_headers(section, problems, credential=auth.header if isinstance(auth, HeaderAuth) else "")
     timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
-    if timeout_s > FUNCTION_TIMEOUT_S:
+    if timeout_s > MAX_ANSWER_S:
         problems.warn(
             section.place("timeout_s"),
-            f'"upstream.timeout_s": the function of the template ends after {FUNCTION_TIMEOUT_S} s, without an answer',
+            f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
         )
     return Upstream(
         url=url,

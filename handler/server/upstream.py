@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
+from handler.errors import DeadlinePassed, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.server.caller import Caller
@@ -43,6 +44,7 @@ class GraphQLRequest:
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
+    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
 
 
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
@@ -54,6 +56,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     Raises:
         CallError: the API cannot be asked on behalf of this caller; nothing was sent.
         UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
+        DeadlinePassed: the caller's time was over before.
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
@@ -65,16 +68,25 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={"content-type": "application/json", "accept": ACCEPT},
+        headers={**repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
-        timeout_s=upstream.timeout_s,
+        timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
     return _response(await _send(caller, request))
+
+
+def _allowed_s(caller: Caller) -> float:
+    """How long the API may take: what its owner says, or what is left of the call's time."""
+    left_s = caller.deadline - time.monotonic()
+    if left_s <= 0:
+        raise DeadlinePassed
+    return min(caller.endpoint.bundle.upstream.timeout_s, left_s)
 
 
 def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
@@ -97,7 +109,7 @@ async def _send(caller: Caller, request: HttpRequest) -> HttpResponse:
     try:
         return await send(caller, request)
     except HttpTimeout as exc:
-        within = f"{request.timeout_s:g} s"
+        within = f"{request.timeout_s:.3g} s"
         raise UpstreamError(f"The API did not answer within {within}. Ask for less, or try later.") from exc
     except HttpTooLarge as exc:
         raise UpstreamError(

@@ -7,8 +7,10 @@ from textwrap import dedent
 
 import pytest
 
+from handler.errors import CredentialUnavailable
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
+from tests.support.api import running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.upstream import Upstream
@@ -201,6 +203,23 @@ def test_a_call_that_has_to_be_confirmed_can_be(workplace: Path, stile: Stile) -
     assert json.loads(request.partition(b"\r\n\r\n")[2])["variables"] == {"b": 1}
 
 
+def test_a_call_that_asks_its_user_shows_the_question_and_takes_a_yes(workplace: Path, stile: Stile) -> None:
+    index = OPTIONS["index.graphql"].replace("confirm: advisory", "confirm: required")
+    with running_server(answering(answer(b'{"data": {"set": 1}}', content_type="application/json"))) as api:
+        config = f"upstream: {{url: '{api.url}'}}"
+        write_endpoint(workplace, {**OPTIONS, "index.graphql": index, "config.yaml": config})
+
+        asked = stile("call", ".", "nested", "b=1")
+        assert api.requests == []
+        done = stile("call", ".", "nested", "b=1", "--yes")
+
+    assert (asked.code, asked.out) == (1, "")
+    assert asked.err.startswith("nested would send this to api/things:\n\nmutation N(")
+    assert asked.err.endswith("Nothing was done yet: repeat the call with --yes to agree.\n")
+    assert (done.code, done.err) == (0, "")
+    assert len(api.requests) == 1
+
+
 AS_SOMEBODY = {
     "index.graphql": """
     extend schema @tool(name: "asks", graphql: {expose: true, types: "Query", fields: ".*"}, scopes: ["a:b", "c"])
@@ -296,3 +315,33 @@ def test_nobody_in_particular_may_call_what_is_open(workplace: Path, stile: Stil
 
     assert (done.code, done.err) == (0, "")
     assert len(api.requests) == 1
+
+
+@pytest.mark.parametrize("reference", ["env:API_KEY", "secret:API.KEY", "ssm:API-KEY"])
+def test_secret_comes_from_the_env_file_or_the_environment_which_wins(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, reference: str
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}', auth: {{header: x-api-key, value: '{reference}'}}}}"
+        write_endpoint(workplace, {**files, "config.yaml": config, ".env": "STILE_SECRET_API_KEY='of the file'\n"})
+
+        assert stile("call", ".", "Me").code == 0
+        monkeypatch.setenv("STILE_SECRET_API_KEY", "of the environment")
+        assert stile("call", ".", "Me").code == 0
+
+        assert [each.headers["x-api-key"] for each in api.asked] == ["of the file", "of the environment"]
+
+
+@pytest.mark.parametrize("env", [None, "", "OTHER=a\n", "STILE_SECRET_API_KEY=\n"])
+def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path, stile: Stile, env: str | None) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    files |= {} if env is None else {".env": env}
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}', auth: {{bearer: env:API_KEY}}}}"
+        write_endpoint(workplace, {**files, "config.yaml": config})
+
+        done = stile("call", ".", "Me")
+
+        assert api.asked == []
+    assert (done.code, done.err.strip()) == (1, str(CredentialUnavailable("any")))

@@ -99,7 +99,7 @@ class Container:
             circuits=Circuits(clock=self.clock),
         )
         self.services = Services(
-            endpoints=Endpoints(storage, refresh_s=60, on_trouble=lambda *_: None),
+            endpoints=Endpoints(storage, on_trouble=lambda *_: None),
             http=http,
             tokens=TokenVerifier(http, secrets={}),
             outgoing=self.outgoing,
