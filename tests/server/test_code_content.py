@@ -108,11 +108,12 @@ def test_what_a_condition_keeps_from_a_caller_is_not_there(endpoint: Compiled) -
         assert function.request("prompts/list").result["prompts"] == []
         assert function.request("resources/templates/list").result["resourceTemplates"] == []
         assert "acme" not in str(function.request("resources/list").result)
-        for method, params in [
+        asked: list[tuple[str, dict[str, Any]]] = [
             ("prompts/get", {"name": "greeting", "arguments": {"name": "Ada"}}),
             ("resources/read", {"uri": "acme://intro"}),
             ("resources/read", {"uri": "acme://pages/7"}),
-        ]:
+        ]
+        for method, params in asked:
             assert function.request(method, params).json["error"]["code"] in (-32602, -32002)
 
 
