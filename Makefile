@@ -105,6 +105,7 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)

@@ -75,7 +75,7 @@ def answers_to(call: Call) -> Answers:
         StateRefused: the state is not one for this call and caller, or too old.
         InvalidParams: answers that are no objects.
     """
-    if not is_modern(call.request.revision):
+    if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
         return NO_ANSWERS
     responses = call.request.params.get("inputResponses", {})
     if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
