@@ -148,6 +148,8 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         scalars: {}
         instructions: Ask for orders.
         resources: {condition: "true"}
+        code: []
+        catalog: false
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
     named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
