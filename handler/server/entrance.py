@@ -21,6 +21,7 @@ from handler.server.front_door import public_url
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
+from handler.server.trace import continue_trace
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -69,12 +70,16 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
             presented, bundle, tokens=services.tokens, development=development, now=services.clock()
         )
     note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
+    trace = continue_trace(http_call.headers)
+    if trace:
+        note(http_call.scope, trace_id=trace.id)
     return Caller(
         endpoint=endpoint,
         principal=principal,
         judgement=endpoint.judgement_of(principal),
         services=services,
         deadline=deadline_of(http_call.scope),
+        trace=trace,
         headers=dict(http_call.headers),
         request_id=request_id(http_call.scope),
     )

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -38,6 +39,7 @@ from handler.server.payload import fits
 from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern
 from handler.server.services import Services
+from handler.server.trace import continue_trace
 
 DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
 """What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
@@ -95,13 +97,23 @@ def _accepted(http_call: HttpCall) -> set[str]:
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    call = _call_of(request, caller, partial(note, http_call.scope))
     answered = await _result(call)
     if call.notifications and EVENT_STREAM in _accepted(http_call):
         events = event_stream(request, call.notifications, answered)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
     return json_response(answered)
+
+
+def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:
+    """A trace that the message itself belongs to comes before that of the HTTP request around it."""
+    call = Call(request=request, caller=caller, note=note_call)
+    trace = continue_trace(call.meta)
+    if trace is None:
+        return call
+    note_call(trace_id=trace.id)
+    return replace(call, caller=replace(caller, trace=trace))
 
 
 async def _result(call: Call) -> JSONObject:
@@ -139,7 +151,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
     try:
         if isinstance(item, Request):
-            return await _result(Call(request=item, caller=caller, note=facts.update))
+            return await _result(_call_of(item, caller, facts.update))
         rejected = item
     except Rejected as exc:
         rejected = exc

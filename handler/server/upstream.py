@@ -64,10 +64,11 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    trace = caller.trace.headers if caller.trace else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT},
+        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT, **trace},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,
