@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.bundle_upstream import Upstream
 from handler.policy import Mask
 from handler.predicates import Predicate
 
@@ -204,12 +205,13 @@ class CodeKit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message a role and a text with ``{{argument}}`` where these go."""
+    """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
 
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
     completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+    mask: Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,6 +245,12 @@ class FileResource:
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
     blob: str
+    mask: Mask
+
+    @property
+    def uri(self) -> str:
+        """What it is read by."""
+        return str(self.entry["uri"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,17 +265,6 @@ class CodeResource:
 
 
 Resource = FileResource | CodeResource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upstream:
-    """The GraphQL API behind the endpoint. An empty ``url``: none is configured."""
-
-    url: str
-    timeout_s: float
-    max_bytes: int
-    headers: Mapping[str, str]
-    documents: str  # text | documentId | apollo: how an operation is named to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
+        ConsentImpossible       the caller's user cannot be asked where the call came in
+        ConsentDeclined         the caller's user was asked, and did not agree
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
@@ -270,6 +272,28 @@ class ConsentRequired(CallError):
         )
         self.tool = tool
         self.say = say
+
+
+class ConsentImpossible(CallError):
+    """A call of a tool whose user has to be asked, over what cannot ask them."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
+            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+        )
+        self.tool = tool
+
+
+class ConsentDeclined(CallError):
+    """A call that its user was asked about, and did not agree to."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because your user was asked about this call of {tool} and did not agree. "
+            "Do not repeat it unless they ask for it."
+        )
+        self.tool = tool
 
 
 class ValuesRefused(CallError):

@@ -17,7 +17,7 @@ from mangum import Mangum
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints import Endpoints, Keeping
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
@@ -33,7 +33,9 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     http = HttpClient()
     endpoints = Endpoints(
         open_storage(settings.bundles, http=http, environ=environ),
-        refresh_s=settings.refresh_s,
+        keeping=Keeping(
+            refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
+        ),
         on_trouble=_log_trouble,
     )
     for name in settings.preload:

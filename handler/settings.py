@@ -32,6 +32,8 @@ class Settings:
     bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
     refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
+    max_stale_s: float = 300.0  # STILE_MAX_STALE_S: after this it is asked for before anything is answered
+    cache_mb: int = 128  # STILE_CACHE_MB: what the endpoints that are held may take
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
     public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
     log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
@@ -54,6 +56,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         bundles=bundles,
         preload=_endpoints(environ),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
+        max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
+        cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
         allowed_origins=_origins(environ),
         public_url=_public_url(environ),
         log_key=_log_key(environ),
@@ -145,3 +149,10 @@ def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:
     if not 0 <= value <= 86_400:
         raise SettingsError(name, text, expected="seconds, from 0 to 86400")
     return value
+
+
+def _megabytes(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text)):
+        raise SettingsError(name, text, expected="megabytes, a whole number from 1 to 99999")
+    return int(text) if text else default

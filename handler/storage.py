@@ -16,6 +16,8 @@ from handler.aws import CredentialSource, sign
 from handler.errors import AwsError, HttpError, ObjectNotFound, SettingsError, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 
+READ_TIMEOUT_S = 5.0
+
 
 @dataclass(frozen=True, slots=True)
 class StoredObject:
@@ -30,8 +32,8 @@ class Storage(Protocol):
 
     location: str
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
-        """The object, or ``None`` if it is still the one of ``etag``.
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """The object, or ``None`` if it is still the one of ``etag``. Waits ``timeout_s`` at most for a network.
 
         Raises:
             ObjectNotFound: there is no such object.
@@ -77,7 +79,7 @@ class MemoryStorage:
     def __init__(self) -> None:
         self._bodies: dict[str, bytes] = {}
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
         """See ``Storage``."""
         _require_key(key, self.location)
         if key not in self._bodies:
@@ -101,7 +103,7 @@ class FolderStorage:
         self.location = str(folder)
         self._folder = Path(folder)
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
         """See ``Storage``. The etag is the content's digest: a clock can stand still between two writes."""
         _require_key(key, self.location)
         try:
@@ -155,15 +157,15 @@ class S3Storage:
         self._endpoint = _endpoint_of(environ)
         self._region = _region_of(environ, required=self._endpoint is None)
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
-        """See ``Storage``. Waits five seconds at most."""
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """See ``Storage``."""
         _require_key(key, self.location)
         headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
         request = HttpRequest(
             method="GET",
             url=self._url(key),
             headers=headers,
-            timeout_s=_READ_TIMEOUT_S,
+            timeout_s=timeout_s,
             max_bytes=_MAX_BYTES,
             repeatable=True,
         )
@@ -307,7 +309,6 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
         raise StorageError(location, "the content does not match the checksum it was stored with")
 
 
-_READ_TIMEOUT_S = 5.0
 _MAX_BYTES = 64 * 1024 * 1024
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 from typing import Any
 
 from handler.bundle import JSONObject
@@ -13,7 +14,7 @@ from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints import Endpoints, Keeping
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
@@ -38,15 +39,21 @@ def stored(compiled: Compiled) -> MemoryStorage:
 def local_services(storage: Storage, http: HttpClient, **more: Any) -> Services:
     """What requests on this machine are answered with. Its settings are those that the function would have.
 
+    Where these have no key for states, one is made that lasts as long as the process: nobody else answers.
+
     Raises:
         SettingsError: an environment variable that does not fit.
     """
     settings = read_settings({**os.environ, "STILE_BUNDLES": "."})
     return Services(
-        endpoints=Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}")),
+        endpoints=Endpoints(
+            storage,
+            keeping=Keeping(refresh_s=0, max_stale_s=0),
+            on_trouble=lambda name, exc: complain(f"{name}: {exc}"),
+        ),
         http=http,
         tokens=TokenVerifier(http, secrets=settings.secrets),
-        states=RequestStates(settings.state_keys),
+        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)]),
         code_modules=settings.code_modules,
         **more,
     )

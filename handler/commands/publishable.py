@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from handler.bundle import SECRET_REFERENCE, Bundle
+from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
 from handler.commands.console import complain, say
 from handler.compiler.compile import Compiled
 from handler.compiler.urls import is_link_local, is_on_loopback
@@ -39,6 +39,25 @@ def warn_of_extras(compiled: Sequence[Compiled]) -> None:
             f"{', '.join(names)}: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt",
             "yellow",
         )
+
+
+def warn_of_questions(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints ask users, which the function cannot do without being given a key."""
+    for one in compiled:
+        sentence = need_of_state_key(one.bundle)
+        if sentence:
+            say(f"{one.bundle.endpoint}: {sentence}", "yellow")
+
+
+def need_of_state_key(bundle: Bundle) -> str:
+    """What tools that ask their user need of the function; empty where none asks."""
+    asking = {level: [tool.name for tool in bundle.tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+    parts = []
+    if asking["required"]:
+        parts.append(f"{', '.join(asking['required'])} cannot be called")
+    if asking["advisory"]:
+        parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
 
 
 def _literal_secrets(bundle: Bundle) -> Iterator[str]:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle
+from handler.bundle import Bundle, Identity
 from handler.compiler.access import Policies, Rule, doubt_exceptions, read_access, read_policies
 from handler.compiler.clients import doubt_for_clients
+from handler.compiler.conditions import Conditions
 from handler.compiler.config import Config, read_config
+from handler.compiler.content import read_content
 from handler.compiler.coordinates import with_members
 from handler.compiler.costs import with_list_sizes
 from handler.compiler.declaration import MadeTool
@@ -27,6 +29,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.upstream_auth import judge_passthrough
 from handler.compiler.ways_around import doubt_ways_around
 from handler.errors import Problem
 from handler.graph.index import SchemaIndex, write_index
@@ -82,14 +85,15 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     author = read_schema(files, problems, project.path(ENTRY))
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     access = read_access(config.access, config.identity)
-    identity = read_identity(config.identity, problems)
+    identity = _identity(config, problems)
     if author.schema is None:
         read_operations(executables, files, author, problems)
+        read_content(files, project, config, Conditions(), problems)
         raise problems.error()
 
-    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
+    slices = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
     policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(slices), config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
     operations = read_operations(executables, files, author, problems, **hidden)
     made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
@@ -98,9 +102,10 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
     doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems, mode=mode)
     graphql = graphql_endpoint(endpoint, operations, [each.tool for each in made], problems, mode=mode)
+    content = read_content(files, project, config, endpoint.conditions, problems)
     problems.raise_if_any()
 
-    digest, raw = write_index(content)
+    digest, raw = write_index(slices)
     bundle = Bundle(
         endpoint=project.endpoint,
         sources=files.digest(),
@@ -114,9 +119,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         identity=identity,
         graphql=graphql,
         code=(),
-        prompts=(),
-        resources=(),
-        instructions="",
+        prompts=content.prompts,
+        resources=content.resources,
+        instructions=config.instructions,
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
@@ -129,6 +134,12 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         warnings=problems.warnings,
         client_warnings=clients.warnings,
     )
+
+
+def _identity(config: Config, problems: Problems) -> Identity:
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
+    return identity
 
 
 def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:

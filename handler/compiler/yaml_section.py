@@ -100,10 +100,16 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 class Section:
-    """One mapping of a YAML file. Values that name one of the ``variables`` are read as what it holds."""
+    """One mapping of a YAML file. Values that name one of the ``variables``, if any, are read as what it holds."""
 
     def __init__(
-        self, node: yaml.MappingNode | None, *, file: str, problems: Problems, variables: Variables, path: str = ""
+        self,
+        node: yaml.MappingNode | None,
+        *,
+        file: str,
+        problems: Problems,
+        variables: Variables | None,
+        path: str = "",
     ) -> None:
         self._file = file
         self._problems = problems
@@ -149,7 +155,12 @@ class Section:
     def is_variable(self, key: str) -> bool:
         """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
         node = self._values.get(key)
-        return isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        return named and self._variables is not None
+
+    def is_mapping(self, key: str) -> bool:
+        """Whether a mapping stands below a key."""
+        return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
@@ -251,7 +262,7 @@ class Section:
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
         text = str(node.value)
-        if not NAME.fullmatch(text):
+        if self._variables is None or not NAME.fullmatch(text):
             return text
         value = self._variables.find(text)
         if value is None:

@@ -13,6 +13,7 @@ from handler.errors import (
     AccessError,
     BindingMissing,
     CallError,
+    ConsentImpossible,
     ConsentRequired,
     DeadlinePassed,
     DocumentNotFound,
@@ -63,6 +64,7 @@ STATUSES: Mapping[type[CallError], int] = {
     BindingMissing: 400,
     DocumentRefused: 400,
     InvalidArguments: 400,
+    ConsentImpossible: 403,
     ConsentRequired: 403,
     ValuesRefused: 403,
 }
@@ -108,7 +110,9 @@ class GraphQLRoute:
             note(http_call.scope, operation=prepared.kind)
             if prepared.kind == "mutation":
                 _refuse_mutation(http_call)
-            if prepared.consent_for and not parameters.confirmed:
+            if prepared.confirm == "required":
+                raise ConsentImpossible(prepared.consent_for)
+            if prepared.confirm and not parameters.confirmed:
                 raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
             note(http_call.scope, decision="allowed")
             return await run(caller, prepared)

@@ -82,7 +82,7 @@ def answers_to(call: Call) -> Answers:
 
 def _needed(request: JSONObject) -> JSONObject:
     """The capability that a client needs for a request, as it would declare it."""
-    method = request.get("method")
+    method = str(request.get("method", ""))
     if method not in CAPABILITIES:
         raise ValueError(f"a request of {method!r}: expected one of {', '.join(CAPABILITIES)}")
     is_url = method == "elicitation/create" and request.get("params", {}).get("mode") == "url"

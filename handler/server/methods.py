@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeTool, JSONObject
-from handler.errors import CallError, DeadlinePassed, UpstreamError
+from handler.errors import CallError, DeadlinePassed, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.inbound import INVALID_PARAMS, METHOD_NOT_FOUND, Rejected
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, is_modern, negotiate, shape
@@ -31,7 +31,10 @@ async def answer(call: Call) -> JSONObject:
     method = methods.get(request.method)
     if method is None:
         raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
-    return shape(await method(call), request.revision)
+    try:
+        return shape(await method(call), request.revision)
+    except McpError as exc:
+        raise Rejected(exc.code, exc.message, id=request.id, facts=exc.data) from exc
 
 
 async def _initialize(call: Call) -> JSONObject:
@@ -77,7 +80,7 @@ async def _call_tool(call: Call) -> JSONObject:
     call.note(decision="allowed")
     if isinstance(tool, CodeTool | CatalogTool):
         raise NotImplementedError(tool.name)
-    return await call_tool(call.caller, tool, arguments, on_failure=partial(_note_failure, call))
+    return await call_tool(call, tool, arguments, on_failure=partial(_note_failure, call))
 
 
 def _note_failure(call: Call, failure: CallError) -> None:

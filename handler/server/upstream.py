@@ -43,6 +43,7 @@ class GraphQLRequest:
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
+    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
 
 
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
@@ -65,10 +66,11 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     if operation.variables:
         body["variables"] = dict(operation.variables)
     trace = caller.trace.headers if caller.trace else {}
+    repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT, **trace},
+        headers={**upstream.headers, **trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,

@@ -32,7 +32,7 @@ def serving(compiled: Compiled, *, development: bool = False) -> Iterator[str]:
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
-    endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
+    endpoints = Endpoints(storage, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
     with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
         app = create_app(
             Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={}), development=development),

@@ -18,7 +18,8 @@ from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.instant import Instant, now
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -219,7 +220,8 @@ class Log:
 def running_function(
     *compiled: Compiled,
     storage: Storage | None = None,
-    refresh_s: float = 60,
+    keeping: Keeping | None = None,
+    instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,
     **services: Any,
 ) -> Iterator[Function]:
@@ -230,7 +232,7 @@ def running_function(
         SESSION.keep("a secret that a bundle refers to", secret)
     log = Log()
     http = HttpClient()
-    endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
+    endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=log.write_line,
