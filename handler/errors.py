@@ -21,7 +21,10 @@
         CredentialMalformed     a request whose credential cannot be read
         InsufficientScope       a credential whose scopes do not reach
       EndpointNotFound          no endpoint of that folder/name is published
-      ToolNotFound              no tool of that name for this caller
+      NotFound                  nothing of that name for this caller, whether or not it exists
+        ToolNotFound            no tool
+        PromptNotFound          no prompt
+        ResourceNotFound        no resource of that URI
       DocumentNotFound          no persisted document of that id for this caller
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
@@ -227,12 +230,32 @@ class EndpointNotFound(StileError):
         self.endpoint = endpoint
 
 
-class ToolNotFound(StileError):
+class NotFound(StileError):
+    """What a caller named does not exist for them. Never says whether it exists for others."""
+
+
+class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown tool: {name}")
         self.name = name
+
+
+class PromptNotFound(NotFound):
+    """No prompt of that name exists for this caller."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown prompt: {name:.200}")
+        self.name = name
+
+
+class ResourceNotFound(NotFound):
+    """No resource of that URI exists for this caller."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Resource not found: {uri:.200}")
+        self.uri = uri
 
 
 class DocumentNotFound(StileError):

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from handler.errors import CredentialRequired, NotFound
 from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
-from handler.server.principal import Principal
+from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services
 from handler.server.trace import Trace
 
@@ -30,3 +31,12 @@ class Caller:
     def http(self) -> HttpClient:
         """What sends requests for them."""
         return self.services.http
+
+    def as_anybody(self) -> Caller:
+        """Who brings no credential, in their place."""
+        return replace(self, principal=ANONYMOUS, judgement=self.endpoint.everybody, credential="", headers={})
+
+    def missing(self, reason: NotFound) -> NotFound | CredentialRequired:
+        """What to raise where something is not there for them: who has no credential may need only one."""
+        could_help = self.principal == ANONYMOUS and self.endpoint.bundle.identity.exists
+        return CredentialRequired() if could_help else reason

@@ -15,6 +15,7 @@ from handler.errors import (
     CredentialRequired,
     InsufficientScope,
 )
+from handler.server.caller import Caller
 from handler.server.resource_metadata import (
     authorization_servers,
     metadata_url,
@@ -50,6 +51,12 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
         "resource_metadata": metadata_url(bundle, public_url),
     }
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
+
+
+def signing_in_helps(caller: Caller) -> bool:
+    """Whether a caller who lacks a credential for an API behind the endpoint may get one by bringing a token here."""
+    brought = caller.principal.kind in ("token", "authorizer")
+    return not brought and bool(authorization_servers(caller.endpoint.bundle))
 
 
 def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:

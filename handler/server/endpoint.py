@@ -18,6 +18,7 @@ from handler.bundle import (
     JSONObject,
     PersistedOperation,
     PrescribedTool,
+    Prompt,
     Tool,
 )
 from handler.bundle_json import index_key
@@ -75,6 +76,7 @@ class Endpoint:
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
+        self.prompts: Mapping[str, Prompt] = {prompt.name: prompt for prompt in bundle.prompts}
         self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
             document.id: (*document.operations, *self._operations_of(document.tools))
             for document in bundle.graphql.documents
@@ -110,6 +112,20 @@ class Endpoint:
             views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
         return self._bundle_bytes + self._index_bytes + made + views + schemas
+
+    @cached_property
+    def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
+        """The persisted operations by their names."""
+        found: dict[str, tuple[PersistedOperation, ...]] = {}
+        for persisted in (each for document in self.documents.values() for each in document):
+            name = persisted.operation.name
+            found[name] = (*found.get(name, ()), persisted)
+        return found
+
+    @cached_property
+    def asks_for_consent(self) -> bool:
+        """Whether any way to write asks for the consent of a caller's user."""
+        return any(tool.options.confirm for tool in self.bundle.tools)
 
     @cached_property
     def everybody(self) -> Judgement:

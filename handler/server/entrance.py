@@ -116,6 +116,12 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     return Denial(status=STATUSES[type(reason)], headers={"www-authenticate": value})
 
 
+def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
+    """What tells a client where to get a token, of which nothing else is known to be wrong."""
+    value = challenge(CredentialRequired(), http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
+    return {"www-authenticate": value}
+
+
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A response that is JSON in UTF-8."""
     return Response(to_json_bytes(content), status, headers, media_type=JSON)

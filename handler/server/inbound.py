@@ -45,6 +45,9 @@ REASONS: Mapping[int, str] = {
 }
 """What the log says of a rejected message, as its error may repeat what the caller wrote."""
 
+OWN_ERROR = "McpError"
+"""The same of an error with a code of an author's."""
+
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
 
@@ -89,6 +92,13 @@ class Rejected(Exception):
         self.id = id
         self.status = status
         self.facts = facts
+
+
+class SignInRequired(Rejected):
+    """A message whose caller has to bring a token, whatever the era: the client is told where to get one."""
+
+    def __init__(self, code: int, message: str, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
+        super().__init__(code, message, id=id, status=401)
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ def _needed(request: JSONObject) -> JSONObject:
     """The capability that a client needs for a request, as it would declare it."""
     method = str(request.get("method", ""))
     if method not in CAPABILITIES:
-        raise ValueError(f"a request of {method!r}: expected one of {', '.join(CAPABILITIES)}")
+        raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
     is_url = method == "elicitation/create" and request.get("params", {}).get("mode") == "url"
     return {CAPABILITIES[method]: {"url": {}} if is_url else {}}
 

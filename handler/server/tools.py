@@ -10,7 +10,6 @@ from typing import Any
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import (
     CallError,
-    CredentialRequired,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -26,7 +25,6 @@ from handler.server.deadlines import before
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS
 from handler.server.upstream import GraphQLRequest, execute
 
 
@@ -94,9 +92,7 @@ async def find_tool(caller: Caller, name: str) -> Tool:
     tool = caller.endpoint.tools.get(name)
     if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
         return tool
-    if caller.principal == ANONYMOUS and caller.endpoint.bundle.identity.exists:
-        raise CredentialRequired
-    raise ToolNotFound(name)
+    raise caller.missing(ToolNotFound(name))
 
 
 async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:

@@ -21,7 +21,7 @@ from handler.tools.place import Place
 from handler.tools.prompts import run_prompt
 from handler.tools.resources import run_resource
 from handler.tools.results import Output
-from handler.tools.running import run_tool
+from handler.tools.running import OnFailure, run_tool
 from handler.tools.steps import run
 from handler.tools.toolkit import Provided, Toolkit
 
@@ -54,7 +54,9 @@ async def list_entries(kit: Toolkit, section: str, ctx: Context) -> list[JSONObj
     return [each.entry for each in (await sections_of(kit, ctx))[section] if not each.hidden]
 
 
-async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
+async def call_tool(
+    kit: Toolkit, name: str, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
+) -> JSONObject | InputRequired:
     """Call a tool of the kit as ``run_tool`` does.
 
     Raises:
@@ -65,7 +67,7 @@ async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JS
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
         raise InvalidParams(f"Unknown tool: {name}", {"tool": name})
-    return await run_tool(tool.named(name), arguments, ctx)
+    return await run_tool(tool.named(name), arguments, ctx, on_failure=on_failure)
 
 
 async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:

@@ -106,7 +106,8 @@ class Function:
         if modern:
             sent["_meta"] = META
             routing = {"mcp-protocol-version": MODERN, "mcp-method": method}
-            routing |= {"mcp-name": sent["name"]} if "name" in sent else {}
+            named = sent.get("name", sent.get("uri"))
+            routing |= {} if named is None else {"mcp-name": named}
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
         return self.post(message, headers={**routing, **(headers or {})})
 
