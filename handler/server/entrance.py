@@ -18,6 +18,7 @@ from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
+from handler.server.header_values import folded
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
@@ -80,7 +81,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         services=services,
         deadline=deadline_of(http_call.scope),
         trace=trace,
-        headers=dict(http_call.headers),
+        headers=folded(http_call.headers),
         request_id=request_id(http_call.scope),
     )
 
