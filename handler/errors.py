@@ -10,7 +10,8 @@
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
         ObjectNotFound          it answered, and there is no such object
-      AwsError                  no AWS credentials to sign a request with
+      AwsError                  AWS refused, or there are no credentials to sign a request with
+        AwsUnanswered           it did not answer, or says to try later
       HttpError                 an HTTP exchange that gave no response to read
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
@@ -34,7 +35,12 @@
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
+        CallerTokenRequired     the API is asked with the caller's own token, and there is none that it may have
+        ClaimMissing            the caller's claims lack what the API is told of them
+        HeaderRefused           a header of the caller's that cannot be forwarded
         UpstreamError           the GraphQL API gave no usable answer
+          UpstreamResting       it is not asked for a while, because it did not answer
+          CredentialUnavailable nothing was sent, as the credential for it could not be got
         DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
           GraphQLErrors         the API's, of a request that a tool in Python sent
@@ -146,7 +152,11 @@ class ObjectNotFound(StorageError):
 
 
 class AwsError(StileError):
-    """No AWS credentials to sign a request with; the message says what to set."""
+    """AWS refused, by the code in the message; or no credentials to sign with, and the message says what to set."""
+
+
+class AwsUnanswered(AwsError):
+    """An AWS service that did not answer, or says to try later."""
 
 
 class HttpError(StileError):
@@ -268,6 +278,11 @@ class DocumentNotFound(StileError):
 class CallError(StileError):
     """A call that fails for a reason the model can act on; the message is meant for it."""
 
+    @property
+    def log_reason(self) -> str:
+        """The same for the log, which never has what was sent."""
+        return type(self).__name__
+
 
 class BindingMissing(CallError):
     """The request does not carry what fills a bound variable, or (``misfit``) not in the form that it has to have."""
@@ -372,6 +387,39 @@ class DocumentRefused(CallError):
         self.sdl = sdl
 
 
+class CallerTokenRequired(CallError):
+    """The API is asked with its caller's own token, and this caller has none that the API may have."""
+
+    def __init__(self, *, audience: str = "") -> None:
+        lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
+        super().__init__(
+            f"This tool asks its API on behalf of its caller, {lack}. Nothing was sent. Nothing that you can pass "
+            "replaces it: tell your user to sign in with their own account."
+        )
+        self.audience = audience
+
+
+class ClaimMissing(CallError):
+    """The caller's claims lack what the API is told of them, or (``misfit``) have it in no form that it can take."""
+
+    def __init__(self, claim: str, *, misfit: bool = False) -> None:
+        fault = "cannot be sent as it is" if misfit else "this caller does not have"
+        super().__init__(
+            f"This tool tells its API the verified claim {claim} of its caller, which {fault}. Nothing was sent. "
+            "Nothing that you can pass replaces it: tell your user that their account has to be set up for it."
+        )
+        self.claim = claim
+        self.misfit = misfit
+
+
+class HeaderRefused(CallError):
+    """A header of the caller's request that is to be forwarded, and cannot be sent."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The request header {name} cannot be forwarded as it is. Nothing was sent.")
+        self.name = name
+
+
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
 
@@ -381,6 +429,41 @@ class DeadlinePassed(CallError):
 
     def __init__(self) -> None:
         super().__init__("The call took too long and was given up. Ask for less, or try later.")
+
+
+class UpstreamResting(UpstreamError):
+    """The API did not answer several times in a row, and is not asked for ``pause_s`` seconds."""
+
+    def __init__(self, *, pause_s: float) -> None:
+        super().__init__(
+            f"The API did not answer several times in a row, so it is not asked for {pause_s:g} s. Nothing was sent. "
+            "Try later."
+        )
+        self.pause_s = pause_s
+
+
+class CredentialUnavailable(UpstreamError):
+    """Nothing was sent, as the credential for the API could not be got. ``reason`` is for the log.
+
+    ``refused``: whoever gives credentials does not give this caller one.
+    """
+
+    def __init__(self, reason: str, *, refused: bool = False) -> None:
+        advice = (
+            "The API is asked on behalf of its caller, whose token was not accepted for that. Tell your user to sign "
+            "in again; if it stays so, they may not use this API."
+            if refused
+            else "The credential for the API could not be got, so nothing was sent. Try later; if it stays so, whoever "
+            "maintains this tool has to look after it."
+        )
+        super().__init__(advice)
+        self.reason = reason
+        self.refused = refused
+
+    @property
+    def log_reason(self) -> str:
+        """With what is wrong, which the caller is not told."""
+        return f"{type(self).__name__}: {self.reason}"
 
 
 class ToolError(CallError):

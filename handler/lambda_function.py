@@ -18,6 +18,7 @@ from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints, Keeping
+from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
@@ -48,6 +49,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         public_url=settings.public_url,
         states=RequestStates(settings.state_keys),
         code_modules=settings.code_modules,
+        outgoing=outgoing_services(settings, environ, http),
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.

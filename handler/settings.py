@@ -22,6 +22,7 @@ MAX_STATE_KEYS = 2
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
+SECRETS_PREFIX = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
@@ -40,6 +41,7 @@ class Settings:
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
     state_keys: tuple[str, ...] = field(default=(), repr=False)  # STILE_STATE_KEY: one, or the new and the old
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
+    secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
@@ -64,6 +66,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
         state_keys=_state_keys(environ),
         code_modules=read_code_modules(environ),
+        secrets_prefix=_secrets_prefix(environ),
         secrets=read_secrets(environ),
     )
 
@@ -118,6 +121,14 @@ def _log_key(environ: Mapping[str, str]) -> str:
     if 0 < len(key) < MIN_LOG_KEY_CHARS:
         raise SettingsError("STILE_LOG_KEY", "…", expected=f"{MIN_LOG_KEY_CHARS} characters or more")  # it is a secret
     return key
+
+
+def _secrets_prefix(environ: Mapping[str, str]) -> str:
+    prefix = environ.get("STILE_SECRETS", "").strip()
+    if prefix and not SECRETS_PREFIX.fullmatch(prefix):
+        expected = "how names of secrets begin, such as stile or prod/stile, without a slash at either end"
+        raise SettingsError("STILE_SECRETS", prefix, expected=expected)
+    return prefix
 
 
 def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

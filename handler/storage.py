@@ -10,10 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from handler.aws import CredentialSource, sign
-from handler.errors import AwsError, HttpError, ObjectNotFound, SettingsError, StorageError
+from handler.aws import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 
 READ_TIMEOUT_S = 5.0
@@ -154,8 +154,8 @@ class S3Storage:
         self._prefix = f"{prefix}/" if prefix else ""
         self._http = http
         self._credentials = CredentialSource(environ)
-        self._endpoint = _endpoint_of(environ)
-        self._region = _region_of(environ, required=self._endpoint is None)
+        self._endpoint = endpoint_of(environ, "s3")
+        self._region = region_of(environ, required=self._endpoint is None)
 
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
         """See ``Storage``."""
@@ -206,7 +206,7 @@ class S3Storage:
         path = quote(self._prefix + key, safe="/-_.~")
         if self._endpoint:
             return f"{self._endpoint}/{self._bucket}/{path}"
-        suffix = "amazonaws.com.cn" if self._region.startswith("cn-") else "amazonaws.com"
+        suffix = domain_of(self._region)
         if "." in self._bucket:  # the certificate is for one label in front of s3
             return f"https://s3.{self._region}.{suffix}/{self._bucket}/{path}"
         return f"https://{self._bucket}.s3.{self._region}.{suffix}/{path}"
@@ -279,23 +279,6 @@ def _replace(file: Path, body: bytes) -> None:
         temporary.replace(file)
     finally:
         temporary.unlink(missing_ok=True)
-
-
-def _endpoint_of(environ: Mapping[str, str]) -> str | None:
-    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
-        if value := environ.get(name):
-            parts = urlsplit(value)
-            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-                raise SettingsError(name, value, expected="an http or https address")
-            return value.rstrip("/")
-    return None
-
-
-def _region_of(environ: Mapping[str, str], *, required: bool) -> str:
-    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if region or not required:
-        return region or "us-east-1"
-    raise SettingsError("AWS_REGION", region, expected="the region of the bucket")
 
 
 def _require_checksum(response: HttpResponse, location: str) -> None:

@@ -102,7 +102,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(HttpClient()) as http:
             judgement = endpoint.judgement_of(principal)
-            services = local_services(stored(compiled), http, development=True)
+            services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
             caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except (AccessError, ToolNotFound) as exc:

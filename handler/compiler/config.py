@@ -8,13 +8,26 @@ import yaml
 
 from handler.bundle import Limits
 from handler.bundle_upstream import Upstream
-from handler.compiler.files import CONFIG, EndpointFiles, join
+from handler.compiler.code_config import CodeConfig, read_code_config
+from handler.compiler.files import CONFIG, ENV_FILE, EndpointFiles, join
 from handler.compiler.problems import Place, Problems
 from handler.compiler.upstream import read_upstream
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
-KEYS = ("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions")
+KEYS = (
+    "upstream",
+    "limits",
+    "access",
+    "identity",
+    "default_tool",
+    "graphql",
+    "scalars",
+    "instructions",
+    "resources",
+    "code",
+    "catalog",
+)
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
@@ -41,6 +54,8 @@ class Config:
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
     instructions: str
+    resources: Section
+    code: CodeConfig
 
 
 def read_config(
@@ -56,7 +71,7 @@ def read_config(
     A value that is the name of a ``STEPZEN_`` variable is replaced by what the variable holds.
     """
     file = join(f"{root}/", CONFIG)
-    variables = Variables(environ, files, join(file, ".env"))
+    variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
     for key in top.accept("deployment", *STEPZEN_BACKENDS):
         if key in STEPZEN_BACKENDS:
@@ -75,6 +90,8 @@ def read_config(
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
+        resources=top.section("resources"),
+        code=read_code_config(top, problems),
     )
 
 

@@ -219,11 +219,13 @@ class Section:
             self.refuse(key, "a mapping of keys to values")
         return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
 
-    def sections(self, key: str) -> list[Section]:
-        """The mappings in the list below a key."""
-        nodes = self._items(key)
+    def sections(self, key: str, *, short: str = "") -> list[Section]:
+        """The mappings in the list below a key. With ``short``, a text is one that says only this."""
         found = []
-        for place, node in enumerate(nodes):
+        for place, given in enumerate(self._items(key)):
+            node, at = given, given.start_mark
+            if short and isinstance(given, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
             if isinstance(node, yaml.MappingNode):
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:

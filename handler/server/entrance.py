@@ -80,6 +80,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         judgement=endpoint.judgement_of(principal),
         services=services,
         deadline=deadline_of(http_call.scope),
+        credential=presented.bearer if principal.kind == "token" else "",
         trace=trace,
         headers=folded(http_call.headers),
         request_id=request_id(http_call.scope),

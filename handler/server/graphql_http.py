@@ -13,12 +13,15 @@ from handler.errors import (
     AccessError,
     BindingMissing,
     CallError,
+    CallerTokenRequired,
+    ClaimMissing,
     ConsentImpossible,
     ConsentRequired,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
     Fault,
+    HeaderRefused,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -62,7 +65,10 @@ METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
     BindingMissing: 400,
+    CallerTokenRequired: 403,
+    ClaimMissing: 403,
     DocumentRefused: 400,
+    HeaderRefused: 400,
     InvalidArguments: 400,
     ConsentImpossible: 403,
     ConsentRequired: 403,
@@ -217,10 +223,10 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             return _Refusal(status=400, faults=[Fault(str(exc))])
         case UpstreamError() | DeadlinePassed():
             status = 502 if isinstance(exc, UpstreamError) else 504
-            note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
+            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
             return _Refusal(status=status, faults=[Fault(str(exc))], firm=False)
         case CallError():
-            note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
+            note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
             return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)

@@ -197,7 +197,7 @@ def _judge(claims: Mapping[str, Any], issuer: Issuer, now: float) -> None:
         raise CredentialRefused("expired")
     if begins - issuer.leeway_s > now:
         raise CredentialRefused("not_yet_valid")
-    if issuer.audiences and not _audiences_in(claims) & {*issuer.audiences}:
+    if issuer.audiences and not audiences_in(claims) & {*issuer.audiences}:
         raise CredentialRefused("audience")
     if issuer.subject and claims.get("sub") != issuer.subject:
         raise CredentialRefused("subject")
@@ -215,7 +215,7 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def _audiences_in(claims: Mapping[str, Any]) -> set[str]:
+def audiences_in(claims: Mapping[str, Any]) -> set[str]:
     """Whom a token is for.
 
     Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have no ``aud`` but a ``client_id``.

@@ -174,4 +174,5 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, A
 def _note_failure(call: Call, failure: Exception) -> None:
     """What was asked of the API or of an author's code was allowed, whatever came of it."""
     refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
-    call.note(decision="refused" if refused else "allowed", reason=type(failure).__name__)
+    reason = failure.log_reason if isinstance(failure, CallError) else type(failure).__name__
+    call.note(decision="refused" if refused else "allowed", reason=reason)

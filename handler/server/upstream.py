@@ -10,10 +10,11 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import DeadlinePassed, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
-from handler.http import HttpClient, HttpRequest, HttpResponse
+from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.server.caller import Caller
 from handler.server.drift import is_drift, is_static
+from handler.server.outgoing.sending import send
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -49,9 +50,11 @@ class GraphQLRequest:
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     """Send one operation of a caller and return the GraphQL response: ``data`` always, ``errors`` when there are any.
 
-    A query is sent once more when a kept connection turns out to be closed; a mutation never.
+    A query is sent once more when a kept connection turns out to be closed, or its credential to be refused; a
+    mutation never.
 
     Raises:
+        CallError: the API cannot be asked on behalf of this caller; nothing was sent.
         UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
         DeadlinePassed: the caller's time was over before.
 
@@ -70,13 +73,13 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**upstream.headers, **trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
+        headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return _response(await _send(caller.http, request))
+    return _response(await _send(caller, request))
 
 
 def _allowed_s(caller: Caller) -> float:
@@ -103,13 +106,12 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-async def _send(http: HttpClient, request: HttpRequest) -> HttpResponse:
+async def _send(caller: Caller, request: HttpRequest) -> HttpResponse:
     try:
-        return await http.send_async(request)
+        return await send(caller, request)
     except HttpTimeout as exc:
-        raise UpstreamError(
-            f"The API did not answer within {exc.timeout_s:.3g} s. Ask for less, or try later."
-        ) from exc
+        within = f"{request.timeout_s:.3g} s"
+        raise UpstreamError(f"The API did not answer within {within}. Ask for less, or try later.") from exc
     except HttpTooLarge as exc:
         raise UpstreamError(
             f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."

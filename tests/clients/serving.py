@@ -6,6 +6,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -27,22 +28,29 @@ def running_server(compiled: Compiled) -> Iterator[str]:
 
 
 @contextmanager
-def serving(compiled: Compiled, *, development: bool = False) -> Iterator[str]:
-    """Serve one endpoint; give the URL that its routes begin with."""
+def serving(compiled: Compiled, **services: Any) -> Iterator[str]:
+    """Serve one endpoint; give the URL that its routes begin with. Scripts from there may call it."""
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
     endpoints = Endpoints(storage, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
     with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
-            Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={}), development=development),
+            Services(
+                endpoints=endpoints,
+                http=http,
+                tokens=TokenVerifier(http, secrets={}),
+                allowed_origins=frozenset({url}),
+                **services,
+            ),
             write_line=lambda _, failure: troubles.append(repr(failure)) if failure else None,
         )
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/{compiled.bundle.endpoint}"
+            yield f"{url}/{compiled.bundle.endpoint}"
         finally:
             server.should_exit = True
             thread.join()

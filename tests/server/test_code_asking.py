@@ -14,10 +14,10 @@ import pytest
 from handler.bundle import ApiKey
 from handler.compiler.compile import Compiled
 from handler.server.request_state import STATE_S, RequestStates
-from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import META, MODERN, Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, api_key, identified
+from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.secrecy import SESSION
 from tests.tools.cases import case
 
@@ -25,7 +25,7 @@ STATE_KEY = SESSION.keep("a key of states", "hT6v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsU")
 OTHER_KEY = SESSION.keep("another key of states", "mB2v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsU")
 SDL = "type Query { a: Int }\ntype Mutation { b: Int }\n"
 CLAIMS = {"iss": "https://idp.example", "sub": "ada"}
-FORMS = {"elicitation": {}}
+FORMS: dict[str, Any] = {"elicitation": {}}
 ACCEPTED = {"nights": {"action": "accept", "content": {"nights": 3}}}
 
 

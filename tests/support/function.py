@@ -14,12 +14,13 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.instant import Instant, now
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -193,11 +194,10 @@ def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def store(storage: Storage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
-        bundle = write_bundle(one.bundle)
         SESSION.note(Output.INDEX, one.index)
-        SESSION.note(Output.BUNDLE, bundle)
-        storage.write(index_key(one.bundle.index), one.index)
-        storage.write(bundle_key(one.bundle.endpoint), bundle)
+        for key, content in one.objects():
+            SESSION.note(Output.BUNDLE, content)
+            storage.write(key, content)
 
 
 class Log:
@@ -234,6 +234,7 @@ def running_function(
     log = Log()
     http = HttpClient()
     endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
+    services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
         write_line=log.write_line,
