@@ -161,6 +161,7 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
         "who": "anonymous",
         "method": "tools/call",
         "tool": "customer-by-email",
+        "kind": "prescribed",
         "decision": "allowed",
         "outcome": "ok",
         "status": 200,
