@@ -34,7 +34,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_page_has_the_parts_that_this_test_runs() -> None:
     assert sorted(FILES) == ["orders.py", "test_orders.py"]
-    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 13
+    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 14
     assert PAGE.count("```") == 2 * len(BLOCKS)
 
 
