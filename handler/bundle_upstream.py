@@ -143,6 +143,11 @@ class Upstream:
     auth: UpstreamAuth
 
     @property
+    def client(self) -> OAuthClient | None:
+        """Who asks a token endpoint for it."""
+        return self.auth.client if isinstance(self.auth, ClientCredentialsAuth | TokenExchangeAuth) else None
+
+    @property
     def secrets(self) -> tuple[str, ...]:
         """The secrets that asking it takes, as the bundle has them."""
         match self.auth:

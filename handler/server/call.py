@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any
@@ -11,6 +12,8 @@ from handler.server.inbound import Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import CLIENT_CAPABILITIES, is_modern
 
+MAX_NOTIFICATIONS = 1_000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
@@ -19,7 +22,8 @@ class Call:
     request: Request
     caller: Caller
     note: Callable[..., None]  # adds facts to the request's line in the log
-    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
+    notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
+    """What goes before the answer: progress and messages. The last ones are kept: of progress, they say most."""
 
     @property
     def deadline(self) -> float:

@@ -18,9 +18,11 @@ from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
+from handler.server.header_values import folded
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
+from handler.server.trace import continue_trace
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -69,6 +71,9 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
             presented, bundle, tokens=services.tokens, development=development, now=services.clock()
         )
     note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
+    trace = continue_trace(http_call.headers)
+    if trace:
+        note(http_call.scope, trace_id=trace.id)
     return Caller(
         endpoint=endpoint,
         principal=principal,
@@ -76,7 +81,8 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         services=services,
         deadline=deadline_of(http_call.scope),
         credential=presented.bearer if principal.kind == "token" else "",
-        headers=dict(http_call.headers),
+        trace=trace,
+        headers=folded(http_call.headers),
         request_id=request_id(http_call.scope),
     )
 

@@ -68,11 +68,12 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**repeated, "content-type": "application/json", "accept": ACCEPT},
+        headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handler.bundle import ToolOptions
+from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, UpstreamAuth
 from handler.compiler.compile import Compiled
 from handler.policy import HIDDEN
 from handler.server.request_state import RequestStates
 from tests.support.endpoints import compiled
 from tests.support.function import META, Answer, Context, Function, running_function
-from tests.support.identities import HOLDER, identified
+from tests.support.identities import HOLDER, identified, issuer
+from tests.support.issuers import Provider, ec_key, given
 from tests.support.kits import MODULES, OPTIONS, TOOLS, changed_tool, with_kit
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream
+from tests.tools.cases import case
 
 STATE_KEY = SESSION.keep("a key of states", "kP4v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsU")
 CLAIMS = {"iss": "https://idp.example", "sub": "ada", "scope": "things:read orders", "tenant": "acme"}
@@ -256,8 +261,8 @@ def test_context_tells_who_asks_and_no_credential(function: Function) -> None:
 
 
 def test_log_level_of_the_request_reaches_the_tool_and_an_unknown_one_is_none(function: Function) -> None:
-    for given, expected in (("warning", "warning"), ("loud", None), (["debug"], None), (None, None)):
-        meta = {**META, "io.modelcontextprotocol/logLevel": given}
+    for level, expected in (("warning", "warning"), ("loud", None), (["debug"], None), (None, None)):
+        meta = {**META, "io.modelcontextprotocol/logLevel": level}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "surroundings", "_meta": meta}}
         headers = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "surroundings"}
         answer = function.post(message, headers=headers)
@@ -366,7 +371,140 @@ def test_no_tool_in_python_is_a_way_around_consent(tmp_path: Path, upstream: Ups
         assert upstream.requests() == []
 
 
+@case("U-002")
+def test_tool_that_needs_a_credential_sends_whoever_may_get_one_to_sign_in(endpoint: Compiled) -> None:
+    issued = identified(endpoint, None, issuers=["https://idp.example"])
+    with serving(issued) as function:
+        for answer in (called(function, "needs_token"), function.call("needs_token", {})):
+            assert answer.status == 401
+            assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+            challenge = answer.headers["www-authenticate"]
+            assert "/.well-known/oauth-protected-resource/api/things/mcp" in challenge
+            assert reason(function)[1:4] == ("code", "allowed", "rejected")
+
+
+def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
+    function: Function, endpoint: Compiled, tmp_path: Path
+) -> None:
+    answers = [called(function, "needs_token"), function.call("needs_token", {})]
+    assert [answer.status for answer in answers] == [400, 200]
+    provider = Provider("https://login.example/", (ec_key(),))
+    trusted = replace(
+        endpoint.bundle.identity, issuers=(issuer(provider.name, keys=given(*provider.keys), algorithms=("ES256",)),)
+    )
+    signed_in = replace(endpoint, bundle=replace(endpoint.bundle, identity=trusted))
+    with serving(signed_in) as known:
+        bearer = {"authorization": f"Bearer {provider.token()}"}
+        answers.append(called(known, "needs_token", headers=bearer))
+    assert answers[-1].status == 400
+    for answer in answers:
+        assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+        assert "www-authenticate" not in answer.headers
+
+
+def test_tool_ends_in_time_to_be_answered(function: Function) -> None:
+    hurried = replace(function, context=Context(remaining_ms=800))
+
+    assert called(hurried, "surroundings").result["structuredContent"]["in_time"]
+    answer = called(hurried, "slow")
+    assert answer.text.startswith("Tool timed out after 0.")
+    assert answer.result["isError"]
+    assert reason(function)[2:] == ("allowed", "tool_error", "Expired")
+
+
+API_KEY = SESSION.keep("a key of an API", "Xq4Zc7Lr1Tb6Wn8Kd3Hf5Jp0Gs")
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def credential_of(endpoint: Compiled, auth: UpstreamAuth, **changes: Any) -> dict[str, Any]:
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth, **changes))
+    with serving(replace(endpoint, bundle=changed), secrets={"KEY": API_KEY}) as function:
+        found: dict[str, Any] = called(function, "credential").result["structuredContent"]
+        return found
+
+
+@case("U-006")
+def test_tool_has_the_credential_that_requests_to_its_api_carry(endpoint: Compiled) -> None:
+    bearer = {"authorization": digest(f"Bearer {API_KEY}")}
+    told = {"x-client": "stile"}
+
+    assert credential_of(endpoint, NoAuth()) == {"strategy": "none", "token": None, "headers": {}}
+    assert credential_of(endpoint, NoAuth(), headers=told) == {
+        "strategy": "custom",
+        "token": None,
+        "headers": {"x-client": digest("stile")},
+    }
+    assert credential_of(endpoint, BearerAuth(token="env:KEY")) == {
+        "strategy": "bearer",
+        "token": digest(API_KEY),
+        "headers": bearer,
+    }
+    assert credential_of(endpoint, HeaderAuth(header="x-api-key", value="env:KEY"), headers=told) == {
+        "strategy": "api_key",
+        "token": digest(API_KEY),
+        "headers": {"x-client": digest("stile"), "x-api-key": digest(API_KEY)},
+    }
+    passed_on = credential_of(endpoint, PassthroughAuth(audience="https://api.example"))
+    assert passed_on == {"strategy": "none", "token": None, "headers": {}}  # nobody came with a token
+
+
+def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoint: Compiled) -> None:
+    auth = BearerAuth(token="env:MISSING")
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
+    with serving(replace(endpoint, bundle=changed)) as function:
+        needed = called(function, "needs_token")
+        assert needed.text.startswith("The credential for the API could not be got")
+        assert needed.result["isError"]
+        assert called(function, "credential").result["structuredContent"]["strategy"] == "none"
+
+
+def test_tool_that_needs_a_credential_runs_with_one(endpoint: Compiled) -> None:
+    auth = BearerAuth(token="env:KEY")
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
+    with serving(replace(endpoint, bundle=changed), secrets={"KEY": API_KEY}) as function:
+        assert called(function, "needs_token").text == f"a token of {len(API_KEY)} characters"
+
+
+@case("X-006")
 def test_missing_name_is_a_protocol_error(function: Function) -> None:
     answer = function.request("tools/call", {"arguments": {}})
 
     assert answer.json["error"]["code"] == -32602
+
+
+@case("S-011")
+def test_progress_comes_in_order_before_the_result_in_one_stream(function: Function) -> None:
+    answer = counted(function, accept="application/json, text/event-stream", progressToken="t")
+
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    events = [json.loads(line.removeprefix("data: ")) for line in answer.body.decode().splitlines() if "data: " in line]
+    assert [each["params"]["progress"] for each in events[:-1]] == [1, 2, 3]
+    assert {each["params"]["progressToken"] for each in events[:-1]} == {"t"}
+    assert events[-1]["result"]["content"] == [{"type": "text", "text": "done"}]
+
+
+def test_client_that_asks_for_no_progress_gets_json(function: Function) -> None:
+    assert counted(function, accept="application/json, text/event-stream").text == "done"
+    assert counted(function, accept="application/json", progressToken="t").text == "done"
+
+
+def counted(function: Function, *, accept: str, **meta: Any) -> Answer:
+    params = {"name": "count", "arguments": {"to": 3}, "_meta": {**META, **meta}}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    routing = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "count"}
+    return function.post(message, headers={**routing, "accept": accept})
+
+
+def test_operation_runs_where_the_endpoint_serves_no_graphql(tmp_path: Path, upstream: Upstream) -> None:
+    code = f'code: [{{use: "{TOOLS}", condition: true}}]\n'
+    written = files(upstream.url, mode="off")
+    written["config.yaml"] += code
+    environ = {"STILE_CODE_MODULES": ",".join(MODULES)}
+    with serving(compiled(tmp_path, written, **environ)) as function:
+        answer = called(function, "run_operation", {"name": "CustomerByEmail", "variables": {"email": EMAIL}})
+        assert answer.result["structuredContent"]["data"]["customer"]["name"] == "Elif Núñez"
+        document = sha256(FILES["operations/customer.graphql"].encode()).hexdigest()
+        assert function.graphql({"documentId": f"sha256:{document}"}).status == 404
