@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from handler.records import dataclass
 from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, SigV4Auth, UpstreamAuth
 from handler.errors import CallError, CredentialUnavailable
 from handler.server.caller import Caller
