@@ -107,7 +107,7 @@ def text_of(made: Sequence[Made], measured: Mapping[str, Measured], size: int, *
         "start goes from the start of the process until its first answer is read; a warm call from the event to the\n"
         "answer, the emulated Runtime API included, and is told over the floor's. The upstream and S3 (moto) are on\n"
         f"loopback. {machine(('mangum', 'starlette', 'graphql-core'))}\n\n"
-        "| function | cold, ms | x floor | gate | processor, x floor | peak MB | x floor | warm, µs over floor | gate |\n"
+        "| function | cold, ms | x floor | gate | CPU, x floor | peak MB | x floor | warm, µs over floor | gate |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         f"{rows}\n\nThe zip that is deployed has {size / MB:.2f} MB (gate {ZIP_GATE_BYTES / MB:.1f}).\n\n"
         "![cold starts](cold.svg)\n"

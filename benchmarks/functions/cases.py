@@ -123,7 +123,7 @@ def event_of(endpoint: str, method: str, params: Mapping[str, Any]) -> bytes:
 
 
 def _endpoints(work: Path, upstream: str) -> list[Compiled]:
-    made = [_demo(work, upstream), *(_sized(work, upstream, count) for count in (1, 20, 200))]
+    made = [_demo(work, upstream), *(sized_endpoint(work, upstream, count) for count in (1, 20, 200))]
     github = (fetch("github-named", print) / "index.graphql").read_text(encoding="utf-8")
     made.append(_written(work, "github/api", {"index.graphql": github, "config.yaml": _config(upstream)}))
     operations = "".join(
@@ -145,7 +145,7 @@ def _demo(work: Path, upstream: str) -> Compiled:
     return compile_endpoint(folder, stage="measured")
 
 
-def _sized(work: Path, upstream: str, count: int) -> Compiled:
+def sized_endpoint(work: Path, upstream: str, count: int) -> Compiled:
     """An endpoint with so many prescribed tools over a schema of three types."""
     schema = "type Query { thing(id: ID!): Thing } type Thing { id: ID! name: String part: Part } type Part { id: ID! }"
     operations = "".join(

@@ -6,9 +6,9 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.records import dataclass
 from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, SigV4Auth, UpstreamAuth
 from handler.errors import CallError, CredentialUnavailable
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.outgoing.credentials import credential_for
 from handler.server.outgoing.told import told_headers
