@@ -17,8 +17,9 @@ import pytest
 from handler.compiler.compile import Compiled
 from handler.storage import FolderStorage
 from tests.conftest import ROOT
+from tests.support.api import Reply, running_api
 from tests.support.bucket import BundleBucket
-from tests.support.endpoints import PUBLIC, compiled
+from tests.support.endpoints import PUBLIC, READABLE, compiled
 from tests.support.function import store
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.kits import TOOLS, with_catalog, with_kit
@@ -107,6 +108,43 @@ def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> N
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
 
+def test_cold_call_with_a_secret_of_aws_loads_none_of_the_heavy_packages(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    with (
+        running_api() as api,
+        running_api(lambda _: Reply({"SecretString": "a-secret-0815"}), takes_secrets=True) as aws,
+    ):
+        operation = 'query Me @mcpTool(name: "customer-by-email") { me }'
+        files = {
+            "index.graphql": "type Query { me: String }",
+            "operations/me.graphql": operation,
+            "config.yaml": f"upstream: {{url: '{api.url}', auth: {{bearer: secret:K}}}}\n{READABLE}",
+        }
+        store(folder_storage, compiled(tmp_path, files))
+        event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+        event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+        call = {"name": "customer-by-email", "arguments": {}}
+        event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+        event["headers"] = {"content-type": "application/json"}
+        (tmp_path / "call.json").write_text(json.dumps(event), encoding="utf-8")
+        environ = {
+            "STILE_BUNDLES": folder_storage.location,
+            "STILE_SECRETS": "stile",
+            "AWS_ENDPOINT_URL": aws.url,
+            "AWS_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+            "AWS_SECRET_ACCESS_KEY": "a-secret-key-of-the-role",
+        }
+        done = run(environ, tmp_path / "call.json")
+
+    assert done.returncode == 0, done.stderr
+    answer, steps = (json.loads(line) for line in done.stderr.splitlines())
+    assert (answer["status"], api.authorizations) == (200, ["Bearer a-secret-0815"])
+    assert not (HEAVY | {"handler.compiler"}) & set(steps[-1])
+    assert aws.asked[0].json == {"SecretId": "stile/api/things/K"}
+
+
 def test_persisted_document_by_its_id_loads_no_graphql_core(bundles: str) -> None:
     *_, after_request = _modules({"STILE_BUNDLES": bundles}, "graphql-persisted")
 
@@ -181,7 +219,7 @@ def test_missing_setting_stops_the_init_with_a_sentence() -> None:
 
 def test_no_module_of_the_server_names_the_compiler() -> None:
     for half, other in (("server", "compiler"), ("compiler", "server"), ("graph", "server"), ("graph", "compiler")):
-        for file in (ROOT / "handler" / half).glob("*.py"):
+        for file in (ROOT / "handler" / half).rglob("*.py"):
             assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
 
 
