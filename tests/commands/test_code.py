@@ -157,6 +157,18 @@ def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, s
     assert "api/things: changed  ~total" in stile("publish", ".", "bundles").out
 
 
+def test_all_extras_that_a_function_needs_are_named_together(shop: Path, stile: Stile) -> None:
+    keys = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
+    write_endpoint(shop, {"config.yaml": CODE_ONLY + keys})
+
+    lines = stile("publish", ".", "bundles").out.splitlines()
+
+    assert [line for line in lines if "STILE_EXTRAS" in line] == [
+        "api/things: a function that runs tools in Python needs the extra code: build it with STILE_EXTRAS=code,jwt",
+        "api/things: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=code,jwt",
+    ]
+
+
 def test_an_endpoint_without_a_schema_has_nothing_that_needs_one(shop: Path, stile: Stile) -> None:
     files = {
         "config.yaml": CODE_ONLY.replace("allow}", "allow, policies: []}") + "graphql: on\nscalars: {Money: {}}\n",
