@@ -120,7 +120,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
     except (McpError, Rejected) as exc:
-        complain(f"the function answers {exc.code}, {exc}")
+        complain(f"The function answers {exc.code}, {exc}")
         return 1
     asks = "inputRequests" in result
     if options.json:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import Bundle, CodeTool, PrescribedTool
+from handler.bundle import Bundle, CodeTool, FileResource, PrescribedTool, Resource
 from handler.bundle_json import KINDS
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
@@ -82,6 +82,8 @@ def _show(outcome: Outcome) -> None:
     show_table(bundle.endpoint, HEADINGS, rows)
     say(*_who_gets_in(bundle))
     say(_graphql(bundle))
+    if bundle.prompts or bundle.resources or bundle.instructions:
+        say(_content(bundle))
     for sentence in _code(bundle):
         say(sentence)
     needed = need_of_state_key(outcome.compiled)
@@ -110,6 +112,9 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "endpoint": bundle.endpoint if bundle else None,
         "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
         "graphql": bundle.graphql.mode if bundle else None,
+        "prompts": [prompt.name for prompt in bundle.prompts] if bundle else [],
+        "resources": [_uri(resource) for resource in bundle.resources] if bundle else [],
+        "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
@@ -188,6 +193,23 @@ def _graphql(bundle: Bundle) -> str:
             return f"GraphQL over HTTP: {_counted(len(bundle.graphql.documents), 'persisted document')}."
         case _:
             return "GraphQL over HTTP: off."
+
+
+def _content(bundle: Bundle) -> str:
+    """What there is beside tools. Schemas, which every caller has their own of, are not counted."""
+    said = []
+    if bundle.prompts:
+        said.append(_counted(len(bundle.prompts), "prompt"))
+    if bundle.resources:
+        size = sum(resource.entry["size"] for resource in bundle.resources if isinstance(resource, FileResource))
+        said.append(f"{_counted(len(bundle.resources), 'resource')} ({size} bytes of files)")
+    if bundle.instructions:
+        said.append(f"instructions of {len(bundle.instructions.encode())} bytes")
+    return f"Beside tools: {_listed(said)}."
+
+
+def _uri(resource: Resource) -> str:
+    return str(resource.entry.get("uri") or resource.entry["uriTemplate"])
 
 
 def _code(bundle: Bundle) -> Iterator[str]:
