@@ -111,7 +111,7 @@ def test_call_runs_a_tool_in_python(shop: Path, stile: Stile) -> None:
     assert json.loads(stile("call", ".", "total", "year=3").out) == 3
     assert stile("call", ".", "chart").out == "[image, image/png, 3 bytes]\n"
     failed = stile("call", ".", "fail")
-    assert (failed.code, failed.err) == (1, "the function answers 7, no luck\n")
+    assert (failed.code, failed.err) == (1, "The function answers 7, no luck\n")
 
 
 def test_call_shows_what_a_tool_asks_its_user(shop: Path, stile: Stile) -> None:
