@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
+from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.compiler.compile import Compiled
 from handler.compiler.urls import is_link_local, is_on_loopback
@@ -18,6 +19,34 @@ def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
         for one in compiled
         for which in _literal_secrets(one.bundle)
     )
+
+
+def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a credential for its API; complains of each that does."""
+    return _complain(
+        f"{one.bundle.endpoint}: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, "
+        "ssm:NAME or env:NAME, and put it there"
+        for one in compiled
+        if not all(map(is_reference, one.bundle.upstream.secrets))
+    )
+
+
+def have_public_token_endpoints(compiled: Sequence[Compiled]) -> bool:
+    """Whether all tokens for APIs come from elsewhere and over TLS; complains of each that does not."""
+    return _complain(
+        f"{one.bundle.endpoint}: token_url {client.token_url} works on this machine only: "
+        "expected the https URL of another host"
+        for one in compiled
+        if (client := one.bundle.upstream.client) and not _is_public(client.token_url)
+    )
+
+
+def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
+    """Say where the secrets have to be that endpoints refer to."""
+    for one in compiled:
+        for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
+            place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
+            say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
 
 
 def have_public_key_sets(compiled: Sequence[Compiled]) -> bool:
@@ -77,6 +106,13 @@ def _literal_secrets(bundle: Bundle) -> Iterator[str]:
 
 def _is_public(url: str) -> bool:
     return url.startswith("https:") and not is_on_loopback(url) and not is_link_local(url)
+
+
+_PLACES = {
+    "env": "the function's variable STILE_SECRET_{name}",
+    "secret": "Secrets Manager, {{STILE_SECRETS}}/{endpoint}/{name}",
+    "ssm": "Parameter Store, /{{STILE_SECRETS}}/{endpoint}/{name}",
+}
 
 
 def _complain(sentences: Iterator[str]) -> bool:
