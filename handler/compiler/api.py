@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from handler.bundle import GraphQLEndpoint
 from handler.compiler.access import Policies, Rule, doubt_exceptions, read_policies
@@ -73,6 +73,8 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     tools = [each.tool for each in made]
     doubt_ways_around(endpoint, policies.rules, tools, problems, mode=mode)
     doubt_unasked(endpoint, made, problems, mode=mode)
+    # Where callers get no GraphQL, operations are for tools in Python alone.
+    kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
     return Api(
         conditions=policies.conditions,
         index=write_index(content),
@@ -80,7 +82,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
         tools=made,
         documents=operations.documents,
         rules=(*policies.rules, *_rules_of_directives(author)),
-        graphql=graphql_endpoint(endpoint, operations, tools, problems, mode=mode),
+        graphql=graphql_endpoint(endpoint, kept, tools, problems, mode=mode),
     )
 
 

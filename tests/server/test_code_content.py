@@ -128,7 +128,7 @@ def test_what_is_not_for_the_caller_is_unknown(endpoint: Compiled) -> None:
 
 def test_hidden_ones_are_not_listed_and_work(endpoint: Compiled) -> None:
     bundle = endpoint.bundle
-    prompts = tuple(replace(each, hidden=True) for each in bundle.prompts)  # type: ignore[call-arg]
+    prompts = tuple(replace(each, hidden=True) for each in bundle.prompts)  # type: ignore[arg-type] # all are CodePrompts
     with serving(replace(endpoint, bundle=replace(bundle, prompts=prompts))) as function:
         assert function.request("prompts/list").result["prompts"] == []
         assert "result" in get(function, "greeting", name="Ada").json
