@@ -12,8 +12,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
@@ -84,7 +85,14 @@ def require_free(port: int, advice: str) -> None:
 def started(*arguments: str) -> Iterator[Process]:
     """A Python process that ends with this block."""
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path})
+    with running([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path}) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator[Process]:
+    """A process that ends with this block. ``options`` are those of ``subprocess.Popen``."""
+    process = subprocess.Popen(command, **options)
     try:
         yield process
     finally:

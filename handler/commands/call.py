@@ -14,7 +14,7 @@ from handler.commands.console import complain, say, show_json
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_services, stored
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, ToolNotFound
+from handler.errors import AccessError, CallError, CredentialRequired, CredentialUnavailable, ToolNotFound
 from handler.http import HttpClient
 from handler.server.call import Call
 from handler.server.caller import Caller
@@ -125,16 +125,22 @@ async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, ag
         raise NotImplementedError
     capabilities: JSONObject = {"elicitation": {}} if tool.options.confirm == "required" else {}
     params: JSONObject = {"name": tool.name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
-    result = await call_tool(_call_of(caller, params), tool, arguments)
+    result = await call_tool(_call_of(caller, params), tool, arguments, on_failure=_tell_author)
     if agreed and "requestState" in result:
         params |= {"inputResponses": {CONFIRM: AGREED}, "requestState": result["requestState"]}
-        result = await call_tool(_call_of(caller, params), tool, arguments)
+        result = await call_tool(_call_of(caller, params), tool, arguments, on_failure=_tell_author)
     return result
 
 
 def _call_of(caller: Caller, params: JSONObject) -> Call:
     request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
     return Call(request=request, caller=caller, note=lambda **_: None)
+
+
+def _tell_author(failure: CallError) -> None:
+    """What the log would say beside the answer: why there is no credential for the API, no caller is told."""
+    if isinstance(failure, CredentialUnavailable):
+        complain(failure.log_reason)
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:
