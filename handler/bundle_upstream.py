@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from handler.records import dataclass
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
