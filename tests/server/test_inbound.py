@@ -75,7 +75,7 @@ def test_a_message_with_a_method_and_a_result_is_a_request() -> None:
     assert isinstance(_classify({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}), Request)
 
 
-@pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", 2**60])
+@pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", "x" * 10_000, 2**60, 10**400])
 def test_strings_and_integers_are_ids(identifier: Any) -> None:
     request = _classify({"jsonrpc": "2.0", "id": identifier, "method": "ping"})
 
@@ -195,8 +195,8 @@ def test_header_of_a_legacy_revision_decides_whatever_the_body_says(version: str
 
 
 def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
-    given: list[dict[str, Any]] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
-    for params in given:
+    several: list[Any] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
+    for params in several:
         request = _classify({**MODERN_LIST, "params": params})
 
         assert isinstance(request, Request)
