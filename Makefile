@@ -90,9 +90,8 @@ clients: $(VENV)/.stamp .stile/node/.stamp .stile/familiar/.stamp .stile/mcp1/.s
 	STILE_REQUIRE="node,fastmcp,mcp1,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
 .PHONY: conformance
-conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite, and write its RESULT.md; needs npm
+conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
-	$(VENV)/bin/python -m tests.conformance --write
 
 .PHONY: issuers
 issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
@@ -110,6 +109,7 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)

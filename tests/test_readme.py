@@ -13,23 +13,31 @@ from pathlib import Path
 
 import pytest
 
+from handler.bundle_upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
+from handler.bundle_upstream_json import AUTH_KINDS
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.descriptions import MAX_ENUM_CHARS
 from handler.compiler.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.patterns import MAX_PATTERN_CHARS
+from handler.compiler.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.json_schema import MAX_VIOLATIONS
 from handler.policy import Judgement
-from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
+from handler.server.arguments import ArgumentsValidator
 from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.outgoing.circuits import MAX_FAILURES, PAUSE_S
+from handler.server.outgoing.secret_store import TTL_S
+from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
-from tests.support.function import Function
+from tests.support.function import Function, running_function
 from tests.support.predicates import predicate_of
 from tests.support.upstream import Upstream
 
@@ -55,7 +63,7 @@ def workplace(tmp_path: Path, upstream: Upstream) -> Path:
 
 
 def test_readme_has_the_parts_that_these_tests_run() -> None:
-    assert len(FILES) == 4
+    assert len(FILES) == 5
     assert len(SESSIONS) == 4
     assert len(SHELL) == 8
 
@@ -89,6 +97,24 @@ def test_curl_gets_the_customer(function: Function) -> None:
     }
 
 
+def test_prompts_and_resources_are_what_the_readme_says(workplace: Path) -> None:
+    section = README[README.index("### Prompts, resources") : README.index("### An API that takes only")]
+    folder = workplace / "endpoints" / "shop" / "orders"
+    (folder / "resources").mkdir()
+    (folder / "resources" / "terms.md").write_text("# Terms", encoding="utf-8")
+    made = compile_endpoint(folder)
+
+    with running_function(made) as function:
+        review = {"name": "order-review", "arguments": {"number": "7", "tone": "brief"}}
+        (message,) = function.request("prompts/get", review).result["messages"]
+        listed = [each["uri"] for each in function.request("resources/list").result["resources"]]
+
+    assert message["content"]["text"].endswith("order 7 and explain its status to the customer. Tone: brief")
+    assert listed == re.findall(r"`(stile://[^`]+(?:terms.md|search.graphql))`", section)
+    for number in (MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES, MAX_INSTRUCTIONS_BYTES):
+        assert f"{number:,} bytes at most" in section or f"{number:,} together" in section
+
+
 def test_every_shell_line_names_what_is_there() -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for line in "".join(block for block in SHELL if not block.startswith("curl")).splitlines():
@@ -112,7 +138,7 @@ def test_every_shell_line_names_what_is_there() -> None:
 def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
-          documents: text}
+          forward_headers: [x-request-id], documents: text, auth: none}
         limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000,
           list_sizes: {}}
         access: {anonymous: allow, hide: [], show: []}
@@ -120,6 +146,10 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         default_tool: true
         graphql: persisted
         scalars: {}
+        instructions: Ask for orders.
+        resources: {condition: "true"}
+        code: []
+        catalog: false
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
     named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
@@ -127,7 +157,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config}).bundle
 
     assert {name.split(".")[-1] for name in named} == set(re.findall(r"(\w+):", config)) - {
-        "upstream", "limits", "https", "client", "anonymous"
+        "upstream", "limits", "resources", "https", "client", "anonymous"
     }  # fmt: skip
     assert made.upstream.timeout_s == 10
     assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)
@@ -151,6 +181,21 @@ def test_policies_of_the_readme_are_read_and_conditions_are_as_its_table_says(tm
     hr, clerk = (Judgement(made.conditions, claims={"roles": roles}) for roles in (["hr"], []))
     assert (hr.meets(made.guards["Employee.salary"]), clerk.meets(made.guards["Employee.salary"])) == (True, False)
     assert len([predicate_of(form) for form in forms if "$" in form or form in ("true", "false")]) == 8
+
+
+def test_modes_of_the_readme_are_all_there_are_and_its_example_is_read(tmp_path: Path) -> None:
+    text = README[README.index("### As whom the API is asked") : README.index("### An API that takes only operations")]
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    firsts = [row.split("`")[1].strip("{}").split(":")[0] for row in text.splitlines() if row.startswith("| `")]
+
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": example}).bundle
+
+    assert sorted(firsts) == sorted(["auth", *AUTH_KINDS.values(), *SECRET_SOURCES])
+    assert made.upstream.auth == HeaderAuth(header="x-hasura-admin-secret", value="secret:HASURA")
+    assert made.upstream.claim_headers == {"x-hasura-role": "role", "x-hasura-org-id": "org.id"}
+    assert f"{', '.join(f'`{each}`' for each in SIGNED_SERVICES[:-1])} and `{SIGNED_SERVICES[-1]}`" in text
+    assert f"left alone for {PAUSE_S:g} seconds" in text
+    assert (MAX_FAILURES, TTL_S, MARGIN_S, MAX_S) == (5, 300, 30, 3_600)  # which the text has in words
 
 
 def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path) -> None:

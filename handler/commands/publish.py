@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import have_no_secrets, have_public_key_sets, warn_of_extras, warn_of_questions
+from handler.commands.publishable import (
+    have_no_credentials,
+    have_no_secrets,
+    have_public_key_sets,
+    have_public_token_endpoints,
+    tell_of_secrets,
+    warn_of_extras,
+    warn_of_questions,
+)
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
@@ -27,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     warn_of_extras(compiled)
     warn_of_questions(compiled)
+    tell_of_secrets(compiled)
     return store_all(compiled, options.destination, force=options.force)
 
 
@@ -38,15 +47,22 @@ def _destination(text: str) -> str:
 
 
 def _are_publishable(compiled: Sequence[Compiled]) -> bool:
-    judged = [judge(compiled) for judge in (_have_upstreams, have_no_secrets, have_public_key_sets)]
+    judged = [judge(compiled) for judge in _JUDGES]
     return all(judged)
 
 
 def _have_upstreams(compiled: Sequence[Compiled]) -> bool:
-    lacking = [one.bundle.endpoint for one in compiled if not one.bundle.upstream.url]
+    lacking = [one.bundle.endpoint for one in compiled if one.bundle.index and not one.bundle.upstream.url]
     for name in lacking:
         complain(f"{name}: config.yaml names no upstream.url, so its tools have no API to ask")
     return not lacking
 
 
+_JUDGES = (
+    _have_upstreams,
+    have_no_secrets,
+    have_no_credentials,
+    have_public_key_sets,
+    have_public_token_endpoints,
+)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
+from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.compiler.compile import Compiled
 from handler.compiler.urls import is_link_local, is_on_loopback
@@ -20,6 +21,34 @@ def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
     )
 
 
+def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a credential for its API; complains of each that does."""
+    return _complain(
+        f"{one.bundle.endpoint}: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, "
+        "ssm:NAME or env:NAME, and put it there"
+        for one in compiled
+        if not all(map(is_reference, one.bundle.upstream.secrets))
+    )
+
+
+def have_public_token_endpoints(compiled: Sequence[Compiled]) -> bool:
+    """Whether all tokens for APIs come from elsewhere and over TLS; complains of each that does not."""
+    return _complain(
+        f"{one.bundle.endpoint}: token_url {client.token_url} works on this machine only: "
+        "expected the https URL of another host"
+        for one in compiled
+        if (client := one.bundle.upstream.client) and not _is_public(client.token_url)
+    )
+
+
+def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
+    """Say where the secrets have to be that endpoints refer to."""
+    for one in compiled:
+        for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
+            place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
+            say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
+
+
 def have_public_key_sets(compiled: Sequence[Compiled]) -> bool:
     """Whether all key sets come from elsewhere and over TLS; complains of each that does not."""
     return _complain(
@@ -33,30 +62,37 @@ def have_public_key_sets(compiled: Sequence[Compiled]) -> bool:
 
 def warn_of_extras(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints need more than the function has without being told."""
-    names = [one.bundle.endpoint for one in compiled if one.bundle.identity.issuers]
-    if names:
-        say(
-            f"{', '.join(names)}: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt",
-            "yellow",
-        )
+    bundles = [one.bundle for one in compiled]
+    needs = {
+        "code": ("runs tools in Python", [each.endpoint for each in bundles if each.code]),
+        "jwt": ("reads tokens", [each.endpoint for each in bundles if each.identity.issuers]),
+    }
+    extras = ",".join(extra for extra, (_, names) in needs.items() if names)
+    for extra, (what, names) in needs.items():
+        if names:
+            sentence = f"a function that {what} needs the extra {extra}: build it with STILE_EXTRAS={extras}"
+            say(f"{', '.join(names)}: {sentence}", "yellow")
 
 
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints ask users, which the function cannot do without being given a key."""
     for one in compiled:
-        sentence = need_of_state_key(one.bundle)
+        sentence = need_of_state_key(one)
         if sentence:
             say(f"{one.bundle.endpoint}: {sentence}", "yellow")
 
 
-def need_of_state_key(bundle: Bundle) -> str:
-    """What tools that ask their user need of the function; empty where none asks."""
-    asking = {level: [tool.name for tool in bundle.tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+def need_of_state_key(compiled: Compiled) -> str:
+    """What needs a key of the function to ask its user; empty where nothing does."""
+    tools = compiled.bundle.tools
+    asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
     parts = []
     if asking["required"]:
         parts.append(f"{', '.join(asking['required'])} cannot be called")
     if asking["advisory"]:
         parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    if compiled.asking:
+        parts.append(f"what {', '.join(compiled.asking)} asks its user cannot be asked")
     return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
 
 
@@ -70,6 +106,13 @@ def _literal_secrets(bundle: Bundle) -> Iterator[str]:
 
 def _is_public(url: str) -> bool:
     return url.startswith("https:") and not is_on_loopback(url) and not is_link_local(url)
+
+
+_PLACES = {
+    "env": "the function's variable STILE_SECRET_{name}",
+    "secret": "Secrets Manager, {{STILE_SECRETS}}/{endpoint}/{name}",
+    "ssm": "Parameter Store, /{{STILE_SECRETS}}/{endpoint}/{name}",
+}
 
 
 def _complain(sentences: Iterator[str]) -> bool:

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from handler.bundle import JSONObject
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.inbound import Request
 from handler.server.principal import ANONYMOUS

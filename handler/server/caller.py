@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from handler.errors import CredentialRequired, NotFound
 from handler.http import HttpClient
 from handler.policy import Judgement
+from handler.records import dataclass
 from handler.server.endpoint import Endpoint
 from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -12,6 +11,7 @@ from starlette.responses import Response
 from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
 from handler.json_shape import to_json_bytes
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential

@@ -17,10 +17,11 @@ in headers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from handler.json_shape import parse_json
+from handler.records import dataclass
 from handler.server.header_values import decoded
 from handler.server.revisions import BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION, revision_told
 

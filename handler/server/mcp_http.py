@@ -44,6 +44,9 @@ from handler.server.revisions import BATCHING, error_id, is_modern, resource_not
 from handler.server.services import Services
 from handler.server.trace import continue_trace
 
+MAX_URI_CHARS = 2_000
+"""Of a URI that is not there, what is repeated."""
+
 DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
 """What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
 
@@ -125,8 +128,14 @@ async def _result(call: Call) -> JSONObject:
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
     result = await answer(call)
-    call.note(outcome="tool_error" if result.get("isError") else "ok")
+    call.note(outcome=_outcome(result))
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
+
+
+def _outcome(result: JSONObject) -> str:
+    if result.get("resultType") == "input_required":
+        return "asked"
+    return "tool_error" if result.get("isError") else "ok"
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
@@ -183,10 +192,16 @@ def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int
     return INVALID_PARAMS
 
 
+def _not_found_facts(reason: NotFound) -> JSONObject | None:
+    """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
+    return {"uri": reason.uri[:MAX_URI_CHARS]} if isinstance(reason, ResourceNotFound) else None
+
+
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
     if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        error = Rejected(_not_found_code(reason, request), str(reason), id=request.id if request else None)
+        code, facts = _not_found_code(reason, request), _not_found_facts(reason)
+        error = Rejected(code, str(reason), id=request.id if request else None, facts=facts)
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import DeadlinePassed, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.drift import is_drift, is_static
 from handler.server.outgoing.sending import send

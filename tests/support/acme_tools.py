@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 from typing import Any
 
-from handler import Context, Elicit, InputRequired, McpError, ToolError, Toolkit, ToolResult
-from handler.errors import GraphQLErrors
+from handler import Context, Elicit, GraphQLErrors, InputRequired, McpError, ToolError, Toolkit, ToolResult
 
 kit = Toolkit()
 
@@ -63,10 +63,21 @@ def surroundings(ctx: Context) -> dict[str, Any]:
     return {**{name: getattr(ctx, name) for name in names}, **more}
 
 
+@kit.tool
+def credential(ctx: Context) -> dict[str, Any]:
+    """What there is to ask the API behind with, without saying it."""
+    token = ctx.provider_token
+    return {
+        "strategy": ctx.auth_strategy,
+        "token": token and sha256(token.encode()).hexdigest(),
+        "headers": {name: sha256(value.encode()).hexdigest() for name, value in ctx.resolved_headers.items()},
+    }
+
+
 @kit.tool(requires_auth=True)
 def needs_token(ctx: Context) -> str:
     """Use the credential for the API behind."""
-    return ctx.require_provider_token()
+    return f"a token of {len(ctx.require_provider_token())} characters"
 
 
 @kit.tool(scopes=["things:write"])
@@ -137,7 +148,7 @@ async def count(to: int, ctx: Context) -> str:
 def book(room: str, ctx: Context) -> str | InputRequired:
     """Book a room, once its user says for how many nights."""
     answer = ctx.input_responses.get("nights")
-    if answer is None:
+    if answer is None or ctx.request_state is None:
         form = {"type": "object", "properties": {"nights": {"type": "integer"}}, "required": ["nights"]}
         return InputRequired({"nights": Elicit(f"How long in {room}?", form)}, state={"room": room})
     if answer.get("action") != "accept":
@@ -149,6 +160,12 @@ def book(room: str, ctx: Context) -> str | InputRequired:
 def ask_for(method: str) -> InputRequired:
     """Ask by some method."""
     return InputRequired({"it": {"method": method, "params": {}}})
+
+
+@kit.tool
+def ask_nothing() -> InputRequired:
+    """Ask without a question."""
+    return InputRequired()
 
 
 @kit.tool
