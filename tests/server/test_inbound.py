@@ -195,8 +195,8 @@ def test_header_of_a_legacy_revision_decides_whatever_the_body_says(version: str
 
 
 def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
-    several: list[Any] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
-    for params in several:
+    given: list[dict[str, Any]] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
+    for params in given:
         request = _classify({**MODERN_LIST, "params": params})
 
         assert isinstance(request, Request)
