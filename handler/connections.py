@@ -6,12 +6,19 @@ import socket
 import ssl
 import threading
 import time
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import IO, Any
 
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import NewConnectionError
+
+from handler.addresses import AddressRules
+
+
+class ForbiddenAddress(OSError):
+    """An address that a request may not go to; the text says what kind it is of, and not which it is."""
 
 
 class Exchange:
@@ -20,13 +27,14 @@ class Exchange:
     urllib3's own timeouts start again at each byte, so a server that drips could hold a thread for ever.
     """
 
-    def __init__(self, *, timeout_s: float, max_idle_s: float) -> None:
+    def __init__(self, *, timeout_s: float, max_idle_s: float, rules: AddressRules | None) -> None:
         self.timeout_s = timeout_s
         self.deadline = time.monotonic() + timeout_s
         self.aborted = False
         self.on_kept_connection = False
         self.only_new_connection = False
         self._max_idle_s = max_idle_s
+        self._rules = rules
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
@@ -49,6 +57,13 @@ class Exchange:
     def holds(self, sock: socket.socket) -> bool:
         """Whether this exchange opened ``sock`` itself, or has taken it before."""
         return self._socket is sock
+
+    def require_allowed(self, addresses: Iterable[tuple[str, int]]) -> None:
+        """Refuse a name with an address that the request may not go to, whatever else it resolves to."""
+        rules = self._rules
+        if rules is not None:
+            for fault in filter(None, (rules.address_fault(address, port) for address, port in addresses)):
+                raise ForbiddenAddress(fault)
 
     def let_go(self) -> bool:
         """Leave the socket alone from now on. True if nobody touched it."""
@@ -124,9 +139,10 @@ class Connection(HTTPConnection):
         """
         exchange = UNDER_WAY.get()
         failure = OSError("the name has no address")
-        for family, kind, protocol, _, address in socket.getaddrinfo(
-            self._dns_host, self.port, type=socket.SOCK_STREAM
-        ):
+        # What is judged is what is connected to: the name is not resolved a second time.
+        found = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
+        exchange.require_allowed((str(address[0]), int(address[1])) for *_, address in found)
+        for family, kind, protocol, _, address in found:
             sock = socket.socket(family, kind, protocol)
             try:
                 exchange.take(sock)

@@ -14,12 +14,14 @@
       HttpError                 an HTTP exchange that gave no response to read
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
+          AddressRefused        a place that no author may have requests sent to
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      anonymous, where a credential is asked for
         CredentialRefused       a credential that is unknown or expired
         CredentialMalformed     a request whose credential cannot be read
         InsufficientScope       a credential whose scopes do not reach
+      OAuthRefused              a request to the bridge that OAuth has an error for
       EndpointNotFound          no endpoint of that folder/name is published
       ToolNotFound              no tool of that name for this caller
       DocumentNotFound          no persisted document of that id for this caller
@@ -30,6 +32,7 @@
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
         UpstreamError           the GraphQL API gave no usable answer
+          UpstreamForbidden     its address is one that no author may have requests sent to
         ToolError               what a tool in Python says went wrong
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
@@ -161,6 +164,10 @@ class HttpUnreachable(HttpError):
     """No connection could be made, or it broke before the answer was whole."""
 
 
+class AddressRefused(HttpUnreachable):
+    """The rules of addresses do not let the request go there. ``reason`` says why, with no address in it."""
+
+
 class HttpTooLarge(HttpError):
     """The answer, decoded, is larger than the caller allowed."""
 
@@ -213,6 +220,15 @@ class InsufficientScope(AccessError):
         self.scopes = tuple(scopes)
 
 
+class OAuthRefused(StileError):
+    """A request to the bridge that is refused. ``code`` is OAuth's word, ``description`` a sentence in ASCII."""
+
+    def __init__(self, code: str, description: str) -> None:
+        super().__init__(f"{code}: {description}")
+        self.code = code
+        self.description = description
+
+
 class EndpointNotFound(StileError):
     """No endpoint of that ``folder/name`` is published."""
 
@@ -237,7 +253,15 @@ class DocumentNotFound(StileError):
 
 
 class CallError(StileError):
-    """A call that fails for a reason the model can act on; the message is meant for it."""
+    """A call that fails for a reason the model can act on; the message is meant for it. ``reason`` is for the log."""
+
+    reason = ""
+
+    @property
+    def logged(self) -> str:
+        """What the log says of it: which error, and why where that says more."""
+        name = type(self).__name__
+        return f"{name}: {self.reason}" if self.reason else name
 
 
 class BindingMissing(CallError):
@@ -323,6 +347,14 @@ class DocumentRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class UpstreamForbidden(UpstreamError):
+    """Requests may not go where the endpoint says its API is. ``reason`` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The API is at an address that is not allowed. Whoever maintains this tool has to change it.")
+        self.reason = reason
 
 
 class ToolError(CallError):

@@ -19,8 +19,9 @@ import urllib3
 from urllib3 import BaseHTTPResponse, HTTPConnectionPool, Retry
 from urllib3.exceptions import DecodeError, HTTPError, LocationValueError
 
-from handler.connections import UNDER_WAY, Exchange, Pool, TlsPool, TlsSocket
-from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.addresses import STRICT, AddressRules
+from handler.connections import UNDER_WAY, Exchange, ForbiddenAddress, Pool, TlsPool, TlsSocket
+from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 
 # Below this level urllib3 logs paths and query strings, which are nobody's business but the two ends'.
 logging.getLogger("urllib3").setLevel(logging.ERROR)
@@ -37,6 +38,7 @@ class HttpRequest:
     timeout_s: float  # of the whole exchange, from resolving the name to the last byte
     max_bytes: int  # of the answer's body, decoded
     repeatable: bool = False  # may go out once more if a kept connection closed before the answer began
+    guarded: bool = True  # the rules of addresses hold; False: the address is the platform's, and no author's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +55,13 @@ class HttpClient:
 
     Redirects, the environment's proxies and urllib3's retries play no part. A connection idle for longer
     than ``max_idle_s`` is not used again: its other end may have closed it while Lambda was frozen.
+    Guarded requests go only where ``rules`` let them, over connections that no other request has made.
     """
 
-    def __init__(self, *, max_idle_s: float = 30.0) -> None:
+    def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
+        self._rules = rules
         self._max_idle_s = max_idle_s
-        self._pools = urllib3.PoolManager(num_pools=32, maxsize=16)
-        self._pools.pool_classes_by_scheme = {"http": Pool, "https": TlsPool}
+        self._pools = {guarded: _new_pools() for guarded in (True, False)}
         self._tls_lock = threading.Lock()
         self._tls_context: ssl.SSLContext | None = None
 
@@ -67,11 +70,12 @@ class HttpClient:
 
         Raises:
             HttpTimeout: no complete answer within ``timeout_s``.
+            AddressRefused: the rules do not let the request go there.
             HttpUnreachable: no connection, a broken one, or an answer that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
 
         """
-        exchange = Exchange(timeout_s=request.timeout_s, max_idle_s=self._max_idle_s)
+        exchange = self._exchange(request)
         watchdog = threading.Timer(request.timeout_s, exchange.abort)
         watchdog.daemon = True
         watchdog.start()
@@ -82,7 +86,7 @@ class HttpClient:
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
         """``send`` in a thread. Cancelling the task gives the exchange up."""
-        exchange = Exchange(timeout_s=request.timeout_s, max_idle_s=self._max_idle_s)
+        exchange = self._exchange(request)
         watchdog = asyncio.get_running_loop().call_later(request.timeout_s, exchange.abort)
         try:
             return await asyncio.to_thread(self._send, request, exchange)
@@ -94,10 +98,18 @@ class HttpClient:
 
     def close(self) -> None:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
-        self._pools.clear()
+        for pools in self._pools.values():
+            pools.clear()
+
+    def _exchange(self, request: HttpRequest) -> Exchange:
+        rules = self._rules if request.guarded else None
+        return Exchange(timeout_s=request.timeout_s, max_idle_s=self._max_idle_s, rules=rules)
 
     def _send(self, request: HttpRequest, exchange: Exchange) -> HttpResponse:
         target = _Target.of(request.url)
+        fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
+        if fault:
+            raise AddressRefused(target.host, fault)
         under_way = UNDER_WAY.set(exchange)
         try:
             with contextlib.closing(self._open(request, target, exchange)) as response:
@@ -127,7 +139,7 @@ class HttpClient:
         return self._urlopen(request, target)
 
     def _urlopen(self, request: HttpRequest, target: _Target) -> BaseHTTPResponse:
-        return self._pool_of(target).urlopen(
+        return self._pool_of(target, guarded=request.guarded).urlopen(
             request.method,
             target.path,
             body=request.body,
@@ -140,9 +152,10 @@ class HttpClient:
             decode_content=False,
         )
 
-    def _pool_of(self, target: _Target) -> HTTPConnectionPool:
+    def _pool_of(self, target: _Target, *, guarded: bool) -> HTTPConnectionPool:
         tls = {"ssl_context": self._require_tls_context()} if target.scheme == "https" else None
-        return self._pools.connection_from_host(target.host, target.port, target.scheme, pool_kwargs=tls)
+        pools = self._pools[guarded]
+        return pools.connection_from_host(target.host, target.port, target.scheme, pool_kwargs=tls)
 
     def _require_tls_context(self) -> ssl.SSLContext:
         # Reading the certificate authorities takes milliseconds, so it waits for the first https address.
@@ -151,6 +164,12 @@ class HttpClient:
                 self._tls_context = ssl.create_default_context()
                 self._tls_context.sslsocket_class = TlsSocket
             return self._tls_context
+
+
+def _new_pools() -> urllib3.PoolManager:
+    pools = urllib3.PoolManager(num_pools=32, maxsize=16)
+    pools.pool_classes_by_scheme = {"http": Pool, "https": TlsPool}
+    return pools
 
 
 class _Target(NamedTuple):
@@ -168,7 +187,7 @@ class _Target(NamedTuple):
             host, port = parts.hostname or "", parts.port
         except ValueError:
             raise HttpUnreachable("(no host)", "malformed URL") from None
-        if parts.scheme not in ("http", "https") or not host or _NEVER_IN_A_URL.search(url):
+        if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or _NEVER_IN_A_URL.search(url):
             raise HttpUnreachable(host or "(no host)", "malformed URL")
         path = parts.path or "/"
         return cls(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
@@ -227,6 +246,9 @@ def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     causes = list(_chain(failure))
+    for cause in causes:
+        if isinstance(cause, ForbiddenAddress):
+            return AddressRefused(host, str(cause))
     if exchange.aborted or any(isinstance(cause, TimeoutError) for cause in causes):
         return HttpTimeout(host, timeout_s=exchange.timeout_s)
     reasons = (reason for kinds, reason in _REASONS if any(isinstance(cause, kinds) for cause in causes))

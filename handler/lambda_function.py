@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from aws_lambda_powertools import Logger
@@ -31,7 +32,11 @@ logger = Logger(service=os.environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
 
 def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
-    http = HttpClient()
+    if settings.addresses.local:
+        logger.warning(
+            "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
+        )
+    http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     endpoints = Endpoints(
         open_storage(settings.bundles, http=http, environ=environ),
         refresh_s=settings.refresh_s,
@@ -47,6 +52,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         public_url=settings.public_url,
         states=RequestStates(settings.state_keys),
         code_modules=settings.code_modules,
+        secrets=settings.secrets,
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.

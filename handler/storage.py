@@ -166,6 +166,7 @@ class S3Storage:
             timeout_s=_READ_TIMEOUT_S,
             max_bytes=_MAX_BYTES,
             repeatable=True,
+            guarded=False,
         )
         try:
             response = self._http.send(self._signed(request))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import have_no_secrets, have_public_key_sets, warn_of_extras
+from handler.commands.publishable import have_allowed_addresses, have_no_secrets, warn_of_extras
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
@@ -37,7 +37,7 @@ def _destination(text: str) -> str:
 
 
 def _are_publishable(compiled: Sequence[Compiled]) -> bool:
-    judged = [judge(compiled) for judge in (_have_upstreams, have_no_secrets, have_public_key_sets)]
+    judged = [judge(compiled) for judge in (_have_upstreams, have_no_secrets, have_allowed_addresses)]
     return all(judged)
 
 

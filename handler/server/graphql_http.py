@@ -209,7 +209,7 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
             return _Refusal(status=400, faults=[Fault(str(exc))])
         case UpstreamError():
-            note(http_call.scope, decision="allowed", outcome="errors", reason=type(exc).__name__)
+            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.logged)
             return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)

@@ -102,7 +102,7 @@ async def _call_tool(call: Call) -> JSONObject:
 def _note_failure(call: Call, failure: CallError) -> None:
     """The API's failure is no refusal of ours: the call was allowed, and sent."""
     decision = "allowed" if isinstance(failure, UpstreamError) else "refused"
-    call.note(decision=decision, reason=type(failure).__name__)
+    call.note(decision=decision, reason=failure.logged)
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from handler.http import HttpClient
@@ -27,5 +27,6 @@ class Services:
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the name that env: refers to them with
     pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
     clock: Callable[[], float] = time.time  # UNIX seconds

@@ -17,6 +17,7 @@ from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage
 from tests.support.function import store
+from tests.support.local import LOCAL
 
 
 @contextmanager
@@ -33,7 +34,7 @@ def serving(compiled: Compiled, *, development: bool = False) -> Iterator[str]:
     store(storage, compiled)
     troubles: list[str] = []
     endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
-    with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
+    with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", 0)) as listener:
         app = create_app(
             Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={}), development=development),
             write_line=lambda _, failure: troubles.append(repr(failure)) if failure else None,

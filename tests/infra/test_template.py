@@ -53,6 +53,8 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
         "STILE_PUBLIC_URL": {"Ref": "PublicUrl"},
         "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
+        "STILE_UPSTREAM_HOSTS": {"Ref": "UpstreamHosts"},
+        "STILE_ALLOW_LOCAL_UPSTREAMS": "false",
         "STILE_LOG_KEY": {"Ref": "LogKey"},
         "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
         "POWERTOOLS_LOG_LEVEL": {"Ref": "LogLevel"},
@@ -152,6 +154,7 @@ def test_preload_of_something_else_is_refused(template: dict[str, Any], endpoint
 SETTINGS = {
     "PublicUrl": "STILE_PUBLIC_URL",
     "AllowedOrigins": "STILE_ALLOWED_ORIGINS",
+    "UpstreamHosts": "STILE_UPSTREAM_HOSTS",
     "LogKey": "STILE_LOG_KEY",
 }
 
@@ -165,6 +168,9 @@ SETTINGS = {
         ("AllowedOrigins", ""),
         ("AllowedOrigins", "*"),
         ("AllowedOrigins", "https://a.example,http://localhost:3000"),
+        ("UpstreamHosts", ""),
+        ("UpstreamHosts", "api.example.com"),
+        ("UpstreamHosts", "api.example.com,*.internal.example.com"),
         ("LogKey", ""),
         ("LogKey", "k" * 32),
     ],
@@ -184,6 +190,9 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("AllowedOrigins", "https://a.example/"),
         ("AllowedOrigins", "https://*.example"),
         ("AllowedOrigins", "https://a.example,b"),
+        ("UpstreamHosts", "https://api.example.com"),
+        ("UpstreamHosts", "*"),
+        ("UpstreamHosts", "api.*.com"),
         ("LogKey", "k" * 31),
     ],
 )

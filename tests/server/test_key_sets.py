@@ -35,6 +35,7 @@ from tests.support.issuers import (
     rsa_key,
     serving_key_set,
 )
+from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, answer, answering
 
 RSA, EC, ED, NEW_RSA = rsa_key(), ec_key(), ed_key(), rsa_key("new")
@@ -47,7 +48,7 @@ NOW = 1_000_000.0
 
 @pytest.fixture
 def http() -> Iterator[HttpClient]:
-    with closing(HttpClient()) as client:
+    with closing(HttpClient(LOCAL)) as client:
         yield client
 
 

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
+from handler.addresses import AddressRules
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
@@ -23,6 +24,7 @@ from handler.server.graphql_request import MEDIA_TYPES
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
+from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
 MODERN = "2026-07-28"
@@ -215,6 +217,7 @@ def running_function(
     storage: Storage | None = None,
     refresh_s: float = 60,
     secrets: Mapping[str, str] | None = None,
+    addresses: AddressRules = LOCAL,
     **services: Any,
 ) -> Iterator[Function]:
     """A function that serves these endpoints from memory, or all that is in ``storage``."""
@@ -223,7 +226,7 @@ def running_function(
     for secret in (secrets or {}).values():
         SESSION.keep("a secret that a bundle refers to", secret)
     log = Log()
-    http = HttpClient()
+    http = HttpClient(addresses)
     endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
     app = create_app(
         Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
