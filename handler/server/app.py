@@ -10,6 +10,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.routing import Route
 
+from handler.server.bridge_http import bridge_routes
 from handler.server.cors import Cors
 from handler.server.entrance import find_endpoint, json_response
 from handler.server.front_door import FrontDoor, public_url
@@ -30,6 +31,7 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
         Route("/{folder}/{name}/__graphql", graphql),
         Route("/{folder}/{name}/tools/{tool}/graphql", graphql),
         Route(f"{WELL_KNOWN}/{{folder}}/{{name}}/mcp", _resource_metadata(services), methods=["GET"]),
+        *bridge_routes(services),
         Route("/health", _health(services), methods=["GET"]),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})

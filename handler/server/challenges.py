@@ -46,17 +46,17 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
     parameters = {
         "realm": bundle.endpoint,
         "error": CODES.get(type(reason), ""),
-        "scope": " ".join(_scopes(reason, bundle)),
+        "scope": " ".join(_scopes(reason, bundle, takes_tokens=bool(authorization_servers(bundle, public_url)))),
         "resource_metadata": metadata_url(bundle, public_url),
     }
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
 
 
-def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
+def _scopes(reason: AccessError, bundle: Bundle, *, takes_tokens: bool) -> list[str]:
     match reason:
         case InsufficientScope(scopes=scopes) | CredentialRequired(scopes=(_, *_) as scopes):
             return without_offline_access(scopes)
-        case CredentialRequired() | CredentialRefused() if authorization_servers(bundle):
+        case CredentialRequired() | CredentialRefused() if takes_tokens:
             return open_scopes(bundle)
         case _:
             return []

@@ -77,17 +77,17 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     )
 
 
-async def read_body(http_call: HttpCall) -> bytes:
+async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """The whole body.
 
     Raises:
-        HTTPException: 413, it is longer than ``MAX_BODY_BYTES``.
+        HTTPException: 413, it is longer than ``max_bytes``.
     """
     body = bytearray()
     async for chunk in http_call.stream():
         body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"a request may have {MAX_BODY_BYTES} bytes")
+        if len(body) > max_bytes:
+            raise HTTPException(413, f"a request may have {max_bytes} bytes")
     return bytes(body)
 
 

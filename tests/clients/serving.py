@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -18,6 +19,7 @@ from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage
 from tests.support.function import store
 from tests.support.local import LOCAL
+from tests.support.secrecy import SESSION, Output
 
 
 @contextmanager
@@ -28,16 +30,30 @@ def running_server(compiled: Compiled) -> Iterator[str]:
 
 
 @contextmanager
-def serving(compiled: Compiled, *, development: bool = False) -> Iterator[str]:
-    """Serve one endpoint; give the URL that its routes begin with."""
+def serving(
+    compiled: Compiled, *, port: int = 0, secrets: Mapping[str, str] | None = None, **services: Any
+) -> Iterator[str]:
+    """Serve one endpoint; give the URL that its routes begin with. Port 0 is a free one."""
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
     endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
-    with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", 0)) as listener:
+
+    def write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+        SESSION.note(Output.LINE, str(facts))
+        if failure:
+            troubles.append(repr(failure))
+
+    with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", port)) as listener:
         app = create_app(
-            Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={}), development=development),
-            write_line=lambda _, failure: troubles.append(repr(failure)) if failure else None,
+            Services(
+                endpoints=endpoints,
+                http=http,
+                tokens=TokenVerifier(http, secrets=secrets or {}),
+                secrets=secrets or {},
+                **services,
+            ),
+            write_line=write_line,
         )
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -229,7 +229,13 @@ def running_function(
     http = HttpClient(addresses)
     endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
     app = create_app(
-        Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
+        Services(
+            endpoints=endpoints,
+            http=http,
+            tokens=TokenVerifier(http, secrets=secrets or {}),
+            secrets=secrets or {},
+            **services,
+        ),
         write_line=log.write_line,
     )
     with event_loop():
