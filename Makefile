@@ -82,8 +82,13 @@ smoke-test: $(VENV)/.stamp
 	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
 
 .PHONY: clients
-clients: $(VENV)/.stamp .stile/node/.stamp  ## The official MCP Inspector against the demo endpoint; needs npm
-	$(VENV)/bin/python -m pytest tests/clients $(ARGS)
+clients: $(VENV)/.stamp .stile/node/.stamp .stile/familiar/.stamp .stile/mcp1/.stamp  ## Six real MCP clients against the demo endpoint; needs npm
+	STILE_REQUIRE="node,fastmcp,mcp1,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
+
+.PHONY: conformance
+conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite, and write its RESULT.md; needs npm
+	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
+	$(VENV)/bin/python -m tests.conformance --write
 
 .PHONY: issuers
 issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
@@ -106,6 +111,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
+	$(UV_COMPILE) --group mcp1 -o requirements/mcp1.txt $(ARGS)
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
@@ -146,6 +152,13 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
+.stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make conformance\` installs the suite with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@echo "Installing tests/conformance/package-lock.json into $(@D) (half a minute or less)"
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
+	@touch $@
+
 .stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
@@ -156,6 +169,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/familiar.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/familiar.txt
+	@touch $@
+
+.stile/mcp1/.stamp: requirements/mcp1.txt
+	@$(call make_venv,$(@D))
+	@echo "Installing requirements/mcp1.txt into $(@D) (a minute or less)"
+	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/mcp1.txt
 	@touch $@
 
 .stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json

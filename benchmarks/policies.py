@@ -20,7 +20,6 @@ from typing import Any
 from benchmarks.call import CONTEXT
 from benchmarks.report import machine, write_page
 from benchmarks.requests import answering_upstream
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import compile_endpoint
 
 RULES = 100
@@ -81,7 +80,7 @@ def publish(url: str, work: Path) -> Path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         made = compile_endpoint(work / name)
-        for key, content in ((index_key(made.bundle.index), made.index), (bundle_key(name), write_bundle(made.bundle))):
+        for key, content in made.objects():
             (bundles / key).parent.mkdir(parents=True, exist_ok=True)
             (bundles / key).write_bytes(content)
     return bundles

@@ -21,7 +21,6 @@ from typing import Any
 
 from benchmarks.report import MB, page, show_round, write_page
 from benchmarks.runner import ROOT, Case, measure
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import compile_endpoint
 from tests.corpora.downloads import FetchError
 from tests.corpora.fetch import fetch
@@ -106,7 +105,7 @@ def publish(sdl: Path, url: str, work: Path) -> Path:
     )
     made = compile_endpoint(folder)
     bundles = work / "bundles"
-    for key, content in ((index_key(made.bundle.index), made.index), (bundle_key(ENDPOINT), write_bundle(made.bundle))):
+    for key, content in made.objects():
         (bundles / key).parent.mkdir(parents=True, exist_ok=True)
         (bundles / key).write_bytes(content)
     return bundles

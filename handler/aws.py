@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
-from handler.errors import AwsError
+from handler.errors import AwsError, SettingsError
 from handler.http import HttpRequest
 
 
@@ -63,10 +63,12 @@ def sign(request: HttpRequest, *, service: str, region: str, credentials: Creden
 
     ``now`` carries its time zone. The URL is percent-encoded once, as it goes out.
 
-    Source: AWS, "Create a signed AWS API request" (Signature Version 4).
+    Source: AWS, "Create a signed AWS API request" (Signature Version 4); VPC Lattice, "SIGv4 authenticated requests",
+    whose services take no signature of the body.
     """
     timestamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
-    added = {"x-amz-content-sha256": _sha256(request.body or b""), "x-amz-date": timestamp}
+    digest = UNSIGNED if service == "vpc-lattice-svcs" else _sha256(request.body or b"")
+    added = {"x-amz-content-sha256": digest, "x-amz-date": timestamp}
     if credentials.session_token:
         added["x-amz-security-token"] = credentials.session_token
     headers = _signed_headers(request, added)
@@ -89,6 +91,40 @@ def sign(request: HttpRequest, *, service: str, region: str, credentials: Creden
         f"AWS4-HMAC-SHA256 Credential={credentials.access_key}/{scope}, SignedHeaders={names}, Signature={signature}"
     )
     return added
+
+
+def endpoint_of(environ: Mapping[str, str], service: str) -> str | None:
+    """Where the environment says that a service is (``AWS_ENDPOINT_URL_…``); ``None``: where AWS has it.
+
+    Raises:
+        SettingsError: it is no address.
+
+    """
+    for name in (f"AWS_ENDPOINT_URL_{ENDPOINT_NAMES[service]}", "AWS_ENDPOINT_URL"):
+        if value := environ.get(name):
+            parts = urlsplit(value)
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
+                raise SettingsError(name, value, expected="an http or https address")
+            return value.rstrip("/")
+    return None
+
+
+def region_of(environ: Mapping[str, str], *, required: bool) -> str:
+    """The region of the environment, or where none is required some region.
+
+    Raises:
+        SettingsError: one is required, and there is none.
+
+    """
+    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
+    if region or not required:
+        return region or "us-east-1"
+    raise SettingsError("AWS_REGION", region, expected="the region of the bucket and secrets")
+
+
+def domain_of(region: str) -> str:
+    """What the hosts of services in a region end with."""
+    return "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
 
 
 def _credentials_of_boto3(profile: str | None) -> Credentials:
@@ -160,6 +196,10 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+ENDPOINT_NAMES: Mapping[str, str] = {"s3": "S3", "secretsmanager": "SECRETS_MANAGER", "ssm": "SSM"}
+"""Service -> how variables of the environment name it."""
+
+UNSIGNED = "UNSIGNED-PAYLOAD"
 _RENEWED_BEFORE_S = 300.0
 _WHAT_TO_SET = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the process a role"
 _UNSIGNED = {  # proxies on the way may change these; the list is botocore's

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from handler.bundle_upstream import Upstream
 from handler.policy import Mask
 from handler.predicates import Predicate
 
@@ -19,6 +20,10 @@ SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none 
 
 RSA_BITS = range(2_048, 16_385)
 """How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
+
+MAX_ANSWER_S = 28.0
+"""After how many seconds a call is answered at the latest: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and
+the start of a container counts."""
 
 CONFIRM_LEVELS = ("", "advisory", "required")
 """How firmly a tool asks for its user's consent, the least first."""
@@ -200,12 +205,13 @@ class CodeKit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message a role and a text with ``{{argument}}`` where these go."""
+    """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
 
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
     completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+    mask: Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,6 +245,12 @@ class FileResource:
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
     blob: str
+    mask: Mask
+
+    @property
+    def uri(self) -> str:
+        """What it is read by."""
+        return str(self.entry["uri"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,17 +265,6 @@ class CodeResource:
 
 
 Resource = FileResource | CodeResource
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Upstream:
-    """The GraphQL API behind the endpoint. An empty ``url``: none is configured."""
-
-    url: str
-    timeout_s: float
-    max_bytes: int
-    headers: Mapping[str, str]
-    documents: str  # text | documentId | apollo: how an operation is named to it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +308,7 @@ class Bridge:
     authorize_url: str
     token_url: str
     client_id: str
-    client_secret: str  # a reference to it: env:NAME; empty: the provider knows the client as a public one
+    client_secret: str  # a reference to it; empty: the provider knows the client as a public one
     redirect_uris: tuple[str, ...]  # where answers may go; on loopback without a port: at any port
     client_metadata_documents: tuple[str, ...]  # URLs that are taken for client ids; none of them is fetched
     scope_prefix: str  # what the provider has before the names of an API's scopes

@@ -41,11 +41,22 @@ from handler.bundle import (
     TextPrompt,
     Tool,
     ToolOptions,
-    Upstream,
     VerificationKey,
 )
+from handler.bundle_upstream_json import AUTH_KINDS, read_upstream
 from handler.errors import BundleError
-from handler.json_shape import each, inside, mapping, parse_stored, require, require_object, to_json_bytes, wrong_type
+from handler.json_shape import (
+    each,
+    inside,
+    mapping,
+    of_kind,
+    parse_stored,
+    read_text,
+    require,
+    require_object,
+    to_json_bytes,
+    wrong_type,
+)
 from handler.policy import Mask
 
 T = TypeVar("T")
@@ -133,7 +144,7 @@ def _bundle(raw: Any) -> Bundle:
         conditions=each(raw, "conditions", require_object),
         guards=mapping(raw, "guards", _mask),
         tools=each(raw, "tools", _tool),
-        upstream=inside("upstream", _upstream, require(raw, "upstream", dict)),
+        upstream=inside("upstream", read_upstream, require(raw, "upstream", dict)),
         limits=inside("limits", _limits, require(raw, "limits", dict)),
         access=inside("access", _access, require(raw, "access", dict)),
         identity=inside("identity", _identity, require(raw, "identity", dict)),
@@ -145,23 +156,16 @@ def _bundle(raw: Any) -> Bundle:
     )
 
 
-def _of_kind(raw: Any, readers: Mapping[str, Callable[[JSONObject], T]]) -> T:
-    kind = require(raw, "kind", str)
-    if kind not in readers:
-        raise BundleError(f"expected one of {', '.join(readers)}, got {kind!r}", path="kind")
-    return readers[kind](raw)
-
-
 def _tool(raw: Any) -> Tool:
-    return _of_kind(raw, TOOL_READERS)
+    return of_kind(raw, TOOL_READERS)
 
 
 def _prompt(raw: Any) -> Prompt:
-    return _of_kind(raw, PROMPT_READERS)
+    return of_kind(raw, PROMPT_READERS)
 
 
 def _resource(raw: Any) -> Resource:
-    return _of_kind(raw, RESOURCE_READERS)
+    return of_kind(raw, RESOURCE_READERS)
 
 
 def _prescribed(raw: JSONObject) -> PrescribedTool:
@@ -192,11 +196,11 @@ def _binding(raw: Any) -> Binding:
 def _options(raw: JSONObject) -> ToolOptions:
     return ToolOptions(
         hidden=require(raw, "hidden", bool),
-        aliases=each(raw, "aliases", _text),
-        scopes=each(raw, "scopes", _text),
+        aliases=each(raw, "aliases", read_text),
+        scopes=each(raw, "scopes", read_text),
         output=require(raw, "output", str),
         confirm=require(raw, "confirm", str),
-        meta=mapping(raw, "meta", _text),
+        meta=mapping(raw, "meta", read_text),
     )
 
 
@@ -206,8 +210,8 @@ def _operation(raw: JSONObject) -> Operation:
         kind=require(raw, "kind", str),
         text=require(raw, "text", str),
         sha256=require(raw, "sha256", str),
-        null_is_absent=each(raw, "null_is_absent", _text),
-        variables=each(raw, "variables", _text),
+        null_is_absent=each(raw, "null_is_absent", read_text),
+        variables=each(raw, "variables", read_text),
         defaults=require(raw, "defaults", dict),
     )
 
@@ -260,6 +264,7 @@ def _text_prompt(raw: JSONObject) -> TextPrompt:
         entry=require(raw, "entry", dict),
         messages=each(raw, "messages", _prompt_message),
         completions=mapping(raw, "completions", _texts),
+        mask=inside("mask", _mask, raw.get("mask")),
     )
 
 
@@ -281,7 +286,10 @@ def _code_prompt(raw: JSONObject) -> CodePrompt:
 
 def _file_resource(raw: JSONObject) -> FileResource:
     return FileResource(
-        entry=require(raw, "entry", dict), text=require(raw, "text", str), blob=require(raw, "blob", str)
+        entry=require(raw, "entry", dict),
+        text=require(raw, "text", str),
+        blob=require(raw, "blob", str),
+        mask=inside("mask", _mask, raw.get("mask")),
     )
 
 
@@ -312,22 +320,13 @@ KINDS: Mapping[type, str] = {
     CodePrompt: "code",
     FileResource: "file",
     CodeResource: "code",
+    **AUTH_KINDS,
 }
 
 
 def _listing(raw: Any) -> Listing:
     outcome = inside("outcome", _mask, require_object(raw).get("outcome"))
     return Listing(outcome=outcome, entry=None if raw.get("entry") is None else require(raw, "entry", dict))
-
-
-def _upstream(raw: JSONObject) -> Upstream:
-    return Upstream(
-        url=require(raw, "url", str),
-        timeout_s=require(raw, "timeout_s", float),
-        max_bytes=require(raw, "max_bytes", int),
-        headers=mapping(raw, "headers", _text),
-        documents=require(raw, "documents", str),
-    )
 
 
 def _limits(raw: JSONObject) -> Limits:
@@ -342,7 +341,7 @@ def _identity(raw: JSONObject) -> Identity:
     return Identity(
         issuers=each(raw, "issuers", _issuer),
         api_keys=each(raw, "api_keys", _api_key),
-        trusted_apis=each(raw, "trusted_apis", _text),
+        trusted_apis=each(raw, "trusted_apis", read_text),
         bridge=None if raw.get("bridge") is None else inside("bridge", _bridge, require(raw, "bridge", dict)),
     )
 
@@ -354,10 +353,10 @@ def _bridge(raw: JSONObject) -> Bridge:
         token_url=require(raw, "token_url", str),
         client_id=require(raw, "client_id", str),
         client_secret=require(raw, "client_secret", str),
-        redirect_uris=each(raw, "redirect_uris", _text),
-        client_metadata_documents=each(raw, "client_metadata_documents", _text),
+        redirect_uris=each(raw, "redirect_uris", read_text),
+        client_metadata_documents=each(raw, "client_metadata_documents", read_text),
         scope_prefix=require(raw, "scope_prefix", str),
-        extra_scopes=each(raw, "extra_scopes", _text),
+        extra_scopes=each(raw, "extra_scopes", read_text),
         resource=require(raw, "resource", str),
     )
 
@@ -365,10 +364,10 @@ def _bridge(raw: JSONObject) -> Bridge:
 def _issuer(raw: Any) -> Issuer:
     return Issuer(
         issuer=require(raw, "issuer", str),
-        audiences=each(raw, "audiences", _text),
+        audiences=each(raw, "audiences", read_text),
         subject=require(raw, "subject", str),
-        required_claims=each(raw, "required_claims", _text),
-        algorithms=each(raw, "algorithms", _text),
+        required_claims=each(raw, "required_claims", read_text),
+        algorithms=each(raw, "algorithms", read_text),
         jwks_url=require(raw, "jwks_url", str),
         keys=each(raw, "keys", _verification_key),
         leeway_s=require(raw, "leeway_s", int),
@@ -401,7 +400,7 @@ def _graphql_endpoint(raw: JSONObject) -> GraphQLEndpoint:
 
 def _document(raw: Any) -> PersistedDocument:
     return PersistedDocument(
-        id=require(raw, "id", str), operations=each(raw, "operations", _persisted), tools=each(raw, "tools", _text)
+        id=require(raw, "id", str), operations=each(raw, "operations", _persisted), tools=each(raw, "tools", read_text)
     )
 
 
@@ -413,7 +412,7 @@ def _persisted(raw: Any) -> PersistedOperation:
         conditions=inside("conditions", _mask, raw.get("conditions")),
         bindings=each(raw, "bindings", _binding),
         bound=require(raw, "bound", dict),
-        scopes=each(raw, "scopes", _text),
+        scopes=each(raw, "scopes", read_text),
         confirm=require(raw, "confirm", str),
     )
 
@@ -427,10 +426,4 @@ def _mask(raw: Any) -> Mask:
 def _texts(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list):
         raise wrong_type(raw, "a list of strings")
-    return tuple(map(_text, raw))
-
-
-def _text(raw: Any) -> str:
-    if not isinstance(raw, str):
-        raise wrong_type(raw, "a string")
-    return raw
+    return tuple(map(read_text, raw))

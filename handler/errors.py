@@ -10,7 +10,8 @@
       SettingsError             an environment variable that does not fit
       StorageError              the place of the bundles did not answer as it should
         ObjectNotFound          it answered, and there is no such object
-      AwsError                  no AWS credentials to sign a request with
+      AwsError                  AWS refused, or there are no credentials to sign a request with
+        AwsUnanswered           it did not answer, or says to try later
       HttpError                 an HTTP exchange that gave no response to read
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
@@ -20,21 +21,36 @@
         CredentialRequired      anonymous, where a credential is asked for
         CredentialRefused       a credential that is unknown or expired
         CredentialMalformed     a request whose credential cannot be read
+        KeysUnavailable         a credential that nobody can judge at the moment
         InsufficientScope       a credential whose scopes do not reach
       OAuthRefused              a request to the bridge that OAuth has an error for
       EndpointNotFound          no endpoint of that folder/name is published
-      ToolNotFound              no tool of that name for this caller
+      NotFound                  nothing of that name for this caller, whether or not it exists
+        ToolNotFound            no tool
+        PromptNotFound          no prompt
+        ResourceNotFound        no resource of that URI
       DocumentNotFound          no persisted document of that id for this caller
       CallError                 a call that fails for a reason the model can act on
         BindingMissing          the request lacks what fills a variable that the model may not
         ConsentRequired         the caller's user has not agreed to it
+        ConsentImpossible       the caller's user cannot be asked where the call came in
+        ConsentDeclined         the caller's user was asked, and did not agree
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
+        CallerTokenRequired     the API is asked with the caller's own token, and there is none that it may have
+        ClaimMissing            the caller's claims lack what the API is told of them
+        HeaderRefused           a header of the caller's that cannot be forwarded
         UpstreamError           the GraphQL API gave no usable answer
           UpstreamForbidden     its address is one that no author may have requests sent to
+          UpstreamResting       it is not asked for a while, because it did not answer
+          CredentialUnavailable nothing was sent, as the credential for it could not be got
+        DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
+          GraphQLErrors         the API's, of a request that a tool in Python sent
         StateUnavailable        a call that asks its user first, where what it asked cannot be kept
+        ClientCannotAsk         a call that asks its user first, and a client whose revision of MCP has no way to
+        CodeChanged             a tool in Python that is not the one that was published
       McpError                  a JSON-RPC error, with the code that a tool in Python gives
         InvalidParams           the standard one for what was sent
           StateRefused          an answer to a question that was not asked, or not of this call and caller
@@ -140,7 +156,11 @@ class ObjectNotFound(StorageError):
 
 
 class AwsError(StileError):
-    """No AWS credentials to sign a request with; the message says what to set."""
+    """AWS refused, by the code in the message; or no credentials to sign with, and the message says what to set."""
+
+
+class AwsUnanswered(AwsError):
+    """An AWS service that did not answer, or says to try later."""
 
 
 class HttpError(StileError):
@@ -207,6 +227,13 @@ class CredentialMalformed(AccessError):
         super().__init__(f"expected one credential, as {forms}", reason="malformed")
 
 
+class KeysUnavailable(AccessError):
+    """A token whose issuer does not give its keys. It may be good, so its holder has no reason to sign in again."""
+
+    def __init__(self) -> None:
+        super().__init__("the credential cannot be judged at the moment", reason="key_set")
+
+
 class InsufficientScope(AccessError):
     """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
 
@@ -237,12 +264,32 @@ class EndpointNotFound(StileError):
         self.endpoint = endpoint
 
 
-class ToolNotFound(StileError):
+class NotFound(StileError):
+    """What a caller named does not exist for them. Never says whether it exists for others."""
+
+
+class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown tool: {name}")
         self.name = name
+
+
+class PromptNotFound(NotFound):
+    """No prompt of that name exists for this caller."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Unknown prompt: {name:.200}")
+        self.name = name
+
+
+class ResourceNotFound(NotFound):
+    """No resource of that URI exists for this caller."""
+
+    def __init__(self, uri: str) -> None:
+        super().__init__(f"Resource not found: {uri:.200}")
+        self.uri = uri
 
 
 class DocumentNotFound(StileError):
@@ -253,15 +300,12 @@ class DocumentNotFound(StileError):
 
 
 class CallError(StileError):
-    """A call that fails for a reason the model can act on; the message is meant for it. ``reason`` is for the log."""
-
-    reason = ""
+    """A call that fails for a reason the model can act on; the message is meant for it."""
 
     @property
-    def logged(self) -> str:
-        """What the log says of it: which error, and why where that says more."""
-        name = type(self).__name__
-        return f"{name}: {self.reason}" if self.reason else name
+    def log_reason(self) -> str:
+        """The same for the log, which never has what was sent."""
+        return type(self).__name__
 
 
 class BindingMissing(CallError):
@@ -290,6 +334,28 @@ class ConsentRequired(CallError):
         )
         self.tool = tool
         self.say = say
+
+
+class ConsentImpossible(CallError):
+    """A call of a tool whose user has to be asked, over what cannot ask them."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
+            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+        )
+        self.tool = tool
+
+
+class ConsentDeclined(CallError):
+    """A call that its user was asked about, and did not agree to."""
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"Nothing was done, because your user was asked about this call of {tool} and did not agree. "
+            "Do not repeat it unless they ask for it."
+        )
+        self.tool = tool
 
 
 class ValuesRefused(CallError):
@@ -345,6 +411,39 @@ class DocumentRefused(CallError):
         self.sdl = sdl
 
 
+class CallerTokenRequired(CallError):
+    """The API is asked with its caller's own token, and this caller has none that the API may have."""
+
+    def __init__(self, *, audience: str = "") -> None:
+        lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
+        super().__init__(
+            f"This tool asks its API on behalf of its caller, {lack}. Nothing was sent. Nothing that you can pass "
+            "replaces it: tell your user to sign in with their own account."
+        )
+        self.audience = audience
+
+
+class ClaimMissing(CallError):
+    """The caller's claims lack what the API is told of them, or (``misfit``) have it in no form that it can take."""
+
+    def __init__(self, claim: str, *, misfit: bool = False) -> None:
+        fault = "cannot be sent as it is" if misfit else "this caller does not have"
+        super().__init__(
+            f"This tool tells its API the verified claim {claim} of its caller, which {fault}. Nothing was sent. "
+            "Nothing that you can pass replaces it: tell your user that their account has to be set up for it."
+        )
+        self.claim = claim
+        self.misfit = misfit
+
+
+class HeaderRefused(CallError):
+    """A header of the caller's request that is to be forwarded, and cannot be sent."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The request header {name} cannot be forwarded as it is. Nothing was sent.")
+        self.name = name
+
+
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
 
@@ -355,6 +454,53 @@ class UpstreamForbidden(UpstreamError):
     def __init__(self, reason: str) -> None:
         super().__init__("The API is at an address that is not allowed. Whoever maintains this tool has to change it.")
         self.reason = reason
+
+    @property
+    def log_reason(self) -> str:
+        """With the kind of address."""
+        return f"{type(self).__name__}: {self.reason}"
+
+
+class DeadlinePassed(CallError):
+    """A call is given up, so that its caller gets an answer at all."""
+
+    def __init__(self) -> None:
+        super().__init__("The call took too long and was given up. Ask for less, or try later.")
+
+
+class UpstreamResting(UpstreamError):
+    """The API did not answer several times in a row, and is not asked for ``pause_s`` seconds."""
+
+    def __init__(self, *, pause_s: float) -> None:
+        super().__init__(
+            f"The API did not answer several times in a row, so it is not asked for {pause_s:g} s. Nothing was sent. "
+            "Try later."
+        )
+        self.pause_s = pause_s
+
+
+class CredentialUnavailable(UpstreamError):
+    """Nothing was sent, as the credential for the API could not be got. ``reason`` is for the log.
+
+    ``refused``: whoever gives credentials does not give this caller one.
+    """
+
+    def __init__(self, reason: str, *, refused: bool = False) -> None:
+        advice = (
+            "The API is asked on behalf of its caller, whose token was not accepted for that. Tell your user to sign "
+            "in again; if it stays so, they may not use this API."
+            if refused
+            else "The credential for the API could not be got, so nothing was sent. Try later; if it stays so, whoever "
+            "maintains this tool has to look after it."
+        )
+        super().__init__(advice)
+        self.reason = reason
+        self.refused = refused
+
+    @property
+    def log_reason(self) -> str:
+        """With what is wrong, which the caller is not told."""
+        return f"{type(self).__name__}: {self.reason}"
 
 
 class ToolError(CallError):
@@ -369,12 +515,42 @@ class ToolError(CallError):
         self.data = data
 
 
+class GraphQLErrors(ToolError):
+    """The endpoint's API answered a request of a tool in Python with errors, or with nothing that could be used.
+
+    ``errors`` are as GraphQL has them; ``partial`` is the data that came all the same. None: there is none.
+    """
+
+    def __init__(self, errors: Sequence[dict[str, Any]], *, partial: dict[str, Any] | None) -> None:
+        super().__init__("The API reported: " + "; ".join(str(error["message"]) for error in errors))
+        self.errors = tuple(errors)
+        self.partial = partial
+
+
 class StateUnavailable(CallError):
     """A call asks its user first, and what it asks cannot be kept: no ``STILE_STATE_KEY``, or too much of it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
         self.reason = reason
+
+
+class ClientCannotAsk(CallError):
+    """A call asks its user first, and the client speaks a revision of MCP that has no way to."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Nothing was done yet, because this has to ask your user first, and your client cannot be asked to. "
+            "A client that speaks MCP 2026-07-28 can."
+        )
+
+
+class CodeChanged(CallError):
+    """A tool, prompt or resource in Python whose contract is not the one that was published."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
+        self.what = what
 
 
 class McpError(StileError):

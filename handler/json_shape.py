@@ -91,6 +91,21 @@ def mapping(raw: Any, key: str, reader: Callable[[Any], T]) -> dict[str, T]:
     return {name: inside(f"{key}[{name}]", reader, item) for name, item in items.items()}
 
 
+def of_kind(raw: Any, readers: Mapping[str, Callable[[dict[str, Any]], T]]) -> T:
+    """One of several kinds of objects, by its member ``kind``."""
+    kind = require(raw, "kind", str)
+    if kind not in readers:
+        raise BundleError(f"expected one of {', '.join(readers)}, got {kind!r}", path="kind")
+    return readers[kind](raw)
+
+
+def read_text(raw: Any) -> str:
+    """The text itself."""
+    if not isinstance(raw, str):
+        raise wrong_type(raw, "a string")
+    return raw
+
+
 def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
     """Read ``raw``; an error gets ``part`` in front of its path."""
     try:

@@ -17,9 +17,9 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
-from handler.server.app import create_app
-from handler.server.endpoints import Endpoints
-from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
@@ -39,7 +39,9 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     endpoints = Endpoints(
         open_storage(settings.bundles, http=http, environ=environ),
-        refresh_s=settings.refresh_s,
+        keeping=Keeping(
+            refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
+        ),
         on_trouble=_log_trouble,
     )
     for name in settings.preload:
@@ -52,14 +54,13 @@ def build_handler(settings: Settings, environ: Mapping[str, str]) -> Mangum:
         public_url=settings.public_url,
         states=RequestStates(settings.state_keys),
         code_modules=settings.code_modules,
-        secrets=settings.secrets,
+        outgoing=outgoing_services(settings, environ, http),
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
     )
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=_write_line)
-    # Any other media type would travel in base64, which not every front door decodes.
-    return Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES])
+    return Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
 
 
 def _preload(endpoints: Endpoints, name: str) -> None:

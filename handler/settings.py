@@ -23,6 +23,7 @@ MAX_STATE_KEYS = 2
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
+SECRETS_PREFIX = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
@@ -33,6 +34,8 @@ class Settings:
     bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
     refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
+    max_stale_s: float = 300.0  # STILE_MAX_STALE_S: after this it is asked for before anything is answered
+    cache_mb: int = 128  # STILE_CACHE_MB: what the endpoints that are held may take
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
     public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
     log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
@@ -40,6 +43,7 @@ class Settings:
     state_keys: tuple[str, ...] = field(default=(), repr=False)  # STILE_STATE_KEY: one, or the new and the old
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
     addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: what authors may name
+    secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
 
@@ -56,6 +60,8 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         bundles=bundles,
         preload=_endpoints(environ),
         refresh_s=_seconds(environ, "STILE_REFRESH_S", 60.0),
+        max_stale_s=_seconds(environ, "STILE_MAX_STALE_S", 300.0),
+        cache_mb=_megabytes(environ, "STILE_CACHE_MB", 128),
         allowed_origins=_origins(environ),
         public_url=_public_url(environ),
         log_key=_log_key(environ),
@@ -63,6 +69,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         state_keys=_state_keys(environ),
         code_modules=read_code_modules(environ),
         addresses=_addresses(environ),
+        secrets_prefix=_secrets_prefix(environ),
         secrets=read_secrets(environ),
     )
 
@@ -119,6 +126,14 @@ def _log_key(environ: Mapping[str, str]) -> str:
     return key
 
 
+def _secrets_prefix(environ: Mapping[str, str]) -> str:
+    prefix = environ.get("STILE_SECRETS", "").strip()
+    if prefix and not SECRETS_PREFIX.fullmatch(prefix):
+        expected = "how names of secrets begin, such as stile or prod/stile, without a slash at either end"
+        raise SettingsError("STILE_SECRETS", prefix, expected=expected)
+    return prefix
+
+
 def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
     """One of ``choices``; the first one where nothing is said."""
     text = environ.get(name, "") or choices[0]
@@ -160,3 +175,10 @@ def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:
     if not 0 <= value <= 86_400:
         raise SettingsError(name, text, expected="seconds, from 0 to 86400")
     return value
+
+
+def _megabytes(environ: Mapping[str, str], name: str, default: int) -> int:
+    text = environ.get(name, "")
+    if text and not (text.isascii() and text.isdigit() and len(text) <= 5 and int(text)):
+        raise SettingsError(name, text, expected="megabytes, a whole number from 1 to 99999")
+    return int(text) if text else default

@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-from handler.aws import CredentialSource, sign
-from handler.errors import AwsError, HttpError, ObjectNotFound, SettingsError, StorageError
+from handler.aws import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
+
+READ_TIMEOUT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,8 @@ class Storage(Protocol):
 
     location: str
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
-        """The object, or ``None`` if it is still the one of ``etag``.
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """The object, or ``None`` if it is still the one of ``etag``. Waits ``timeout_s`` at most for a network.
 
         Raises:
             ObjectNotFound: there is no such object.
@@ -77,7 +79,7 @@ class MemoryStorage:
     def __init__(self) -> None:
         self._bodies: dict[str, bytes] = {}
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
         """See ``Storage``."""
         _require_key(key, self.location)
         if key not in self._bodies:
@@ -101,7 +103,7 @@ class FolderStorage:
         self.location = str(folder)
         self._folder = Path(folder)
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
         """See ``Storage``. The etag is the content's digest: a clock can stand still between two writes."""
         _require_key(key, self.location)
         try:
@@ -152,18 +154,18 @@ class S3Storage:
         self._prefix = f"{prefix}/" if prefix else ""
         self._http = http
         self._credentials = CredentialSource(environ)
-        self._endpoint = _endpoint_of(environ)
-        self._region = _region_of(environ, required=self._endpoint is None)
+        self._endpoint = endpoint_of(environ, "s3")
+        self._region = region_of(environ, required=self._endpoint is None)
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
-        """See ``Storage``. Waits five seconds at most."""
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """See ``Storage``."""
         _require_key(key, self.location)
         headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
         request = HttpRequest(
             method="GET",
             url=self._url(key),
             headers=headers,
-            timeout_s=_READ_TIMEOUT_S,
+            timeout_s=timeout_s,
             max_bytes=_MAX_BYTES,
             repeatable=True,
             guarded=False,
@@ -205,7 +207,7 @@ class S3Storage:
         path = quote(self._prefix + key, safe="/-_.~")
         if self._endpoint:
             return f"{self._endpoint}/{self._bucket}/{path}"
-        suffix = "amazonaws.com.cn" if self._region.startswith("cn-") else "amazonaws.com"
+        suffix = domain_of(self._region)
         if "." in self._bucket:  # the certificate is for one label in front of s3
             return f"https://s3.{self._region}.{suffix}/{self._bucket}/{path}"
         return f"https://{self._bucket}.s3.{self._region}.{suffix}/{path}"
@@ -280,23 +282,6 @@ def _replace(file: Path, body: bytes) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _endpoint_of(environ: Mapping[str, str]) -> str | None:
-    for name in ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"):
-        if value := environ.get(name):
-            parts = urlsplit(value)
-            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query:
-                raise SettingsError(name, value, expected="an http or https address")
-            return value.rstrip("/")
-    return None
-
-
-def _region_of(environ: Mapping[str, str], *, required: bool) -> str:
-    region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
-    if region or not required:
-        return region or "us-east-1"
-    raise SettingsError("AWS_REGION", region, expected="the region of the bucket")
-
-
 def _require_checksum(response: HttpResponse, location: str) -> None:
     """Compare the body with the checksum it was stored with, where there is one.
 
@@ -308,7 +293,6 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
         raise StorageError(location, "the content does not match the checksum it was stored with")
 
 
-_READ_TIMEOUT_S = 5.0
 _MAX_BYTES = 64 * 1024 * 1024
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

@@ -40,8 +40,9 @@ class TestClient:
     """A client of a toolkit.
 
     ``graphql`` stands in for the endpoint's API: a function of a request's text and its variables that returns
-    ``data``. ``claims`` are the caller's; their ``scope``, a text with spaces, gives its scopes. ``context`` is more
-    of what a tool finds in its context, as ``provider_token`` or ``log_level``.
+    ``data``; ``operation`` likewise for its operations, a function of a name and variables. ``claims`` are the
+    caller's; their ``scope``, a text with spaces, gives its scopes. ``context`` is more of what a tool finds in its
+    context, as ``provider_token`` or ``log_level``.
     """
 
     __test__ = False  # pytest would collect it by its name
@@ -52,6 +53,7 @@ class TestClient:
         *,
         claims: Mapping[str, Any] | None = None,
         graphql: GraphQL | None = None,
+        operation: GraphQL | None = None,
         headers: Mapping[str, str] | None = None,
         **context: Any,
     ) -> None:
@@ -61,6 +63,7 @@ class TestClient:
             "scopes": frozenset(str((claims or {}).get("scope", "")).split()),
             "headers": {name.lower(): value for name, value in (headers or {}).items()},
             **({"ask_graphql": graphql} if graphql else {}),
+            **({"ask_operation": operation} if operation else {}),
             **context,
         }
         self.notifications: list[JSONObject] = []

@@ -36,10 +36,21 @@ from handler.bundle import (
     PromptMessage,
     TextPrompt,
     ToolOptions,
-    Upstream,
     VerificationKey,
 )
 from handler.bundle_json import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
+from handler.bundle_upstream import (
+    BearerAuth,
+    ClientCredentialsAuth,
+    HeaderAuth,
+    NoAuth,
+    OAuthClient,
+    PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
+    Upstream,
+    UpstreamAuth,
+)
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError
 from handler.json_shape import to_json_bytes
@@ -48,6 +59,16 @@ from handler.policy import HIDDEN, NEVER
 SAMPLES = Path(__file__).parent / "samples"
 
 LIMITS = Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000)
+
+CLIENT = OAuthClient(
+    token_url="https://login.example.com/token",
+    client_id="stile",
+    client_secret="secret:LOGIN",
+    client_auth="basic",
+    scope="orders:read",
+    audience="https://api.example.com",
+    resource="",
+)
 
 HANDMADE = Bundle(
     endpoint="api/things",
@@ -118,7 +139,10 @@ HANDMADE = Bundle(
         timeout_s=2.5,
         max_bytes=1000,
         headers={"x-client": "a"},
+        claim_headers={"x-role": "org.role"},
+        forward_headers=("x-request-id",),
         documents="apollo",
+        auth=TokenExchangeAuth(client=CLIENT, subject_type="jwt", actor_token="ssm:ACTOR", actor_type="access_token"),
     ),
     limits=LIMITS,
     access=Access(anonymous="challenge"),
@@ -195,6 +219,7 @@ HANDMADE = Bundle(
             entry={"name": "review", "arguments": [{"name": "tone", "required": True}]},
             messages=(PromptMessage(role="user", text="Review it, {{tone}}."),),
             completions={"tone": ("kind", "strict")},
+            mask=frozenset({2}),
         ),
         CodePrompt(
             name="plan",
@@ -207,7 +232,9 @@ HANDMADE = Bundle(
         ),
     ),
     resources=(
-        FileResource(entry={"uri": "stile://api/things/a.md", "name": "a"}, text="A", blob=""),
+        FileResource(
+            entry={"uri": "stile://api/things/resources/a.md", "name": "a.md"}, text="A", blob="", mask=frozenset({1})
+        ),
         CodeResource(
             entry={"uriTemplate": "things://{id}", "name": "thing"},
             kit="acme.tools:kit",
@@ -224,7 +251,16 @@ EMPTY = replace(
     conditions=(),
     guards={},
     tools=(),
-    upstream=Upstream(url="", timeout_s=10.0, max_bytes=1, headers={}, documents="text"),
+    upstream=Upstream(
+        url="",
+        timeout_s=10.0,
+        max_bytes=1,
+        headers={},
+        claim_headers={},
+        forward_headers=(),
+        documents="text",
+        auth=NoAuth(),
+    ),
     access=Access(anonymous="allow"),
     identity=Identity(issuers=(), api_keys=(), trusted_apis=()),
     graphql=GraphQLEndpoint(mode="off", guards={}, conditions=frozenset(), documents=()),
@@ -253,6 +289,24 @@ def test_bundle_read_back_equals_the_one_written(bundle: Bundle) -> None:
 
 def test_compiled_bundle_read_back_equals_the_one_written(demo: Compiled) -> None:
     assert read_bundle(write_bundle(demo.bundle), endpoint="api/customers") == demo.bundle
+
+
+@pytest.mark.parametrize(
+    "auth",
+    [
+        NoAuth(),
+        BearerAuth(token="secret:K"),
+        HeaderAuth(header="x-api-key", value="env:K"),
+        PassthroughAuth(audience="a"),
+        ClientCredentialsAuth(client=CLIENT),
+        SigV4Auth(service="appsync", region="eu-central-1"),
+    ],
+    ids=lambda auth: type(auth).__name__,
+)
+def test_each_way_to_ask_the_api_is_read_back(auth: UpstreamAuth) -> None:
+    bundle = replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth))
+
+    assert read_bundle(write_bundle(bundle), endpoint="api/things") == bundle
 
 
 def test_same_bundle_gives_the_same_bytes(demo: Compiled) -> None:
@@ -392,6 +446,23 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
         (["upstream", "max_bytes"], 1.5, f"upstream.max_bytes: expected {INTEGER}, got float"),
         (["upstream", "headers"], [], f"upstream.headers: expected {OBJECT}, got list"),
         (["upstream", "headers", "x-client"], 1, f"upstream.headers[x-client]: expected {TEXT}, got int"),
+        (["upstream", "claim_headers", "x-role"], 1, f"upstream.claim_headers[x-role]: expected {TEXT}, got int"),
+        (["upstream", "forward_headers", 0], 1, f"upstream.forward_headers[0]: expected {TEXT}, got int"),
+        (["upstream", "auth"], "none", f"upstream.auth: expected {OBJECT}, got str"),
+        (
+            ["upstream", "auth", "kind"],
+            "basic",
+            (
+                "upstream.auth.kind: expected one of none, bearer, header, passthrough, client_credentials, "
+                "token_exchange, sigv4, got 'basic'"
+            ),
+        ),
+        (["upstream", "auth", "actor_token"], None, f"upstream.auth.actor_token: expected {TEXT}, got nothing"),
+        (
+            ["upstream", "auth", "client", "token_url"],
+            1,
+            f"upstream.auth.client.token_url: expected {TEXT}, got int",
+        ),
         (["limits", "max_depth"], True, f"limits.max_depth: expected {INTEGER}, got bool"),
         (["access", "anonymous"], True, f"access.anonymous: expected {TEXT}, got bool"),
         (["identity", "api_keys"], None, f"identity.api_keys: expected {LIST}, got nothing"),
@@ -427,6 +498,13 @@ OBJECT, LIST, TEXT, INTEGER, MASK = (
             [],
             f"graphql.documents[0].operations[0].bound: expected {OBJECT}, got list",
         ),
+        (["prompts", 0, "messages"], "x", f"prompts[0].messages: expected {LIST}, got str"),
+        (["prompts", 0, "messages", 0, "role"], 1, f"prompts[0].messages[0].role: expected {TEXT}, got int"),
+        (["prompts", 0, "mask"], None, f"prompts[0].mask: expected {MASK}, got nothing"),
+        (["prompts", 1, "kind"], "x", "prompts[1].kind: expected one of text, code, got 'x'"),
+        (["resources", 0, "blob"], None, f"resources[0].blob: expected {TEXT}, got nothing"),
+        (["resources", 0, "mask"], 1, f"resources[0].mask: expected {MASK}, got int"),
+        (["instructions"], None, f"instructions: expected {TEXT}, got nothing"),
         (["identity", "api_keys", 0, "expires"], "never", f"identity.api_keys[0].expires: expected {INTEGER}, got str"),
     ],
     ids=lambda value: ".".join(map(str, value)) if isinstance(value, list) and value else None,

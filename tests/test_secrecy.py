@@ -111,7 +111,7 @@ class Broken(MemoryStorage):
         super().__init__()
         self._trouble = trouble
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
         raise self._trouble
 
 

@@ -18,12 +18,14 @@ def test_lists_are_separated_by_commas() -> None:
             "STILE_PRELOAD": "api/customers, shop/orders,",
             "STILE_ALLOWED_ORIGINS": "https://a.example,https://b.example",
             "STILE_REFRESH_S": "0.5",
+            "STILE_MAX_STALE_S": "2",
+            "STILE_CACHE_MB": "64",
         }
     )
 
     assert settings.preload == ("api/customers", "shop/orders")
     assert settings.allowed_origins == {"https://a.example", "https://b.example"}
-    assert settings.refresh_s == 0.5
+    assert (settings.refresh_s, settings.max_stale_s, settings.cache_mb) == (0.5, 2, 64)
 
 
 def test_only_variables_that_are_called_secrets_can_be_referred_to() -> None:
@@ -88,6 +90,10 @@ URL = "a URL such as https://mcp.example.com, without a query or fragment"
         ("STILE_PRELOAD", "api/../x", "folder/name, several separated by commas"),
         ("STILE_REFRESH_S", "soon", "seconds, from 0 to 86400"),
         ("STILE_REFRESH_S", "-1", "seconds, from 0 to 86400"),
+        ("STILE_MAX_STALE_S", "soon", "seconds, from 0 to 86400"),
+        ("STILE_CACHE_MB", "0", "megabytes, a whole number from 1 to 99999"),
+        ("STILE_CACHE_MB", "1.5", "megabytes, a whole number from 1 to 99999"),
+        ("STILE_CACHE_MB", "100000", "megabytes, a whole number from 1 to 99999"),
         ("STILE_REFRESH_S", "nan", "seconds, from 0 to 86400"),
         ("STILE_REFRESH_S", "86401", "seconds, from 0 to 86400"),
         ("STILE_ALLOWED_ORIGINS", "app.example.com", ORIGINS),

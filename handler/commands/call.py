@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, GraphQLTool, PrescribedTool, Tool
+from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, say, show_json
@@ -15,12 +15,16 @@ from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_http, local_services, stored
 from handler.compiler.compile import Compiled
 from handler.errors import AccessError, CredentialRequired, ToolNotFound
+from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
-from handler.server.inbound import INVALID_PARAMS
+from handler.server.inbound import INVALID_PARAMS, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
+from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, find_tool
+
+AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -37,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="an argument or a variable: a text where the tool takes one, else JSON",
     )
     add_caller_argument(parser)
+    parser.add_argument("--yes", action="store_true", help="agree where the tool asks its user first")
     parser.add_argument("--json", action="store_true", help="print the whole MCP result")
 
 
@@ -61,7 +66,7 @@ def arguments_for(tool: Tool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any
     values = {name: _value(text, properties.get(name, {})) for name, text in pairs}
     if not nested:
         return values
-    beside = {CONFIRM} if tool.options.confirm and CONFIRM not in properties else set()
+    beside = {CONFIRM} if tool.options.confirm == "advisory" and CONFIRM not in properties else set()
     confirmed = {name: _value(text, {"type": "boolean"}) for name, text in pairs if name in beside}
     return {"variables": {name: value for name, value in values.items() if name not in beside}, **confirmed}
 
@@ -96,25 +101,39 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(local_http()) as http:
             judgement = endpoint.judgement_of(principal)
-            services = local_services(stored(compiled), http, development=True)
+            services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
             caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
-            result = asyncio.run(_result(caller, options.tool, arguments))
+            result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
     if options.json:
         show_json(result)
+    elif "inputRequests" in result:
+        _show_questions(result["inputRequests"])
     else:
         _show(result)
-    return 1 if result.get("isError") else 0
+    return 1 if result.get("isError") or "inputRequests" in result else 0
 
 
-async def _result(caller: Caller, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, agreed: bool) -> dict[str, Any]:
+    """What the tool answers, and where it asks first and the answer is yes, what it answers then."""
     tool = await find_tool(caller, name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
     if not isinstance(tool, PrescribedTool | GraphQLTool):
         raise NotImplementedError
-    return await call_tool(caller, tool, arguments)
+    capabilities: JSONObject = {"elicitation": {}} if tool.options.confirm == "required" else {}
+    params: JSONObject = {"name": tool.name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
+    result = await call_tool(_call_of(caller, params), tool, arguments)
+    if agreed and "requestState" in result:
+        params |= {"inputResponses": {CONFIRM: AGREED}, "requestState": result["requestState"]}
+        result = await call_tool(_call_of(caller, params), tool, arguments)
+    return result
+
+
+def _call_of(caller: Caller, params: JSONObject) -> Call:
+    request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
+    return Call(request=request, caller=caller, note=lambda **_: None)
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:
@@ -136,6 +155,12 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
         return json.loads(text)
     except ValueError:
         return text
+
+
+def _show_questions(requests: Mapping[str, Any]) -> None:
+    for request in requests.values():
+        complain(request["params"]["message"])
+    complain("Nothing was done yet: repeat the call with --yes to agree.")
 
 
 def _show(result: Mapping[str, Any]) -> None:

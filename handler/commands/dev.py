@@ -86,6 +86,7 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) ->
         services = local_services(
             workbench.storage,
             http,
+            env_file_of=workbench.env_file,
             allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
             development=True,
             public_url=f"http://{HOST}:{port}",

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.commands.console import complain
 from handler.compiler.compile import Compiled
+from handler.compiler.variables import parse_env
 from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.outgoing.services import outgoing_services
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.server.tools import list_entries
-from handler.settings import Settings, read_settings
+from handler.settings import Settings, read_secrets, read_settings
 from handler.storage import MemoryStorage, Storage
 
 
@@ -31,8 +36,8 @@ def local_endpoint(compiled: Compiled) -> Endpoint:
 def stored(compiled: Compiled) -> MemoryStorage:
     """A storage that has one endpoint."""
     storage = MemoryStorage()
-    storage.write(index_key(compiled.bundle.index), compiled.index)
-    storage.write(bundle_key(compiled.bundle.endpoint), write_bundle(compiled.bundle))
+    for key, content in compiled.objects():
+        storage.write(key, content)
     return storage
 
 
@@ -45,26 +50,31 @@ def local_http() -> HttpClient:
     return HttpClient(replace(local_settings().addresses, local=True))
 
 
-def local_services(storage: Storage, http: HttpClient, **more: Any) -> Services:
+def local_services(
+    storage: Storage, http: HttpClient, *, env_file_of: Callable[[str], Path | None], **more: Any
+) -> Services:
     """What requests on this machine are answered with. Its settings are those that the function would have.
+
+    ``env_file_of`` an endpoint is what may have secrets to try it with, beside those of the environment. Where the
+    settings have no key for states, one is made that lasts as long as the process: nobody else answers.
 
     Raises:
         SettingsError: an environment variable that does not fit.
     """
     settings = local_settings()
     return Services(
-        endpoints=Endpoints(storage, refresh_s=0, on_trouble=lambda name, exc: complain(f"{name}: {exc}")),
+        endpoints=Endpoints(
+            storage,
+            keeping=Keeping(refresh_s=0, max_stale_s=0),
+            on_trouble=lambda name, exc: complain(f"{name}: {exc}"),
+        ),
         http=http,
         tokens=TokenVerifier(http, secrets=settings.secrets),
-        states=RequestStates(settings.state_keys),
+        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)]),
         code_modules=settings.code_modules,
-        secrets=settings.secrets,
+        outgoing=outgoing_services(settings, os.environ, http, stand_ins=partial(_secrets_of, env_file_of)),
         **more,
     )
-
-
-def locallocal_settings() -> Settings:
-    return read_settings({**os.environ, "STILE_BUNDLES": "."})
 
 
 def local_settings() -> Settings:
@@ -74,6 +84,16 @@ def local_settings() -> Settings:
         SettingsError: an environment variable that does not fit.
     """
     return read_settings({**os.environ, "STILE_BUNDLES": "."})
+
+
+def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dict[str, str]:
+    """The ``STILE_SECRET_`` variables that an endpoint is tried with. The environment wins, as for ``STEPZEN_``."""
+    file = env_file_of(endpoint)
+    try:
+        text = file.read_text("utf-8") if file else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return read_secrets(parse_env(text)) | read_secrets(os.environ)
 
 
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import have_allowed_addresses, have_no_secrets, warn_of_extras
+from handler.commands.publishable import have_allowed_addresses, have_no_secrets, warn_of_extras, warn_of_questions
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
         complain("Nothing was published.")
         return 1
     warn_of_extras(compiled)
+    warn_of_questions(compiled)
     return store_all(compiled, options.destination, force=options.force)
 
 

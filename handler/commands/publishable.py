@@ -7,7 +7,8 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 from handler.addresses import literal_fault
-from handler.bundle import SECRET_REFERENCE, Bundle
+from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
+from handler.bundle_upstream import ClientCredentialsAuth, TokenExchangeAuth
 from handler.commands.console import complain, say
 from handler.commands.local import local_settings
 from handler.compiler.compile import Compiled
@@ -50,6 +51,9 @@ def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """The URLs that the function sends requests or people to, each with its key in the configuration."""
     if bundle.upstream.url:
         yield "upstream.url", bundle.upstream.url
+    match bundle.upstream.auth:
+        case ClientCredentialsAuth(client=client) | TokenExchangeAuth(client=client):
+            yield "token_url", client.token_url
     for issuer in bundle.identity.issuers:
         if issuer.jwks_url:
             yield "jwksendpoint", issuer.jwks_url
@@ -66,6 +70,25 @@ def warn_of_extras(compiled: Sequence[Compiled]) -> None:
             f"{', '.join(names)}: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt",
             "yellow",
         )
+
+
+def warn_of_questions(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints ask users, which the function cannot do without being given a key."""
+    for one in compiled:
+        sentence = need_of_state_key(one.bundle)
+        if sentence:
+            say(f"{one.bundle.endpoint}: {sentence}", "yellow")
+
+
+def need_of_state_key(bundle: Bundle) -> str:
+    """What tools that ask their user need of the function; empty where none asks."""
+    asking = {level: [tool.name for tool in bundle.tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+    parts = []
+    if asking["required"]:
+        parts.append(f"{', '.join(asking['required'])} cannot be called")
+    if asking["advisory"]:
+        parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
 
 
 def _literal_secrets(bundle: Bundle) -> Iterator[str]:

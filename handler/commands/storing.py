@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handler.bundle import Bundle, Tool
-from handler.bundle_json import bundle_key, index_key, read_bundle, write_bundle
+from handler.bundle_json import bundle_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
@@ -70,9 +70,8 @@ def _store(one: Compiled, storage: Storage, *, force: bool) -> _Change:
     before = _stored(storage, key)
     if before == raw and not force:
         return _Change(endpoint=one.bundle.endpoint, what="unchanged", tools=())
-    # The index comes first: a bundle must never name one that is not there yet.
-    storage.write(index_key(one.bundle.index), one.index)
-    storage.write(key, raw)
+    for name, content in one.objects():
+        storage.write(name, content)
     what = "new" if before is None else "unchanged" if before == raw else "changed"
     return _Change(endpoint=one.bundle.endpoint, what=what, tools=_changed_tools(one.bundle, before))
 

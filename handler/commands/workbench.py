@@ -5,7 +5,7 @@ import traceback
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
-from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.bundle_json import bundle_key
 from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.console import complain, located, say
 from handler.commands.folders import find_endpoints
@@ -34,6 +34,11 @@ class Workbench:
     def served(self) -> dict[str, str]:
         """The URL of each endpoint that answers."""
         return {name: self._url(name) for name in sorted(self._served)}
+
+    def env_file(self, name: str) -> Path | None:
+        """Where secrets may stand that an endpoint is tried with."""
+        compiled = self._served.get(name)
+        return compiled.env_file if compiled else None
 
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new endpoints and those below which something changed, and take over what works."""
@@ -65,8 +70,8 @@ class Workbench:
             say(f"{name}: withdrawn", "yellow")
         for name, compiled in serving.items():
             if self._served.get(name) is not compiled:
-                self.storage.write(index_key(compiled.bundle.index), compiled.index)
-                self.storage.write(bundle_key(name), write_bundle(compiled.bundle))
+                for key, content in compiled.objects():
+                    self.storage.write(key, content)
         self._served = serving
 
     def _show(self, outcome: Outcome) -> None:

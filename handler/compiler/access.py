@@ -207,7 +207,7 @@ def _rules_of(
     found: list[Rule] = []
     for section in policy.sections("rules"):
         section.expect("name", "description", "condition", "fields")
-        mask = _condition_mask(section, conditions, problems)
+        mask = condition_mask(section, conditions, problems)
         fields = _fields_of(section, type_, known, named, problems) if type_ else []
         named.update(fields)
         found.append(_rule(section, mask, fields))
@@ -215,7 +215,7 @@ def _rules_of(
     default.expect("condition")
     rest = [each for each in known if each not in named]
     if default.keys():
-        return [*found, _rule(default, _condition_mask(default, conditions, problems), rest, default=True)]
+        return [*found, _rule(default, condition_mask(default, conditions, problems), rest, default=True)]
     text = "no rule names it, and the policy has no policyDefault: nobody may use it"
     denied = conditions.mask(FALSE)
     return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
@@ -243,7 +243,7 @@ def _fields_of(
     return found
 
 
-def _condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
+def condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
     """The mask of a condition. What has a mistake counts as never met; what a variable holds is not shown."""
     told = Problems() if section.is_variable("condition") else problems
     text = section.text("condition")

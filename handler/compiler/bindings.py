@@ -21,9 +21,9 @@ from graphql import (
 )
 
 from handler.bundle import Binding
-from handler.compiler.config import header_fault
 from handler.compiler.default_values import coordinates_in, json_of
 from handler.compiler.directives import read_arguments
+from handler.compiler.headers import header_fault
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import Problems
 
@@ -89,7 +89,7 @@ def _from_header(
 ) -> Binding | None:
     inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
     header = (header or "").lower()
-    fault = "it may hold a credential" if header in CREDENTIALS else header_fault(header, "")
+    fault = "it may hold a credential" if header in CREDENTIALS else header_fault(header)
     if fault:
         problems.add(directive, f'@mcpBind cannot take the header "{header:.60}": {fault}')
         return None

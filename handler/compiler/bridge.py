@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from handler.bundle import SECRET_REFERENCE, Bridge
+from handler.bundle import Bridge
+from handler.bundle_upstream import parse_reference
 from handler.compiler.problems import Place, Problems
 from handler.compiler.urls import is_http_url, is_on_loopback
 from handler.compiler.yaml_section import Section
@@ -23,7 +24,6 @@ KEYS = (
 
 RESOURCE = ("drop", "keep")
 
-SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
 """Source: RFC 6749, section 3.3."""
 
@@ -72,9 +72,9 @@ def _client_id(section: Section) -> str:
 def _client_secret(section: Section, problems: Problems) -> str:
     """A reference. What is none is not shown: it may be the secret itself."""
     text = section.text("client_secret")
-    if text and not (text.startswith(SECRET_REFERENCE) and SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE))):
+    if text and parse_reference(text) is None:
         name = section.name("client_secret")
-        problems.add(section.place("client_secret"), f"{name}: expected env:NAME, which stands for STILE_SECRET_NAME")
+        problems.add(section.place("client_secret"), f"{name}: expected env:NAME, secret:NAME or ssm:NAME")
     return text
 
 

@@ -7,30 +7,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle
-from handler.compiler.access import Policies, Rule, doubt_exceptions, read_access, read_policies
+from handler.bundle import Bundle, Identity
+from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.compiler.access import Rule, read_access
+from handler.compiler.api import Api, read_api, refuse_what_needs_a_schema
 from handler.compiler.clients import doubt_for_clients
+from handler.compiler.code_access import Grounds
+from handler.compiler.code_tools import NO_CODE, Code, read_code
 from handler.compiler.config import Config, read_config
-from handler.compiler.coordinates import with_members
-from handler.compiler.costs import with_list_sizes
+from handler.compiler.content import Content, read_content
 from handler.compiler.declaration import MadeTool
-from handler.compiler.endpoint import Endpoint
-from handler.compiler.external import ExternalSchema
-from handler.compiler.files import ENTRY, EndpointFiles
-from handler.compiler.hiding import Consequences
+from handler.compiler.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
 from handler.compiler.identity import read_identity
-from handler.compiler.operations import OPERATIONS_FOLDER, PersistedDocument, read_operations, with_folder
-from handler.compiler.persisted import graphql_endpoint
-from handler.compiler.problems import Problems
-from handler.compiler.project import read_project
-from handler.compiler.scalars import read_scalars
-from handler.compiler.schema import AuthorSchema, read_schema
-from handler.compiler.schema_index import build_index
-from handler.compiler.tools import make_tools
-from handler.compiler.ways_around import doubt_ways_around
-from handler.errors import Problem
-from handler.graph.index import SchemaIndex, write_index
-from handler.policy import HIDDEN, OPEN
+from handler.compiler.operations import PersistedDocument
+from handler.compiler.problems import Place, Problems
+from handler.compiler.project import Project, read_project
+from handler.compiler.prompts import PROMPTS_FOLDER
+from handler.compiler.resources import RESOURCES_FOLDER
+from handler.compiler.tools import judge_tools
+from handler.compiler.upstream_auth import judge_passthrough
+from handler.errors import Problem, SettingsError
+from handler.settings import read_code_modules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +39,17 @@ class Compiled:
     made: tuple[MadeTool, ...]
     documents: tuple[PersistedDocument, ...]
     rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
+    kit_rules: tuple[Rule, ...]  # what puts masks on toolkits; their coordinates are names of these
+    asking: Mapping[str, Place]  # what in Python may ask its client's user, and where it stands
     warnings: tuple[Problem, ...]
+    env_file: Path  # which may have secrets to try the endpoint with, and need not be there
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
+
+    def objects(self) -> Iterator[tuple[str, bytes]]:
+        """What is stored, by its keys. The index comes first: a bundle must never name one that is not there yet."""
+        if self.bundle.index:
+            yield index_key(self.bundle.index), self.index
+        yield bundle_key(self.bundle.endpoint), write_bundle(self.bundle)
 
 
 def compile_endpoint(
@@ -52,7 +58,8 @@ def compile_endpoint(
     """Compile the author's files of one endpoint.
 
     ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``; ``environ`` has the ``STEPZEN_``
-    variables that it may name. The same files and variables give the same bundle.
+    variables that it may name, and ``STILE_CODE_MODULES``, without which no module of an author's is imported. The
+    same files, variables and modules give the same bundle.
 
     Raises:
         CompileError: with every mistake found, in file order.
@@ -79,93 +86,77 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     project = read_project(files, problems)
     problems.entry = project.path(ENTRY)
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
-    author = read_schema(files, problems, project.path(ENTRY))
-    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     access = read_access(config.access, config.identity)
-    identity = read_identity(config.identity, problems)
-    if author.schema is None:
-        read_operations(executables, files, author, problems)
-        raise problems.error()
-
-    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
-    policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
-    hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
-    operations = read_operations(executables, files, author, problems, **hidden)
-    made = make_tools(endpoint, author.tools, operations, problems, with_default=config.default_tool)
-    doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
-    declared = bool(author.tools) or any(operation.tool for operation in operations.valid)
-    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
-    doubt_ways_around(endpoint, policies.rules, [each.tool for each in made], problems, mode=mode)
-    graphql = graphql_endpoint(endpoint, operations, [each.tool for each in made], problems, mode=mode)
+    identity = _identity(config, problems)
+    if config.code.named and not files.exists(project.path(ENTRY)):
+        problems.entry = project.path(CONFIG)
+        refuse_what_needs_a_schema(project, files, config, problems)
+        api = Api()
+    else:
+        api = read_api(project, files, config, problems)
+    grounds = Grounds(
+        conditions=api.conditions,
+        policies=bool(config.access.sections("policies")),
+        anonymous=access.anonymous == "allow",
+    )
+    content = read_content(files, project, config, api.conditions, problems)
+    code = _code(config, grounds, environ, problems, taken=_taken(project, content))
+    made = (*api.tools, *code.tools)
+    judge_tools(made, problems)
     problems.raise_if_any()
 
-    digest, raw = write_index(content)
     bundle = Bundle(
         endpoint=project.endpoint,
-        sources=files.digest(),
-        index=digest,
-        conditions=tuple(endpoint.conditions),
-        guards=endpoint.guards,
+        sources=code.sources(files.digest()),
+        index=api.index[0],
+        conditions=tuple(api.conditions),
+        guards=api.guards,
         tools=tuple(each.tool for each in made),
         upstream=config.upstream,
         limits=config.limits,
         access=access,
         identity=identity,
-        graphql=graphql,
-        code=(),
-        prompts=(),
-        resources=(),
-        instructions="",
+        graphql=api.graphql,
+        code=code.kits,
+        prompts=(*content.prompts, *code.prompts),
+        resources=(*content.resources, *code.resources),
+        instructions=config.instructions,
     )
     clients = Problems(problems.entry)
     doubt_for_clients(made, clients)
     return Compiled(
         bundle=bundle,
-        index=raw,
+        index=api.index[1],
         made=made,
-        documents=operations.documents,
-        rules=(*policies.rules, *_rules_of_directives(author)),
+        documents=api.documents,
+        rules=api.rules,
+        kit_rules=code.rules,
+        asking=code.asking,
         warnings=problems.warnings,
         client_warnings=clients.warnings,
+        env_file=folder / project.path(ENV_FILE),
     )
 
 
-def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
-    """What directives in the schema hide, by the directive."""
-    for directive in dict.fromkeys(author.hidden.values()):
-        hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
-        yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
+def _identity(config: Config, problems: Problems) -> Identity:
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
+    return identity
 
 
-def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
-    """What the endpoint's own GraphQL takes. Who publishes three operations as tools has not published everything."""
-    any_document = config.upstream.documents == "text"
-    if config.graphql == "on" and not any_document:
-        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
-        problems.add(config.graphql_at, sentence)
-    return config.graphql or ("on" if open_by_default and any_document else "persisted")
+def _code(
+    config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems, *, taken: Mapping[str, Place]
+) -> Code:
+    try:
+        modules = read_code_modules(environ) if config.code.named else ()
+    except SettingsError as exc:
+        problems.add(config.code.at, str(exc))
+        return NO_CODE
+    return read_code(config.code, grounds, problems, modules=modules, taken=taken)
 
 
-def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together here
-    name: str, author: AuthorSchema, index: SchemaIndex, config: Config, policies: Policies, problems: Problems
-) -> Endpoint:
-    if author.schema is None:
-        raise ValueError("an endpoint needs a schema")
-    consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
-    hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
-    own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
-    return Endpoint(
-        name=name,
-        schema=author.schema,
-        index=index,
-        scalars=read_scalars(config.scalars, author.schema, problems),
-        conditions=policies.conditions,
-        own_guards=own,
-        guards=consequences.of(own),
-        external_guards=consequences.of(hidden),
-        graphql_guards=policies.graphql_guards,
-        consequences=consequences,
-        limits=config.limits,
-        any_document=config.upstream.documents == "text",
-    )
+def _taken(project: Project, content: Content) -> dict[str, Place]:
+    """Where prompts and resources from files stand."""
+    prompts = {f"prompt {each.name}": Place(project.path(PROMPTS_FOLDER)) for each in content.prompts}
+    resources = {f"resource {each.entry['uri']}": Place(project.path(RESOURCES_FOLDER)) for each in content.resources}
+    return prompts | resources

@@ -13,6 +13,7 @@ from handler.compiler.problems import NOWHERE, Place, Problems
 
 ENTRY = NOWHERE.file
 CONFIG = "config.yaml"
+ENV_FILE = ".env"
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
@@ -35,14 +36,28 @@ class EndpointFiles:
         """The files that match in a folder below this one, by name."""
         return sorted(path.relative_to(self.folder).as_posix() for path in (self.folder / below).glob(pattern))
 
-    def read(self, name: str, *, named_at: Place | None = None) -> str | None:
+    def all_below(self, below: str) -> list[str]:
+        """The files below a folder, however deep, by name; without hidden ones and those in hidden folders.
+
+        A link to a folder is one of them, as nothing is looked for behind it.
+        """
+        found = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
+        inside = len(Path(below).parts)
+        return sorted(path.as_posix() for path in found if not any(_is_hidden(each) for each in path.parts[inside:]))
+
+    def read(self, name: str, *, named_at: Place | None = None, max_bytes: int = MAX_FILE_BYTES) -> str | None:
         """The text of a file, or ``None`` after reporting why there is none.
 
         ``name`` is relative to the endpoint folder; ``named_at`` is where an author named it.
         """
         if name not in self._texts:
-            self._texts[name] = self._read(name, named_at or Place(name))
+            raw = self._read(name, named_at or Place(name), max_bytes)
+            self._texts[name] = None if raw is None else self._text(raw, name, named_at or Place(name))
         return self._texts[name]
+
+    def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
+        """The bytes of a file, or ``None`` after reporting why there are none."""
+        return self._read(name, Place(name), max_bytes)
 
     def source(self, name: str, *, named_at: Place | None = None) -> Source | None:
         """The same as something that graphql-core parses, which keeps the file's name for positions."""
@@ -54,28 +69,47 @@ class EndpointFiles:
         return self._digests[name]
 
     def digest(self) -> str:
-        """SHA-256 over the names and texts of all that was read."""
+        """SHA-256 over the names and texts of all that was read, and the digests of what is no text."""
         digest = hashlib.sha256()
-        for name, text in sorted(self._texts.items()):
-            digest.update(json.dumps([name, text]).encode())
+        contents = {**self._digests, **self._texts}
+        for name, content in sorted(contents.items()):
+            digest.update(json.dumps([name, content]).encode())
         return digest.hexdigest()
 
-    def _read(self, name: str, at: Place) -> str | None:
+    def _read(self, name: str, at: Place, max_bytes: int) -> bytes | None:
         try:
-            raw = _read_bytes(self.folder, name)
-            self._digests[name] = hashlib.sha256(raw).hexdigest()
+            raw = _read_bytes(self.folder, name, max_bytes)
+        except _Unreadable as exc:
+            self._report(exc, name, at)
+            return None
+        self._digests[name] = hashlib.sha256(raw).hexdigest()
+        return raw
+
+    def _text(self, raw: bytes, name: str, at: Place) -> str | None:
+        try:
             return _text(raw)
         except _Unreadable as exc:
-            subject = "it" if at.file == name else f'"{name}"'
-            self._problems.add(at, f"{subject} {exc}")
+            self._report(exc, name, at)
             return None
+
+    def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
+        subject = "it" if at.file == name else f'"{name}"'
+        self._problems.add(at, f"{subject} {reason}")
 
 
 class _Unreadable(Exception):
     """Why a file has no text, as the end of a sentence."""
 
 
-def _read_bytes(folder: Path, name: str) -> bytes:
+def _is_folder(path: Path) -> bool:
+    return path.is_dir() and not path.is_symlink()
+
+
+def _is_hidden(part: str) -> bool:
+    return part.startswith(".")
+
+
+def _read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
     path = folder / name
     try:
         # Path.resolve() refuses links in a circle with an error of its own; stat() below says it better.
@@ -84,8 +118,8 @@ def _read_bytes(folder: Path, name: str) -> bytes:
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
             raise _Unreadable("is no file")
-        if facts.st_size > MAX_FILE_BYTES:
-            raise _Unreadable(f"has {facts.st_size} bytes; a file may have {MAX_FILE_BYTES}")
+        if facts.st_size > max_bytes:
+            raise _Unreadable(f"has {facts.st_size} bytes; a file may have {max_bytes}")
         return path.read_bytes()
     except FileNotFoundError as exc:
         raise _Unreadable("does not exist") from exc

@@ -132,7 +132,7 @@ def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, fla
     at, name = declaration.options.node or declaration.at, declaration.name
     if declaration.options.limits:
         problems.add(at, f'"{name}" runs one operation: limits are for tools whose requests a model writes')
-    if declaration.options.confirm and flat and "confirm" in operation.variables:
+    if declaration.options.confirm == "advisory" and flat and "confirm" in operation.variables:
         problems.add(at, f'"{name}" has a variable "confirm", which is what confirm asks for: rename it')
     if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
         problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true')

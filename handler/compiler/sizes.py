@@ -20,7 +20,7 @@ def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
     Source: MCP leaves both open; the numbers are those of clients in use.
     """
     entries = _entries(tool)
-    described = max((len(entry["description"].encode(errors="replace")) for entry in entries), default=0)
+    described = max((len(entry.get("description", "").encode(errors="replace")) for entry in entries), default=0)
     if described > MAX_DESCRIPTION_BYTES:
         problems.warn(
             at, f'"{tool.name}" has a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}'

@@ -108,8 +108,8 @@ class AuthorOptions:
         return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
 
     def confirmed(self, arguments: JSONObject) -> JSONObject:
-        """A schema of arguments, with ``confirm`` among them where a call has to be confirmed."""
-        if not self.confirm:
+        """A schema of arguments, with ``confirm`` among them where the model may say that its user agreed."""
+        if self.confirm != "advisory":
             return arguments
         return {**arguments, "properties": {**arguments["properties"], CONFIRM: CONFIRM_SCHEMA}}
 
@@ -167,8 +167,6 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
         for name, value in _given(values["limits"]).items()
         if value < 1
     ]
-    if values.get("confirm") == "required":
-        faults.append("confirm: required cannot be kept yet, as no client is asked: expected advisory")
     return faults
 
 

@@ -7,7 +7,7 @@ from handler.compiler.declaration import MadeTool
 from handler.compiler.descriptions import names_in
 from handler.compiler.directives import ToolDirective
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.graphql_tools import default_tool, graphql_tool
+from handler.compiler.graphql_tools import graphql_tool
 from handler.compiler.operations import Operations
 from handler.compiler.prescribed_tools import mcp_tool, prescribed_tool
 from handler.compiler.problems import At, Problems, shown, where
@@ -24,10 +24,8 @@ def make_tools(
     directives: Sequence[ToolDirective],
     operations: Operations,
     problems: Problems,
-    *,
-    with_default: bool,
-) -> tuple[MadeTool, ...]:
-    """Every tool of an endpoint: ``@tool`` as written, then ``@mcpTool``; the default one if there is none."""
+) -> list[MadeTool]:
+    """Every GraphQL tool that an endpoint declares: ``@tool`` as written, then ``@mcpTool``."""
     made: list[MadeTool] = []
     for directive in directives:
         tool = _directive_tool(endpoint, directive, operations, problems)
@@ -36,12 +34,7 @@ def make_tools(
         if operation.tool:
             _refuse_variables(operation.tool.name or "", operation.node, problems)
             made.append(mcp_tool(endpoint, operation, operation.tool, problems))
-    if not made and not directives and with_default:
-        made = [default_tool(endpoint, problems)]
-    _refuse_names(made, problems)
-    for each in made:
-        doubt_size(each.tool, at=each.at, problems=problems)
-    return tuple(made)
+    return made
 
 
 def _directive_tool(
@@ -64,6 +57,13 @@ def _refuse_variables(name: str, at: At, problems: Problems) -> None:
     for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
         sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
         problems.add(at, sentence)
+
+
+def judge_tools(made: Sequence[MadeTool], problems: Problems) -> None:
+    """Tools of all kinds beside each other: a name or alias stands for one, and none takes too much of the list."""
+    _refuse_names(made, problems)
+    for each in made:
+        doubt_size(each.tool, at=each.at, problems=problems)
 
 
 def _refuse_names(made: Sequence[MadeTool], problems: Problems) -> None:

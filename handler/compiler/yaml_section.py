@@ -100,10 +100,16 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 class Section:
-    """One mapping of a YAML file. Values that name one of the ``variables`` are read as what it holds."""
+    """One mapping of a YAML file. Values that name one of the ``variables``, if any, are read as what it holds."""
 
     def __init__(
-        self, node: yaml.MappingNode | None, *, file: str, problems: Problems, variables: Variables, path: str = ""
+        self,
+        node: yaml.MappingNode | None,
+        *,
+        file: str,
+        problems: Problems,
+        variables: Variables | None,
+        path: str = "",
     ) -> None:
         self._file = file
         self._problems = problems
@@ -149,7 +155,12 @@ class Section:
     def is_variable(self, key: str) -> bool:
         """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
         node = self._values.get(key)
-        return isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        return named and self._variables is not None
+
+    def is_mapping(self, key: str) -> bool:
+        """Whether a mapping stands below a key."""
+        return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
         """Where a key stands."""
@@ -208,11 +219,13 @@ class Section:
             self.refuse(key, "a mapping of keys to values")
         return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
 
-    def sections(self, key: str) -> list[Section]:
-        """The mappings in the list below a key."""
-        nodes = self._items(key)
+    def sections(self, key: str, *, short: str = "") -> list[Section]:
+        """The mappings in the list below a key. With ``short``, a text is one that says only this."""
         found = []
-        for place, node in enumerate(nodes):
+        for place, given in enumerate(self._items(key)):
+            node, at = given, given.start_mark
+            if short and isinstance(given, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
             if isinstance(node, yaml.MappingNode):
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:
@@ -251,7 +264,7 @@ class Section:
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
         text = str(node.value)
-        if not NAME.fullmatch(text):
+        if self._variables is None or not NAME.fullmatch(text):
             return text
         value = self._variables.find(text)
         if value is None:

@@ -38,6 +38,12 @@ MAX_KEPT_CHARS = 4_000
 A model repeats a request with other variables, and judging it is most of what a call costs.
 """
 
+COORDINATE_BYTES = 4_000
+"""About what a schema takes for each coordinate in it, measured on GitHub's: 2,500 to 7,000."""
+
+CHARACTER_BYTES = 80
+"""The same of a document, for each of its characters."""
+
 
 @dataclass(frozen=True, slots=True)
 class ValidDocument:
@@ -55,6 +61,7 @@ class ViewSchemas:
         self._inputs = InputTypes(view)
         self._held: OrderedDict[Touched, GraphQLSchema] = OrderedDict()
         self._valid: OrderedDict[tuple[str, Limits], ValidDocument] = OrderedDict()
+        self.cost_bytes = 0  # about how much memory this takes
         self._lock = Lock()  # two types of one name in a schema would be two types
 
     def touched_by(self, document: DocumentNode) -> GraphQLSchema:
@@ -64,8 +71,12 @@ class ViewSchemas:
         """
         touched = touched_by(document, self.view)
         with self._lock:
-            schema = self._held.get(touched) or self._build(touched)
-            _keep(self._held, touched, schema, most=MAX_SCHEMAS)
+            schema = self._held.get(touched)
+            if schema is None:
+                schema = self._build(touched)
+                _keep(self._held, touched, schema, most=MAX_SCHEMAS)
+                self._count()
+            self._held.move_to_end(touched)
         return schema
 
     def find_valid(self, text: str, limits: Limits) -> ValidDocument | None:
@@ -81,6 +92,13 @@ class ViewSchemas:
         if len(text) <= MAX_KEPT_CHARS:
             with self._lock:
                 _keep(self._valid, (text, limits), valid, most=MAX_DOCUMENTS)
+                self._count()
+
+    def _count(self) -> None:
+        """Count what is held anew. Only where something was added: a call that finds all of it pays nothing."""
+        coordinates = sum(touched.coordinates for touched in self._held)
+        characters = sum(len(text) for text, _ in self._valid)
+        self.cost_bytes = COORDINATE_BYTES * coordinates + CHARACTER_BYTES * characters
 
     def whole(self) -> GraphQLSchema:
         """Everything in the view, with its descriptions. It is not kept: only questions for the schema need it."""

@@ -39,6 +39,11 @@ class Touched:
     types: frozenset[str]  # named by fragments and variables
     parents: frozenset[str]  # whose fields are asked for, or that a fragment is on
 
+    @property
+    def coordinates(self) -> int:
+        """How many there are."""
+        return len(self.fields) + len(self.arguments) + len(self.types) + len(self.parents)
+
 
 def touched_by(document: DocumentNode, view: View) -> Touched:
     """What a document touches; its fragments and its other operations count, as they are judged too."""

@@ -48,7 +48,7 @@ def _value(tool: str, binding: Binding, headers: Mapping[str, str], claims: Mapp
             except ValueError as exc:
                 raise BindingMissing(tool, binding.source, binding.name, misfit=True) from exc
         case "claim":
-            found = _claim(claims, binding.name)
+            found = find_claim(claims, binding.name)
             if found is not None:
                 return found
     raise BindingMissing(tool, binding.source, binding.name)
@@ -65,11 +65,11 @@ def _read(text: str, read_as: str) -> Any:
             return parse_json(text.encode())
 
 
-def _claim(claims: Any, name: str) -> Any:
-    """A claim by its name, or by a path with dots: names with dots in them come first."""
+def find_claim(claims: Any, name: str) -> Any:
+    """A claim by its name, or by a path with dots: names with dots in them come first; ``None`` where there is none."""
     if not isinstance(claims, Mapping):
         return None
     if name in claims:
         return claims[name]
     first, _, rest = name.partition(".")
-    return _claim(claims.get(first), rest) if rest else None
+    return find_claim(claims.get(first), rest) if rest else None

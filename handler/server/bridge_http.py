@@ -11,8 +11,8 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.routing import Route
 
-from handler.bundle import SECRET_REFERENCE, Bridge, Bundle
-from handler.errors import HttpError, OAuthRefused
+from handler.bundle import Bundle
+from handler.errors import CredentialUnavailable, HttpError, OAuthRefused
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.server.bridge import (
@@ -25,7 +25,7 @@ from handler.server.bridge import (
     token_answer,
     token_form,
 )
-from handler.server.entrance import find_endpoint, json_response, read_body
+from handler.server.entrance import endpoint_name, find_endpoint, json_response, read_body
 from handler.server.front_door import public_url
 from handler.server.request_log import note
 from handler.server.resource_metadata import METADATA_NAMES, bridge_url, open_scopes
@@ -114,11 +114,12 @@ async def _callback(_: Services, site: BridgeSite, http_call: HttpCall) -> Respo
 async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> Response:
     _require_media_type(http_call, FORM)
     form = token_form(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES))
-    secret = _client_secret(services, site.bridge)
-    if secret is None:
-        return _unavailable(http_call, "no_client_secret")
-    if secret:
-        form["client_secret"] = secret
+    reference, endpoint, secrets = site.bridge.client_secret, endpoint_name(http_call), services.outgoing.secrets
+    try:
+        if reference:
+            form["client_secret"] = await secrets.read(reference, endpoint=endpoint)
+    except CredentialUnavailable as exc:
+        return _unavailable(http_call, exc.log_reason)
     request = HttpRequest(
         method="POST",
         url=site.bridge.token_url,
@@ -131,6 +132,8 @@ async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> R
         answered = await services.http.send_async(request)
     except HttpError as exc:
         return _unavailable(http_call, type(exc).__name__)
+    if reference and answered.status == 401:  # it may have been replaced: the next request reads it again
+        secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
     return _token_response(site, http_call, answered)
 
 
@@ -153,13 +156,6 @@ def _parsed(body: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return content if isinstance(content, dict) and not nests_deeper(content, MAX_NESTING) else {}
-
-
-def _client_secret(services: Services, bridge: Bridge) -> str | None:
-    """The secret that the provider knows the client by, empty for a public one. Nothing where it is not set."""
-    if not bridge.client_secret:
-        return ""
-    return services.secrets.get(bridge.client_secret.removeprefix(SECRET_REFERENCE)) or None
 
 
 def _unavailable(http_call: HttpCall, reason: str) -> Response:

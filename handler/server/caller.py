@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from handler.errors import CredentialRequired, NotFound
 from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
-from handler.server.principal import Principal
+from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services
 
 
@@ -19,9 +21,20 @@ class Caller:
     judgement: Judgement
     services: Services
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
+    deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    request_id: str = ""  # as the log has it
 
     @property
     def http(self) -> HttpClient:
         """What sends requests for them."""
         return self.services.http
+
+    def as_anybody(self) -> Caller:
+        """Who brings no credential, in their place."""
+        return replace(self, principal=ANONYMOUS, judgement=self.endpoint.everybody, credential="", headers={})
+
+    def missing(self, reason: NotFound) -> NotFound | CredentialRequired:
+        """What to raise where something is not there for them: who has no credential may need only one."""
+        could_help = self.principal == ANONYMOUS and self.endpoint.bundle.identity.exists
+        return CredentialRequired() if could_help else reason

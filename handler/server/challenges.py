@@ -14,11 +14,13 @@ from handler.errors import (
     CredentialRefused,
     CredentialRequired,
     InsufficientScope,
+    KeysUnavailable,
 )
+from handler.server.caller import Caller
 from handler.server.resource_metadata import (
-    authorization_servers,
     metadata_url,
     open_scopes,
+    takes_tokens,
     without_offline_access,
 )
 
@@ -27,6 +29,7 @@ STATUSES: Mapping[type[AccessError], int] = {
     CredentialRefused: 401,
     CredentialMalformed: 400,
     InsufficientScope: 403,
+    KeysUnavailable: 503,
 }
 
 CODES: Mapping[type[AccessError], str] = {
@@ -46,17 +49,23 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
     parameters = {
         "realm": bundle.endpoint,
         "error": CODES.get(type(reason), ""),
-        "scope": " ".join(_scopes(reason, bundle, takes_tokens=bool(authorization_servers(bundle, public_url)))),
+        "scope": " ".join(_scopes(reason, bundle)),
         "resource_metadata": metadata_url(bundle, public_url),
     }
     return "Bearer " + ", ".join(f'{name}="{value}"' for name, value in parameters.items() if value)
 
 
-def _scopes(reason: AccessError, bundle: Bundle, *, takes_tokens: bool) -> list[str]:
+def signing_in_helps(caller: Caller) -> bool:
+    """Whether a caller who lacks a credential for an API behind the endpoint may get one by bringing a token here."""
+    brought = caller.principal.kind in ("token", "authorizer")
+    return not brought and takes_tokens(caller.endpoint.bundle)
+
+
+def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
     match reason:
         case InsufficientScope(scopes=scopes) | CredentialRequired(scopes=(_, *_) as scopes):
             return without_offline_access(scopes)
-        case CredentialRequired() | CredentialRefused() if takes_tokens:
+        case CredentialRequired() | CredentialRefused() if takes_tokens(bundle):
             return open_scopes(bundle)
         case _:
             return []

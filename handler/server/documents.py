@@ -39,6 +39,8 @@ class Document:
 class Prepared:
     """A request that its caller may make, if its user agrees where ``consent_for`` names what asks for that.
 
+    ``confirm``: how firmly that asks.
+
     ``answer``: what introspection says, which is never sent.
     """
 
@@ -46,6 +48,7 @@ class Prepared:
     request: GraphQLRequest
     answer: JSONObject | None = None
     consent_for: str = ""
+    confirm: str = ""
     hidden_names: HiddenNames | None = None
 
 
@@ -74,8 +77,14 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
         is_query=checked.kind == "query",
     )
     if not checked.introspection:
-        consent_for = tool.name if tool and tool.options.confirm and checked.kind != "query" else ""
-        return Prepared(kind=checked.kind, request=request, consent_for=consent_for, hidden_names=checked.hidden_names)
+        confirm = tool.options.confirm if tool and checked.kind != "query" else ""
+        return Prepared(
+            kind=checked.kind,
+            request=request,
+            consent_for=tool.name if tool and confirm else "",
+            confirm=confirm,
+            hidden_names=checked.hidden_names,
+        )
     if tool is None:
         _refuse_introspection(caller, checked.introspection, schemas)
     return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
@@ -127,7 +136,8 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
         variables=values,
         is_query=operation.kind == "query",
     )
-    return Prepared(kind=operation.kind, request=request, consent_for=operation.name if persisted.confirm else "")
+    consent_for = operation.name if persisted.confirm else ""
+    return Prepared(kind=operation.kind, request=request, consent_for=consent_for, confirm=persisted.confirm)
 
 
 async def run(caller: Caller, prepared: Prepared) -> JSONObject:

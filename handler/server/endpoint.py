@@ -18,6 +18,7 @@ from handler.bundle import (
     JSONObject,
     PersistedOperation,
     PrescribedTool,
+    Prompt,
     Tool,
 )
 from handler.bundle_json import index_key
@@ -47,6 +48,12 @@ MAX_ENTRIES = 256
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
 
+COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 8_000}
+"""About how many bytes one of each takes."""
+
+VIEW_SHARE = 0.05
+"""What a view takes of what its index does, measured on GitHub's schema."""
+
 
 @contextmanager
 def schema_loading() -> Iterator[None]:
@@ -64,17 +71,20 @@ def schema_loading() -> Iterator[None]:
 class Endpoint:
     """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
 
-    def __init__(self, bundle: Bundle, storage: Storage) -> None:
+    def __init__(self, bundle: Bundle, storage: Storage, *, stored_bytes: int = 0) -> None:
         self.bundle = bundle
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
+        self.prompts: Mapping[str, Prompt] = {prompt.name: prompt for prompt in bundle.prompts}
         self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
             document.id: (*document.operations, *self._operations_of(document.tools))
             for document in bundle.graphql.documents
         }
         self._storage = storage
         self._index: SchemaIndex | None = None
+        self._bundle_bytes = read_cost(stored_bytes)
+        self._index_bytes = 0
         self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
@@ -93,6 +103,29 @@ class Endpoint:
             "views": len(self._views),
             "schemas": len(self._schemas),
         }
+
+    @property
+    def cost_bytes(self) -> int:
+        """About how much memory it takes, with what has been made of it so far."""
+        with self._lock:
+            made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
+            schemas = sum(each.cost_bytes for each in self._schemas.values())
+        return self._bundle_bytes + self._index_bytes + made + views + schemas
+
+    @cached_property
+    def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
+        """The persisted operations by their names."""
+        found: dict[str, tuple[PersistedOperation, ...]] = {}
+        for persisted in (each for document in self.documents.values() for each in document):
+            name = persisted.operation.name
+            found[name] = (*found.get(name, ()), persisted)
+        return found
+
+    @cached_property
+    def asks_for_consent(self) -> bool:
+        """Whether any way to write asks for the consent of a caller's user."""
+        return any(tool.options.confirm for tool in self.bundle.tools)
 
     @cached_property
     def everybody(self) -> Judgement:
@@ -239,8 +272,15 @@ class Endpoint:
     def _require_index(self) -> SchemaIndex:
         if self._index is None:
             stored = self._storage.read(index_key(self.bundle.index))
-            self._index = read_index(stored.body if stored else b"", sha256=self.bundle.index)
+            body = stored.body if stored else b""
+            self._index = read_index(body, sha256=self.bundle.index)
+            self._index_bytes = read_cost(len(body))
         return self._index
+
+
+def read_cost(stored_bytes: int) -> int:
+    """About how much memory a bundle or an index takes that is stored in so many bytes: 3.5 to 5 times as much."""
+    return 8_000 + 5 * stored_bytes
 
 
 def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:

@@ -1,57 +1,80 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from math import inf
 
 from handler.bundle_json import bundle_key, read_bundle
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.server.byte_lru import ByteLru
 from handler.server.endpoint import Endpoint, keep
-from handler.storage import Storage
-
-MAX_HELD = 256
-"""Endpoints held in memory; the one unused for longest goes first."""
+from handler.server.instant import Instant, now
+from handler.storage import READ_TIMEOUT_S, Storage
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
 """How long an endpoint that is not there is not asked for again."""
 
+BESIDE_S = 1.0
+"""How long storage has for an answer that a request does not need itself."""
+
 OnTrouble = Callable[[str, Exception], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keeping:
+    """How long a bundle is believed, and how much is held.
+
+    After ``refresh_s`` storage is asked beside the request that finds it so, after ``max_stale_s`` before it is
+    answered. ``max_bytes`` is of all that is held together.
+    """
+
+    refresh_s: float = 60.0
+    max_stale_s: float = 300.0
+    max_bytes: int = 128 * 1_048_576
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """An endpoint and when storage was last asked for it (monotonic seconds)."""
+    """An endpoint, when storage was last asked for it, and when it last said that this is the one."""
 
     endpoint: Endpoint
     etag: str
-    checked_at: float
+    asked: Instant | None
+    confirmed: Instant | None
+
+    @property
+    def cost_bytes(self) -> int:
+        return self.endpoint.cost_bytes
 
 
 class Endpoints:
     """The endpoints of one storage, each loaded at its first request and asked for again when it is old.
 
-    A good bundle is never replaced by a bad one: while storage fails or holds something unreadable, the last good
-    one serves, and ``on_trouble`` is told. Nothing runs between requests, because Lambda freezes the process.
+    A good bundle is never replaced by a bad one: while storage fails or holds something unreadable, the last good one
+    serves, and ``on_trouble`` is told. Nothing runs between requests, because Lambda freezes the process: what a
+    request started, ``settle`` waits for.
     """
 
     def __init__(
         self,
         storage: Storage,
         *,
-        refresh_s: float,
         on_trouble: OnTrouble,
-        clock: Callable[[], float] = time.monotonic,
+        keeping: Keeping | None = None,
+        clock: Callable[[], Instant] = now,
     ) -> None:
         self._storage = storage
-        self._refresh_s = refresh_s
         self._on_trouble = on_trouble
+        self._keeping = keeping or Keeping()
         self._clock = clock
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._held: ByteLru[_Held] = ByteLru(max_bytes=self._keeping.max_bytes)
         # Apart from the held ones: asking for names that do not exist must not push out those that do.
-        self._missing: OrderedDict[str, float] = OrderedDict()
+        self._missing: OrderedDict[str, Instant] = OrderedDict()
+        self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
     async def find(self, name: str) -> Endpoint:
         """The endpoint ``folder/name``.
@@ -60,49 +83,105 @@ class Endpoints:
             EndpointNotFound: it is not published, or not any more.
             StorageError, BundleError: it is not held, and could not be loaded.
         """
-        held = self._held.get(name)
-        if held is None and self._is_fresh(self._missing.get(name), min(MISS_S, self._refresh_s)):
-            raise EndpointNotFound(name)
-        if held is None or not self._is_fresh(held.checked_at, self._refresh_s):
-            return await asyncio.to_thread(self.load, name)
-        self._held.move_to_end(name)
+        held = self._held.use(name)
+        refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
+        if held is None:
+            if self._age_s(self._missing.get(name)) < min(MISS_S, refresh_s):
+                raise EndpointNotFound(name)
+            return await self._load(name)
+        if self._age_s(held.asked) < min(refresh_s, max_stale_s):
+            return held.endpoint
+        if self._age_s(held.confirmed) >= max_stale_s:
+            return await self._load(name)
+        self._asking(name, timeout_s=BESIDE_S)
         return held.endpoint
 
     def load(self, name: str) -> Endpoint:
-        """``find``, asking storage whatever is held. Blocks."""
-        try:
-            held = self._read(name, self._held.get(name))
-        except ObjectNotFound as exc:
-            self._held.pop(name, None)
-            keep(self._missing, name, self._clock(), most=MAX_MISSES)
-            raise EndpointNotFound(name) from exc
-        keep(self._held, name, held, most=MAX_HELD)
-        return held.endpoint
+        """``find``, asking storage whatever is held. Blocks, and is for when there are no requests yet."""
+        return self._take(name, self._read(name, self._held.peek(name), READ_TIMEOUT_S))
+
+    async def settle(self) -> None:
+        """Wait for what requests have started, for a second at most; then let go what is too much to hold."""
+        if self._under_way:
+            await asyncio.wait(list(self._under_way.values()), timeout=BESIDE_S)
+        self._held.fit()
+
+    def doubt(self) -> None:
+        """Ask storage again before anything that is held serves, as after a snapshot: nobody knows how old it is."""
+        for held in self._held.values():
+            self._held.put(held.endpoint.bundle.endpoint, replace(held, asked=None, confirmed=None))
+        self._missing.clear()
 
     @property
     def count(self) -> int:
         """How many endpoints are held."""
         return len(self._held)
 
-    def _is_fresh(self, checked_at: float | None, limit_s: float) -> bool:
-        return checked_at is not None and self._clock() - checked_at < limit_s
+    @property
+    def oldest_check_s(self) -> float | None:
+        """How long ago storage last confirmed the endpoint that it has not confirmed for longest, if it is known."""
+        oldest = max((self._age_s(held.confirmed) for held in self._held.values()), default=inf)
+        return None if oldest == inf else oldest
 
-    def _read(self, name: str, known: _Held | None) -> _Held:
+    def _age_s(self, then: Instant | None) -> float:
+        return self._clock().age_s(then)
+
+    async def _load(self, name: str) -> Endpoint:
+        # A caller who goes away must not take the answer from others who wait for it.
+        return await asyncio.shield(self._asking(name, timeout_s=READ_TIMEOUT_S))
+
+    def _asking(self, name: str, *, timeout_s: float) -> asyncio.Task[Endpoint]:
+        """The question to storage that is under way, or a new one: all who wait for an endpoint share it."""
+        task = self._under_way.get(name)
+        if task is None:
+            task = self._under_way[name] = asyncio.create_task(self._ask(name, timeout_s))
+            task.add_done_callback(partial(self._forget, name))
+        return task
+
+    def _forget(self, name: str, task: asyncio.Task[Endpoint]) -> None:
+        self._under_way.pop(name, None)
+        if not task.cancelled():
+            task.exception()  # who waits for it gets it, and beside a request nobody does
+
+    async def _ask(self, name: str, timeout_s: float) -> Endpoint:
+        return self._take(name, await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s))
+
+    def _take(self, name: str, held: _Held | None) -> Endpoint:
+        """Hold what was read; nothing: the endpoint is not there.
+
+        Raises:
+            EndpointNotFound: it is not.
+        """
+        if held is None:
+            self._held.drop(name)
+            keep(self._missing, name, self._clock(), most=MAX_MISSES)
+            raise EndpointNotFound(name)
+        self._held.put(name, held)
+        return held.endpoint
+
+    def _read(self, name: str, known: _Held | None, timeout_s: float) -> _Held | None:
+        """What to hold from now on. Blocks, maybe in a thread, so it changes nothing that is held.
+
+        Raises:
+            StorageError, BundleError: nothing is known, and nothing could be read.
+        """
+        asked = self._clock()
         try:
-            return self._ask(name, known)
+            return self._read_anew(name, known, asked, timeout_s)
         except ObjectNotFound:
-            raise
+            return None
         except (StorageError, BundleError) as exc:
             self._on_trouble(name, exc)
             if known is None:
                 raise
-            return replace(known, checked_at=self._clock())
+            return replace(known, asked=asked)
 
-    def _ask(self, name: str, known: _Held | None) -> _Held:
-        now = self._clock()
-        stored = self._storage.read(bundle_key(name), etag=known.etag if known else None)
+    def _read_anew(self, name: str, known: _Held | None, asked: Instant, timeout_s: float) -> _Held:
+        stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
-            return _Held(Endpoint(read_bundle(stored.body, endpoint=name), self._storage), stored.etag, now)
+            bundle = read_bundle(stored.body, endpoint=name)
+            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body))
+            return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked)
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
-        return replace(known, checked_at=now)
+        return replace(known, asked=asked, confirmed=asked)

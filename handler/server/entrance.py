@@ -10,15 +10,17 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
-from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
+from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, KeysUnavailable, StorageError
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential
+from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
+from handler.server.key_sets import RETRY_PAUSE_S
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
-from handler.server.request_log import note
+from handler.server.request_log import note, request_id
 from handler.server.services import Services
 
 MAX_BODY_BYTES = 1_048_576
@@ -73,7 +75,10 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         principal=principal,
         judgement=endpoint.judgement_of(principal),
         services=services,
+        deadline=deadline_of(http_call.scope),
+        credential=presented.bearer if principal.kind == "token" else "",
         headers=dict(http_call.headers),
+        request_id=request_id(http_call.scope),
     )
 
 
@@ -104,8 +109,17 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
+    status = STATUSES[type(reason)]
+    if isinstance(reason, KeysUnavailable):
+        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
     value = challenge(reason, http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
-    return Denial(status=STATUSES[type(reason)], headers={"www-authenticate": value})
+    return Denial(status=status, headers={"www-authenticate": value})
+
+
+def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
+    """What tells a client where to get a token, of which nothing else is known to be wrong."""
+    value = challenge(CredentialRequired(), http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
+    return {"www-authenticate": value}
 
 
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

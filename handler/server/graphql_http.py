@@ -13,10 +13,15 @@ from handler.errors import (
     AccessError,
     BindingMissing,
     CallError,
+    CallerTokenRequired,
+    ClaimMissing,
+    ConsentImpossible,
     ConsentRequired,
+    DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
     Fault,
+    HeaderRefused,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -24,6 +29,7 @@ from handler.errors import (
 )
 from handler.json_shape import to_json_bytes
 from handler.server.caller import Caller
+from handler.server.deadlines import before
 from handler.server.documents import (
     Document,
     Prepared,
@@ -59,8 +65,12 @@ METHODS = ("GET", "POST")
 
 STATUSES: Mapping[type[CallError], int] = {
     BindingMissing: 400,
+    CallerTokenRequired: 403,
+    ClaimMissing: 403,
     DocumentRefused: 400,
+    HeaderRefused: 400,
     InvalidArguments: 400,
+    ConsentImpossible: 403,
     ConsentRequired: 403,
     ValuesRefused: 403,
 }
@@ -101,14 +111,17 @@ class GraphQLRoute:
         caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
-        prepared = await _prepare(http_call, caller, parameters, tool)
-        note(http_call.scope, operation=prepared.kind)
-        if prepared.kind == "mutation":
-            _refuse_mutation(http_call)
-        if prepared.consent_for and not parameters.confirmed:
-            raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
-        note(http_call.scope, decision="allowed")
-        return await run(caller, prepared)
+        async with before(caller.deadline):
+            prepared = await _prepare(http_call, caller, parameters, tool)
+            note(http_call.scope, operation=prepared.kind)
+            if prepared.kind == "mutation":
+                _refuse_mutation(http_call)
+            if prepared.confirm == "required":
+                raise ConsentImpossible(prepared.consent_for)
+            if prepared.confirm and not parameters.confirmed:
+                raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
+            note(http_call.scope, decision="allowed")
+            return await run(caller, prepared)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,11 +221,12 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
         case DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
             return _Refusal(status=400, faults=[Fault(str(exc))])
-        case UpstreamError():
-            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.logged)
-            return _Refusal(status=502, faults=[Fault(str(exc))], firm=False)
+        case UpstreamError() | DeadlinePassed():
+            status = 502 if isinstance(exc, UpstreamError) else 504
+            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
+            return _Refusal(status=status, faults=[Fault(str(exc))], firm=False)
         case CallError():
-            note(http_call.scope, decision="refused", outcome="refused", reason=type(exc).__name__)
+            note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
             return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)

@@ -28,6 +28,7 @@ METHOD_NOT_FOUND = -32601
 INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 DENIED = -32001
 """An item of a batch that its caller may not have: a whole request would be 401 or 403."""
@@ -39,9 +40,13 @@ REASONS: Mapping[int, str] = {
     INVALID_PARAMS: "InvalidParams",
     INTERNAL_ERROR: "InternalError",
     HEADER_MISMATCH: "HeaderMismatch",
+    MISSING_CAPABILITY: "MissingCapability",
     UNSUPPORTED_VERSION: "UnsupportedVersion",
 }
 """What the log says of a rejected message, as its error may repeat what the caller wrote."""
+
+OWN_ERROR = "McpError"
+"""The same of an error with a code of an author's."""
 
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
@@ -87,6 +92,13 @@ class Rejected(Exception):
         self.id = id
         self.status = status
         self.facts = facts
+
+
+class SignInRequired(Rejected):
+    """A message whose caller has to bring a token, whatever the era: the client is told where to get one."""
+
+    def __init__(self, code: int, message: str, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
+        super().__init__(code, message, id=id, status=401)
 
 
 @dataclass(frozen=True, slots=True)

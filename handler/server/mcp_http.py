@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -9,8 +9,9 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError, ToolNotFound
+from handler.errors import AccessError, NotFound, ResourceNotFound
 from handler.json_shape import to_json_bytes
+from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.entrance import (
     JSON,
@@ -19,25 +20,34 @@ from handler.server.entrance import (
     identify_caller,
     json_response,
     read_body,
+    sign_in_headers,
 )
+from handler.server.event_stream import EVENT_STREAM, accepted_kinds, event_stream
 from handler.server.inbound import (
     DENIED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
+    OWN_ERROR,
     REASONS,
     Item,
     Notification,
     Rejected,
     Request,
+    SignInRequired,
     classify,
 )
-from handler.server.methods import Call, answer
+from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
-from handler.server.revisions import is_modern
+from handler.server.revisions import is_modern, resource_not_found_code
 from handler.server.services import Services
 
-DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
+DENIALS: Mapping[int, str] = {
+    400: "invalid_request",
+    401: "unauthorized",
+    403: "insufficient_scope",
+    503: "temporarily_unavailable",
+}
 """What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
 
 
@@ -66,7 +76,7 @@ class McpRoute:
                 return Response(status_code=202)
             request = message
             return await _answer(http_call, request, caller)
-        except (Rejected, ToolNotFound) as exc:
+        except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
             denial = deny(http_call, exc)
@@ -84,30 +94,37 @@ def _refuse_media_types(http_call: HttpCall) -> None:
     kind = http_call.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != JSON:
         raise HTTPException(415, "expected Content-Type: application/json")
-    if not _takes_json(http_call.headers.get("accept", "*/*")):
+    if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
         raise HTTPException(406, "answers are application/json")
 
 
-def _takes_json(accept: str) -> bool:
-    kinds = {part.partition(";")[0].strip().lower() for part in accept.split(",")}
-    return bool(kinds & {JSON, "application/*", "*/*"})
+def _accepted(http_call: HttpCall) -> set[str]:
+    return accepted_kinds(http_call.headers.get("accept", ""))
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    return json_response(await _result(request, caller, partial(note, http_call.scope)))
+    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    answered = await _result(call)
+    if call.notifications and EVENT_STREAM in _accepted(http_call):
+        events = event_stream(request, call.notifications, answered)
+        if events is not None:
+            return Response(events, media_type=EVENT_STREAM)
+    return json_response(answered)
 
 
-async def _result(request: Request, caller: Caller, note_call: Callable[..., None]) -> JSONObject:
-    tool = request.params.get("name")
-    if request.method == "tools/call" and isinstance(tool, str):
-        note_call(tool=tool)
-    result = await answer(Call(request=request, caller=caller, note=note_call))
-    note_call(outcome="tool_error" if result.get("isError") else "ok")
-    return {"jsonrpc": "2.0", "id": request.id, "result": result}
+async def _result(call: Call) -> JSONObject:
+    tool = call.request.params.get("name")
+    if call.request.method == "tools/call" and isinstance(tool, str):
+        call.note(tool=tool)
+    result = await answer(call)
+    call.note(outcome="tool_error" if result.get("isError") else "ok")
+    return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
     """One answer for all, in the order of the requests. What is denied or fails is the error of its item alone.
+
+    Of what calls tell before their answers, nothing is sent: the answer is an array.
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
@@ -130,13 +147,13 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
     try:
         if isinstance(item, Request):
-            return await _result(item, caller, facts.update)
+            return await _result(Call(request=item, caller=caller, note=facts.update))
         rejected = item
     except Rejected as exc:
         rejected = exc
-    except ToolNotFound as exc:
+    except NotFound as exc:
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
-        return _item_error(item, INVALID_PARAMS, str(exc))
+        return _item_error(item, _not_found_code(exc, item), str(exc))
     except AccessError as exc:
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
         return _item_error(item, DENIED, str(exc))
@@ -144,7 +161,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         note(http_call.scope, failure=exc)
         facts.update(outcome="failed")
         return _item_error(item, INTERNAL_ERROR, "Internal error")
-    facts.update(outcome="rejected", reason=REASONS[rejected.code])
+    facts.update(outcome="rejected", reason=REASONS.get(rejected.code, OWN_ERROR))
     return _item_error(item, rejected.code, rejected.message)
 
 
@@ -153,24 +170,32 @@ def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject
     return {"jsonrpc": "2.0", "id": item.id, "error": {"code": code, "message": message}}
 
 
-def _rejection(http_call: HttpCall, reason: Rejected | ToolNotFound, request: Request | None) -> Response:
-    if isinstance(reason, ToolNotFound):
+def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int:
+    if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
+        return resource_not_found_code(request.revision)
+    return INVALID_PARAMS
+
+
+def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
+    if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        error = Rejected(INVALID_PARAMS, str(reason), id=request.id if request else None)
+        error = Rejected(_not_found_code(reason, request), str(reason), id=request.id if request else None)
     else:
-        note(http_call.scope, outcome="rejected", reason=REASONS[reason.code])
+        note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
-    return _error_response(error, legacy=request is not None and not is_modern(request.revision))
+    headers = sign_in_headers(http_call) if isinstance(error, SignInRequired) else {}
+    return _error_response(error, legacy=request is not None and not is_modern(request.revision), headers=headers)
 
 
-def _error_response(error: Rejected, *, legacy: bool = False) -> Response:
+def _error_response(error: Rejected, *, legacy: bool = False, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON-RPC error. Without a readable id the member is left out: the schema has no null there.
 
-    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own.
+    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
+    they have to sign in, all of them read from the status.
     """
     body: JSONObject = {"code": error.code, "message": error.message}
     if error.facts is not None:
         body["data"] = error.facts
     identifier = {} if error.id is None else {"id": error.id}
-    status = 200 if legacy or error.code == INTERNAL_ERROR else error.status
-    return json_response({"jsonrpc": "2.0", **identifier, "error": body}, status=status)
+    status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
+    return json_response({"jsonrpc": "2.0", **identifier, "error": body}, status=status, headers=headers)

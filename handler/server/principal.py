@@ -56,6 +56,12 @@ class Presented:
     headers: Mapping[str, str]
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
+    @property
+    def bearer(self) -> str:
+        """What came as ``Authorization: Bearer``, whatever it is; empty where nothing did."""
+        scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
+        return value.strip() if scheme.lower() == "bearer" else ""
+
 
 def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:
     """Whom an authorizer of a trusted API has verified. No header is judged then: the API took those that it asks for.

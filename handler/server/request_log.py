@@ -23,6 +23,11 @@ def note(scope: Scope, **facts: Any) -> None:
     scope[_FACTS].update(bounded(facts))
 
 
+def request_id(scope: Scope) -> str:
+    """The id of the request under way, which its line and its response have."""
+    return str(scope[_FACTS]["request_id"])
+
+
 def bounded(facts: Mapping[str, Any]) -> dict[str, Any]:
     """Facts with texts that a line can hold."""
     return {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
@@ -42,7 +47,7 @@ class RequestLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        facts: dict[str, Any] = {"request_id": _request_id(scope)}
+        facts: dict[str, Any] = {"request_id": _id_for(scope)}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -59,7 +64,7 @@ class RequestLog:
             self._write_line(facts, failure=facts.pop("failure", None))
 
 
-def _request_id(scope: Scope) -> str:
+def _id_for(scope: Scope) -> str:
     """Lambda's id of the invocation, so that this line, the platform's and the caller's header say the same."""
     context = scope.get("aws.context")
     return str(getattr(context, "aws_request_id", "") or uuid.uuid4())

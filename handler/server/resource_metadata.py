@@ -47,9 +47,19 @@ def authorization_servers(bundle: Bundle, public_url: str) -> list[str]:
     The bridge stands for the one that it leads to, and comes first: clients take the first.
     """
     bridge = bundle.identity.bridge
-    named = [issuer.issuer for issuer in bundle.identity.issuers if not (bridge and issuer.issuer == bridge.issuer)]
-    found = [bridge_url(bundle, public_url), *named]
-    return list(dict.fromkeys(issuer for issuer in found if issuer.startswith(("https://", "http://"))))
+    others = [issuer for issuer in _named_issuers(bundle) if not (bridge and issuer == bridge.issuer)]
+    own = bridge_url(bundle, public_url)
+    return [own, *others] if own else others
+
+
+def takes_tokens(bundle: Bundle) -> bool:
+    """Whether there is a server that clients can find."""
+    return bundle.identity.bridge is not None or bool(_named_issuers(bundle))
+
+
+def _named_issuers(bundle: Bundle) -> list[str]:
+    named = (issuer.issuer for issuer in bundle.identity.issuers)
+    return list(dict.fromkeys(issuer for issuer in named if issuer.startswith(("https://", "http://"))))
 
 
 def bridge_url(bundle: Bundle, public_url: str) -> str:

@@ -5,6 +5,7 @@ Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revision
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from handler import __version__
@@ -13,6 +14,7 @@ from handler.json_shape import to_json_bytes
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 TEXT_ONLY = ("2025-03-26", "2024-11-05")
+FIRST = "2024-11-05"
 ASSUMED = "2025-03-26"
 """What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
 
@@ -25,6 +27,8 @@ LIST_TTL_MS = 60_000
 _META_PREFIX = "io.modelcontextprotocol/"
 PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
 CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+CLIENT_INFO = f"{_META_PREFIX}clientInfo"
+LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
 def is_modern(revision: str) -> bool:
@@ -35,6 +39,15 @@ def is_modern(revision: str) -> bool:
 def negotiate(asked: object) -> str:
     """The revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
     return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
+
+
+def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
+    """The least level of the log messages that a request asks for; ``None``: it wants none.
+
+    Before 2026-07-28 a method said it for all that followed, which nothing here remembers.
+    """
+    level = meta.get(LOG_LEVEL)
+    return level if is_modern(revision) and isinstance(level, str) else None
 
 
 def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
@@ -49,6 +62,19 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
         return result
     meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
     return {"resultType": "complete", **result, "_meta": meta}
+
+
+def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
+    """What a server says that it offers. In the first revision completions had no name, and were there with prompts."""
+    return {name: {} for name in offered if not (name == "completions" and revision == FIRST)}
+
+
+def resource_not_found_code(revision: str) -> int:
+    """The JSON-RPC code for a resource that is not there.
+
+    Source: MCP 2026-07-28 and 2025-11-25, server/resources, "Error Handling".
+    """
+    return -32602 if is_modern(revision) else -32002
 
 
 def cacheable(result: dict[str, Any], revision: str, *, public: bool) -> dict[str, Any]:

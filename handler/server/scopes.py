@@ -17,7 +17,12 @@ def require_scopes(name: str, needed: Sequence[str], principal: Principal) -> No
         CredentialRequired: nobody is known to call.
         InsufficientScope: the caller's claims lack some of them.
     """
+    if not has_scopes(needed, principal):
+        raise CredentialRequired(needed) if principal == ANONYMOUS else InsufficientScope(name, needed)
+
+
+def has_scopes(needed: Sequence[str], principal: Principal) -> bool:
+    """Whether ``require_scopes`` would let a caller pass."""
     if needed and principal == ANONYMOUS:
-        raise CredentialRequired(needed)
-    if principal.claims is not None and not principal.scopes.issuperset(needed):
-        raise InsufficientScope(name, needed)
+        return False
+    return principal.claims is None or principal.scopes.issuperset(needed)

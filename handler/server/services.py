@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from handler.http import HttpClient
 from handler.server.endpoints import Endpoints
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.request_state import RequestStates
 from handler.server.tokens import TokenVerifier
@@ -17,6 +18,7 @@ class Services:
 
     ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
     empty for where the events say; ``FrontDoor`` decides. ``code_modules``: whose tools in Python may run.
+    ``outgoing``: what the APIs behind endpoints are asked with.
     """
 
     endpoints: Endpoints
@@ -27,6 +29,6 @@ class Services:
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the name that env: refers to them with
+    outgoing: OutgoingServices = field(default_factory=OutgoingServices)
     pseudonyms: Pseudonyms = field(default_factory=Pseudonyms)
     clock: Callable[[], float] = time.time  # UNIX seconds

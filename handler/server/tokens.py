@@ -54,6 +54,7 @@ class TokenVerifier:
 
         Raises:
             CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
+            KeysUnavailable: its issuer does not give the keys that could tell.
         """
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)
@@ -197,7 +198,7 @@ def _judge(claims: Mapping[str, Any], issuer: Issuer, now: float) -> None:
         raise CredentialRefused("expired")
     if begins - issuer.leeway_s > now:
         raise CredentialRefused("not_yet_valid")
-    if issuer.audiences and not _audiences_in(claims) & {*issuer.audiences}:
+    if issuer.audiences and not audiences_in(claims) & {*issuer.audiences}:
         raise CredentialRefused("audience")
     if issuer.subject and claims.get("sub") != issuer.subject:
         raise CredentialRefused("subject")
@@ -215,7 +216,7 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
     return float(value)
 
 
-def _audiences_in(claims: Mapping[str, Any]) -> set[str]:
+def audiences_in(claims: Mapping[str, Any]) -> set[str]:
     """Whom a token is for.
 
     Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have no ``aud`` but a ``client_id``.

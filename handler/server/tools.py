@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import (
     CallError,
-    ConsentRequired,
-    CredentialRequired,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
@@ -19,11 +18,13 @@ from handler.errors import (
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.policy import Judgement
 from handler.server.bindings import fill_bound
+from handler.server.call import Call
 from handler.server.caller import Caller
+from handler.server.consent import Asked, Proposal, ask_consent
+from handler.server.deadlines import before
 from handler.server.documents import Document, prepare_document, run
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
-from handler.server.principal import ANONYMOUS
 from handler.server.upstream import GraphQLRequest, execute
 
 
@@ -47,25 +48,29 @@ async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSON
 
 
 async def call_tool(
-    caller: Caller,
+    call: Call,
     tool: GraphQLTool | PrescribedTool,
     arguments: Mapping[str, Any],
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
-    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``.
+    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``, or the question that it asks first.
 
     What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
+
+    Raises:
+        StateRefused: the call answers a question that was not asked, or not of this call and caller.
     """
     try:
         if nests_deeper(arguments, MAX_NESTING):
             raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
-        caller.endpoint.validator(tool, caller.judgement).check(arguments)
-        match tool:
-            case PrescribedTool():
-                return await _call_prescribed(caller, tool, arguments)
-            case GraphQLTool():
-                return await _call_graphql(caller, tool, arguments)
+        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        async with before(call.caller.deadline):
+            match tool:
+                case PrescribedTool():
+                    return await _call_prescribed(call, tool, arguments)
+                case GraphQLTool():
+                    return await _call_graphql(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -87,49 +92,56 @@ async def find_tool(caller: Caller, name: str) -> Tool:
     tool = caller.endpoint.tools.get(name)
     if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
         return tool
-    if caller.principal == ANONYMOUS and caller.endpoint.bundle.identity.exists:
-        raise CredentialRequired
-    raise ToolNotFound(name)
+    raise caller.missing(ToolNotFound(name))
 
 
-async def _call_prescribed(caller: Caller, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
-    _require_consent(tool, arguments)
-    variables = {**_variables(tool, arguments), **fill_bound(caller, tool, name=tool.name)}
+async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    caller, given = call.caller, _variables(tool, arguments)
+    variables = {**given, **fill_bound(caller, tool, name=tool.name)}
     if not caller.judgement.meets_with(tool.mask, tool.operation.coerced(variables)):
         raise ValuesRefused
-    request = GraphQLRequest(
+    sent = GraphQLRequest(
         text=tool.operation.text,
         sha256=tool.operation.sha256,
         operation_name=tool.operation.name,
         variables=variables,
         is_query=tool.operation.kind == "query",
     )
-    return _result(await execute(caller, request), tool)
+    if tool.options.confirm:
+        consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
+        if isinstance(consent, Asked):
+            return consent.result
+        sent = _repeatable(sent, consent.idempotency_key)
+    return _result(await execute(caller, sent), tool)
 
 
-async def _call_graphql(caller: Caller, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
     document = Document(
         text=arguments["query"],
         operation_name=arguments.get("operationName"),
         variables=arguments.get("variables") or {},
     )
-    prepared = await prepare_document(caller, document, tool=tool)
+    prepared = await prepare_document(call.caller, document, tool=tool)
     if prepared.consent_for:
-        _require_consent(tool, arguments)
-    return _result(await run(caller, prepared), tool)
+        sent = prepared.request
+        consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
+        if isinstance(consent, Asked):
+            return consent.result
+        prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
+    return _result(await run(call.caller, prepared), tool)
+
+
+def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
+    """A mutation that the API can tell to be the same one, where its user's client sends their answer twice."""
+    return sent if sent.is_query else replace(sent, idempotency_key=key)
 
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     """The operation's variables among the arguments."""
     given = arguments if tool.flat else arguments.get("variables") or {}
-    confirmed = bool(tool.options.confirm) and tool.flat
+    confirmed = tool.options.confirm == "advisory" and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _require_consent(tool: Tool, arguments: Mapping[str, Any]) -> None:
-    if tool.options.confirm and arguments.get(CONFIRM) is not True:
-        raise ConsentRequired(tool.name, say=f'"{CONFIRM}": true')
 
 
 def _result(response: JSONObject, tool: Tool) -> JSONObject:

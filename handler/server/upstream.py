@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,18 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import (
     AddressRefused,
+    DeadlinePassed,
     HttpTimeout,
     HttpTooLarge,
     HttpUnreachable,
     UpstreamError,
     UpstreamForbidden,
 )
-from handler.http import HttpClient, HttpRequest, HttpResponse
+from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.server.caller import Caller
 from handler.server.drift import is_drift, is_static
+from handler.server.outgoing.sending import send
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 
@@ -49,15 +52,19 @@ class GraphQLRequest:
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
+    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
 
 
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     """Send one operation of a caller and return the GraphQL response: ``data`` always, ``errors`` when there are any.
 
-    A query is sent once more when a kept connection turns out to be closed; a mutation never.
+    A query is sent once more when a kept connection turns out to be closed, or its credential to be refused; a
+    mutation never.
 
     Raises:
+        CallError: the API cannot be asked on behalf of this caller; nothing was sent.
         UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
+        DeadlinePassed: the caller's time was over before.
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
@@ -69,16 +76,25 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**upstream.headers, "content-type": "application/json", "accept": ACCEPT},
+        headers={**repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
-        timeout_s=upstream.timeout_s,
+        timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return _response(await _send(caller.http, request))
+    return _response(await _send(caller, request))
+
+
+def _allowed_s(caller: Caller) -> float:
+    """How long the API may take: what its owner says, or what is left of the call's time."""
+    left_s = caller.deadline - time.monotonic()
+    if left_s <= 0:
+        raise DeadlinePassed
+    return min(caller.endpoint.bundle.upstream.timeout_s, left_s)
 
 
 def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
@@ -97,11 +113,12 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-async def _send(http: HttpClient, request: HttpRequest) -> HttpResponse:
+async def _send(caller: Caller, request: HttpRequest) -> HttpResponse:
     try:
-        return await http.send_async(request)
+        return await send(caller, request)
     except HttpTimeout as exc:
-        raise UpstreamError(f"The API did not answer within {exc.timeout_s:g} s. Ask for less, or try later.") from exc
+        within = f"{request.timeout_s:.3g} s"
+        raise UpstreamError(f"The API did not answer within {within}. Ask for less, or try later.") from exc
     except HttpTooLarge as exc:
         raise UpstreamError(
             f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."

@@ -24,6 +24,10 @@ def _no_graphql(_query: str, _variables: Mapping[str, Any]) -> Any:
     raise ToolError("This tool asks a GraphQL API, and there is none behind it")
 
 
+def _no_operation(_name: str, _variables: Mapping[str, Any]) -> Any:
+    raise ToolError("This tool runs an operation of its endpoint, and there is none behind it")
+
+
 def _no_notification(_message: JSONObject) -> None:
     """Nobody listens."""
 
@@ -67,6 +71,7 @@ class Context:
     """When an answer has to be there, on the clock of ``time.monotonic``."""
 
     ask_graphql: GraphQL = _no_graphql
+    ask_operation: GraphQL = _no_operation
     notify: Notify = _no_notification
     running: asyncio.Future[Any] | None = field(default=None, init=False, repr=False)
     """What the call waits for at the moment."""
@@ -78,9 +83,18 @@ class Context:
         """Ask the endpoint's GraphQL API as the caller may, and return the response's ``data``.
 
         Raises:
-            CallError: the request was refused, or not answered. Uncaught, its sentence is the tool's error.
+            ToolError: the request was refused, or not answered. Uncaught, its sentence is the tool's error. Where the
+                API answered with errors, the error's ``errors`` and ``partial`` hold what came.
         """
         return await settled(self.ask_graphql(query, variables or {}))
+
+    async def operation(self, name: str, variables: Mapping[str, Any] | None = None) -> Any:
+        """Run one of the endpoint's own operations as the caller may, and return the response's ``data``.
+
+        Raises:
+            ToolError: as ``graphql``; or the caller has no such operation, or its variables do not fit.
+        """
+        return await settled(self.ask_operation(name, variables or {}))
 
     def require_provider_token(self) -> str:
         """The credential for the API behind the tool.

@@ -11,16 +11,18 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import InvalidParams, McpError
 from handler.tools.arguments import Fill
-from handler.tools.catalog import Listed
-from handler.tools.context import Context, settled
+from handler.tools.boundary import AuthorFailed, authors_code
+from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
 from handler.tools.definition import ToolDefinition
+from handler.tools.finding import Listed
 from handler.tools.options import Options
 from handler.tools.place import Place
 from handler.tools.prompts import run_prompt
 from handler.tools.resources import run_resource
 from handler.tools.results import Output
-from handler.tools.running import run_tool
+from handler.tools.running import OnFailure, run_tool
+from handler.tools.steps import run
 from handler.tools.toolkit import Provided, Toolkit
 
 LOG = logging.getLogger("stile.tools")
@@ -52,7 +54,9 @@ async def list_entries(kit: Toolkit, section: str, ctx: Context) -> list[JSONObj
     return [each.entry for each in (await sections_of(kit, ctx))[section] if not each.hidden]
 
 
-async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
+async def call_tool(
+    kit: Toolkit, name: str, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
+) -> JSONObject | InputRequired:
     """Call a tool of the kit as ``run_tool`` does.
 
     Raises:
@@ -63,7 +67,7 @@ async def call_tool(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JS
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
         raise InvalidParams(f"Unknown tool: {name}", {"tool": name})
-    return await run_tool(tool.named(name), arguments, ctx)
+    return await run_tool(tool.named(name), arguments, ctx, on_failure=on_failure)
 
 
 async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
@@ -103,9 +107,10 @@ async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
 
 async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
     try:
-        entries = await settled(provided.provider.tools(ctx))
-        return [_provided_tool(entry, provided) for entry in entries]
-    except Exception as exc:
+        with authors_code():
+            entries = await run(partial(provided.provider.tools, ctx), ctx)
+            return [_provided_tool(entry, provided) for entry in entries]
+    except AuthorFailed as exc:
         LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)
         if provided.optional:
             return []

@@ -26,7 +26,7 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
         CodeUnavailable: it may not be imported, does not exist, or is no toolkit.
     """
     module, _, attribute = use.partition(":")
-    if not any(module == each or module.startswith(f"{each}.") for each in modules):
+    if not is_among(module, modules):
         raise CodeUnavailable(use, f"{module} is not among STILE_CODE_MODULES")
     try:
         imported = import_module(module)
@@ -41,6 +41,11 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
     if not isinstance(kit, Toolkit):
         raise CodeUnavailable(use, f"expected a Toolkit, got {type(kit).__name__}")
     return kit
+
+
+def is_among(module: str, modules: Sequence[str]) -> bool:
+    """Whether a module is one of these, or in one of these packages."""
+    return any(module == each or module.startswith(f"{each}.") for each in modules)
 
 
 def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:

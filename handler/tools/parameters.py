@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
 from handler.tools.place import Place, plain_function
@@ -61,9 +62,10 @@ def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place:
     for name, hint in getattr(plain, "__annotations__", {}).items():
         holder = types.SimpleNamespace(__annotations__={name: hint})
         try:
-            known = typing.get_type_hints(holder, plain.__globals__, {**names}, include_extras=True)
-        except Exception as exc:  # noqa: BLE001 - a hint in quotes is any code of the author's
-            place.refuse(f"{name}: expected a type, got {hint!r}: {exc}", cause=exc)
+            with authors_code():  # a hint in quotes may be any
+                known = typing.get_type_hints(holder, plain.__globals__, {**names}, include_extras=True)
+        except AuthorFailed as exc:
+            place.refuse(f"{name}: expected a type, got {hint!r}: {exc.error}", cause=exc.error)
         hints[name] = known[name]
     return hints
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from handler.bundle import JSONObject
 from handler.json_shape import to_json_bytes
+from handler.resource_uris import EXPRESSION, pattern_of
 from handler.tools.content import EmbeddedResource
 from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
@@ -22,8 +23,6 @@ from handler.tools.parameters import Signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.schemas import to_json
 from handler.tools.steps import answer_of
-
-_EXPRESSION = re.compile(r"\{(\+?)(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,25 +90,16 @@ def define_resource(
         hidden=bool(said.get("hidden")),
         signature=signature,
         function=function,
-        pattern=_pattern_of(uri),
+        pattern=pattern_of(uri),
     )
 
 
 def _require_expressions(signature: Signature, uri: str, place: Place) -> None:
-    expressions = [name for _, name in _EXPRESSION.findall(uri)]
+    expressions = [name for _, name in EXPRESSION.findall(uri)]
     parameters = [each.name for each in signature.parameters]
     if sorted(expressions) != sorted(parameters):
         shown = ", ".join(expressions) or "none"
         place.refuse(f"expected parameters as in the URI ({shown}), got {', '.join(parameters) or 'none'}")
-
-
-def _pattern_of(uri: str) -> re.Pattern[str]:
-    parts, at = [], 0
-    for found in _EXPRESSION.finditer(uri):
-        allowed = ".+" if found[1] else "[^/?#]+"
-        parts += [re.escape(uri[at : found.start()]), f"(?P<{found[2]}>{allowed})"]
-        at = found.end()
-    return re.compile("".join([*parts, re.escape(uri[at:])]))
 
 
 async def run_resource(resource: ResourceDefinition, uri: str, ctx: Context) -> JSONObject | InputRequired:
@@ -121,7 +111,7 @@ async def run_resource(resource: ResourceDefinition, uri: str, ctx: Context) -> 
     values = resource.values_in(uri) or {}
     context = {resource.signature.context: ctx} if resource.signature.context else {}
     return await answer_of(
-        f"Resource {uri}",
+        f"Resource {resource.uri}",  # and not the one asked for, whose parts are arguments
         partial(resource.function, **values, **context),
         lambda value: {"contents": [_contents(value, uri, resource.mime_type)]},
         ctx,

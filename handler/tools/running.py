@@ -17,10 +17,10 @@ from handler.errors import (
     InsufficientScope,
     InvalidArguments,
     InvalidParams,
-    McpError,
     ToolError,
 )
 from handler.tools.arguments import Fill, invalid_arguments
+from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.content import Text
 from handler.tools.context import Context
 from handler.tools.continuation import Async, Err, InputRequired, Ok
@@ -44,49 +44,60 @@ class Misused(Exception):
     """A tool that does what no tool may; for the log."""
 
 
-async def run_tool(tool: ToolDefinition, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
+OnFailure = Callable[[Exception], None]
+
+
+async def run_tool(
+    tool: ToolDefinition, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
+) -> JSONObject | InputRequired:
     """Call a tool and return a ``CallToolResult``, or the questions that it asks first.
 
-    What the model can act on is a result with ``isError``; of any other failure it learns nothing. Nothing that the
-    call started goes on after it, but for a function that is not async.
+    What the model can act on is a result with ``isError``; of any other failure it learns nothing. ``on_failure`` is
+    told of both. Nothing that the call started goes on after it, but for a function that is not async.
 
     Raises:
         McpError: the call is a protocol error, by the author's will or for lack of a credential.
-        InsufficientScope: the caller lacks scopes of the tool.
+        InsufficientScope: the caller lacks scopes of the tool, or of an operation that it runs.
     """
     if not isinstance(arguments, dict):
         raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
     _require_authorised(tool, ctx)
     ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
     try:
-        return await _answer(tool, arguments, ctx)
-    except McpError:
-        raise
-    except Exception:
+        with authors_code():
+            return await _answer(tool, arguments, ctx, on_failure)
+    except AuthorFailed as exc:
         LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
-        return _failed(ctx)
+        on_failure(exc)
+        return failed(ctx.request_id)
 
 
-async def _answer(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> JSONObject | InputRequired:
+async def _answer(
+    tool: ToolDefinition, arguments: JSONObject, ctx: Context, on_failure: OnFailure
+) -> JSONObject | InputRequired:
     allowed_s = ctx.remaining_time()
     try:
         async with no_task_left_behind():
             value = await _finished(tool, arguments, ctx)
         return value if isinstance(value, InputRequired) else tool.output.result_of(value, tool.name)
     except InvalidArguments as exc:
+        on_failure(exc)
         if tool.options.validation_errors == "protocol":
             details = [{"message": violation} for violation in exc.violations]
             raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
         return error_result(exc)
     except CallError as exc:
+        on_failure(exc)
         return error_result(exc)
-    except Expired:
+    except Expired as exc:
         ctx.cancelled = True  # a function that is not async may still ask
+        on_failure(exc)
         return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
 
 
-def _failed(ctx: Context) -> JSONObject:
-    meta = {"_meta": {"request_id": ctx.request_id}} if ctx.request_id else {}
+def failed(request_id: str) -> JSONObject:
+    """The result of a call of which nobody but the log is told what went wrong."""
+    meta = {"_meta": {"request_id": request_id}} if request_id else {}
     return {"content": [Text(FAILED).to_json()], "isError": True, **meta}
 
 

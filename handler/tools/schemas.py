@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
+from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.parameters import NO_DEFAULT, Parameter
 from handler.tools.place import Place
 from handler.tools.violations import pointer_of
@@ -145,11 +146,12 @@ def _model_of(parameters: Sequence[Parameter], place: Place) -> type[BaseModel]:
         for at, each in enumerate(parameters)
     }
     try:
-        return create_model("Arguments", __config__=config, **fields)
-    except Exception as exc:  # noqa: BLE001 - an author's types run code of theirs here
+        with authors_code():  # types may have any
+            return create_model("Arguments", __config__=config, **fields)
+    except AuthorFailed as exc:
         for each in parameters:
             _adapter(each.hint, each.name, place)
-        place.refuse(_first_line(exc), cause=exc)
+        place.refuse(_first_line(exc.error), cause=exc.error)
 
 
 def _adapter(hint: Any, what: str, place: Place) -> TypeAdapter[Any]:
@@ -157,9 +159,10 @@ def _adapter(hint: Any, what: str, place: Place) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     try:
-        return TypeAdapter(hint)
-    except Exception as exc:  # noqa: BLE001 - an author's types run code of theirs here
-        place.refuse(f"{what}: {EXPECTED_TYPE}, got {hint!r}: {_first_line(exc)}", cause=exc)
+        with authors_code():  # a type may have any
+            return TypeAdapter(hint)
+    except AuthorFailed as exc:
+        place.refuse(f"{what}: {EXPECTED_TYPE}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
 
 
 def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
@@ -176,7 +179,7 @@ def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
         raise ValueError(str(exc)) from exc
 
 
-def _first_line(exc: Exception) -> str:
+def _first_line(exc: BaseException) -> str:
     return str(exc).partition("\n")[0]
 
 

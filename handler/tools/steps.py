@@ -14,6 +14,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import CallError, McpError, ToolError
+from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context, settled
 from handler.tools.continuation import Err, InputRequired, Ok
 from handler.tools.place import plain_function
@@ -95,14 +96,13 @@ async def answer_of(
         McpError: the author's; or ``what`` failed, of which it says no more.
     """
     try:
-        async with no_task_left_behind():
-            value = await run(function, ctx)
-        return value if isinstance(value, InputRequired) else convert(value)
-    except McpError:
-        raise
+        with authors_code():
+            async with no_task_left_behind():
+                value = await run(function, ctx)
+            return value if isinstance(value, InputRequired) else convert(value)
     except CallError as exc:
         raise McpError(McpError.INTERNAL_ERROR, str(exc)) from exc
-    except Exception as exc:
+    except AuthorFailed as exc:
         LOG.exception("%s failed in request %s", what, ctx.request_id)
         raise McpError(McpError.INTERNAL_ERROR, f"{what} failed") from exc
 

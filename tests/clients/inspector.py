@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import platform
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from tests.clients.node import node_of
 from tests.conftest import ROOT
 
 MODULES = ROOT / ".stile" / "node" / "node_modules"
 LAUNCHER = MODULES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
-NODE_ARCH = {"x86_64": "x64", "aarch64": "arm64"}
-NODE = MODULES / f"node-linux-{NODE_ARCH.get(platform.machine(), 'unknown')}" / "bin" / "node"
+NODE = node_of(MODULES)
 
 TIMEOUT_S = 60
 

@@ -14,6 +14,8 @@ from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage
@@ -33,11 +35,11 @@ def running_server(compiled: Compiled) -> Iterator[str]:
 def serving(
     compiled: Compiled, *, port: int = 0, secrets: Mapping[str, str] | None = None, **services: Any
 ) -> Iterator[str]:
-    """Serve one endpoint; give the URL that its routes begin with. Port 0 is a free one."""
+    """Serve one endpoint; give the URL that its routes begin with. Scripts from there may call it."""
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
-    endpoints = Endpoints(storage, refresh_s=60, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
+    endpoints = Endpoints(storage, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
 
     def write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
         SESSION.note(Output.LINE, str(facts))
@@ -45,12 +47,14 @@ def serving(
             troubles.append(repr(failure))
 
     with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", port)) as listener:
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
             Services(
                 endpoints=endpoints,
                 http=http,
                 tokens=TokenVerifier(http, secrets=secrets or {}),
-                secrets=secrets or {},
+                allowed_origins=frozenset({url}),
+                outgoing=OutgoingServices(secrets=SecretStore(environ=secrets or {})),
                 **services,
             ),
             write_line=write_line,
@@ -59,7 +63,7 @@ def serving(
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}/{compiled.bundle.endpoint}"
+            yield f"{url}/{compiled.bundle.endpoint}"
         finally:
             server.should_exit = True
             thread.join()

@@ -201,6 +201,23 @@ def test_a_call_that_has_to_be_confirmed_can_be(workplace: Path, stile: Stile) -
     assert json.loads(request.partition(b"\r\n\r\n")[2])["variables"] == {"b": 1}
 
 
+def test_a_call_that_asks_its_user_shows_the_question_and_takes_a_yes(workplace: Path, stile: Stile) -> None:
+    index = OPTIONS["index.graphql"].replace("confirm: advisory", "confirm: required")
+    with running_server(answering(answer(b'{"data": {"set": 1}}', content_type="application/json"))) as api:
+        config = f"upstream: {{url: '{api.url}'}}"
+        write_endpoint(workplace, {**OPTIONS, "index.graphql": index, "config.yaml": config})
+
+        asked = stile("call", ".", "nested", "b=1")
+        assert api.requests == []
+        done = stile("call", ".", "nested", "b=1", "--yes")
+
+    assert (asked.code, asked.out) == (1, "")
+    assert asked.err.startswith("nested would send this to api/things:\n\nmutation N(")
+    assert asked.err.endswith("Nothing was done yet: repeat the call with --yes to agree.\n")
+    assert (done.code, done.err) == (0, "")
+    assert len(api.requests) == 1
+
+
 AS_SOMEBODY = {
     "index.graphql": """
     extend schema @tool(name: "asks", graphql: {expose: true, types: "Query", fields: ".*"}, scopes: ["a:b", "c"])

@@ -101,6 +101,28 @@ def test_api_that_the_function_would_not_ask_is_built_and_not_published(
     assert f"`stile publish` will refuse {sentence}." in " ".join(checked.out.split("\n"))
 
 
+ASKING = """mutation Set($b: Int!) @mcpTool(name: "set", title: "S", confirm: required) { set(b: $b) }
+mutation Put($b: Int!) @mcpTool(name: "put", title: "P", confirm: advisory) { set(b: $b) }
+"""
+NEEDS_KEY = (
+    "nless STILE_STATE_KEY is set where the function runs, set cannot be called and put takes the model's word "
+    "that its user agreed"
+)
+
+
+def test_endpoint_whose_tools_ask_their_user_is_said_to_need_a_key(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {**FILES, "operations/set.graphql": ASKING})
+
+    assert stile("publish", ".", "out").out.splitlines()[0] == f"api/things: u{NEEDS_KEY}"
+    assert f"U{NEEDS_KEY}." in stile("check", ".").out.splitlines()
+
+
+def test_endpoint_whose_tools_ask_nobody_is_said_to_need_no_key(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, FILES)
+
+    assert "STILE_STATE_KEY" not in stile("check", ".").out
+
+
 @pytest.mark.parametrize(
     ("url", "fault"),
     [("https://169.254.169.254/jwks", "its address is link-local"), ("http://localhost/", "its address is loopback")],

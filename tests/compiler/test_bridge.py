@@ -134,7 +134,7 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
         ),
         (
             f"{LEAST}, client_secret: hunter2",
-            '"identity.bridge.client_secret": expected env:NAME, which stands for STILE_SECRET_NAME',
+            '"identity.bridge.client_secret": expected env:NAME, secret:NAME or ssm:NAME',
         ),
         (
             f"{LEAST}, client_metadata_documents: ['https://client.example']",

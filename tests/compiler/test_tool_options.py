@@ -192,7 +192,6 @@ WRONG = {
     'meta: "{"': "meta is no object, and no text that is one in JSON",
     'meta: "[1]"': "meta is no object, and no text that is one in JSON",
     "meta: {_a: 1}": '"_a" is no key of _meta: expected name or prefix/name',
-    "confirm: required": "confirm: required cannot be kept yet, as no client is asked: expected advisory",
 }
 
 
@@ -238,6 +237,16 @@ def test_limits_of_a_tool_that_runs_one_operation_are_reported(tmp_path: Path, k
     assert reported(tmp_path, files_of(kind, "limits: {max_depth: 3}")) == [
         f'{place}: "t" runs one operation: limits are for tools whose requests a model writes'
     ]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_confirm_that_is_required_is_no_argument(tmp_path: Path, kind: str) -> None:
+    made = compiled(tmp_path, files_of(kind, "confirm: required"))
+    (tool,) = [tool for tool in made.bundle.tools if tool.name == "t"]
+
+    assert tool.options.confirm == "required"
+    for schema in (tool.entry["inputSchema"], tool.arguments):
+        assert "confirm" not in schema["properties"]
 
 
 def test_variable_of_the_name_that_confirm_needs_is_reported_for_flat_arguments(tmp_path: Path) -> None:

@@ -57,6 +57,7 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_ALLOW_LOCAL_UPSTREAMS": "false",
         "STILE_LOG_KEY": {"Ref": "LogKey"},
         "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
+        "STILE_STATE_KEY": {"Ref": "StateKey"},
         "POWERTOOLS_LOG_LEVEL": {"Ref": "LogLevel"},
         "POWERTOOLS_SERVICE_NAME": "stile",
     }
@@ -156,6 +157,7 @@ SETTINGS = {
     "AllowedOrigins": "STILE_ALLOWED_ORIGINS",
     "UpstreamHosts": "STILE_UPSTREAM_HOSTS",
     "LogKey": "STILE_LOG_KEY",
+    "StateKey": "STILE_STATE_KEY",
 }
 
 
@@ -173,6 +175,9 @@ SETTINGS = {
         ("UpstreamHosts", "api.example.com,*.internal.example.com"),
         ("LogKey", ""),
         ("LogKey", "k" * 32),
+        ("StateKey", ""),
+        ("StateKey", "k" * 32),
+        ("StateKey", f"{'n' * 32},{'o' * 40}"),
     ],
 )
 def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], parameter: str, value: str) -> None:
@@ -194,6 +199,9 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("UpstreamHosts", "*"),
         ("UpstreamHosts", "api.*.com"),
         ("LogKey", "k" * 31),
+        ("StateKey", "k" * 31),
+        ("StateKey", f"{'n' * 32},{'o' * 31}"),
+        ("StateKey", ",".join(["k" * 32] * 3)),
     ],
 )
 def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter: str, value: str) -> None:
@@ -202,8 +210,9 @@ def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter:
         read_settings({"STILE_BUNDLES": "folder", SETTINGS[parameter]: value})
 
 
-def test_log_key_is_shown_to_nobody(template: dict[str, Any]) -> None:
+def test_keys_are_shown_to_nobody(template: dict[str, Any]) -> None:
     assert template["Parameters"]["LogKey"]["NoEcho"] is True
+    assert template["Parameters"]["StateKey"]["NoEcho"] is True
     assert template["Parameters"]["LogSubject"]["AllowedValues"] == [*LOG_SUBJECTS]
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import urllib3
 
-from tests.clients.inspector import NODE_ARCH
+from tests.clients.node import NODE_ARCH
 from tests.conftest import ROOT
 from tests.support.upstream import became_healthy, free_port, stop
 

@@ -79,6 +79,7 @@ identity:
             yield Site(url=served, redirect_uri=redirect.format(free_port()))
 
 
+DOCUMENT = "https://client.example/client.json"
 BRIDGE = "client_id: stile, client_secret: 'env:PROVIDER', redirect_uris: ['http://localhost/callback']"
 
 
@@ -93,7 +94,7 @@ def site(request: pytest.FixtureRequest, upstream: Upstream, tmp_path: Path) -> 
 
 @pytest.fixture
 def bridged(upstream: Upstream, tmp_path: Path) -> Iterator[Site]:
-    more = "scope_prefix: 'api://shop/', extra_scopes: [offline_access]"
+    more = f"scope_prefix: 'api://shop/', extra_scopes: [offline_access], client_metadata_documents: ['{DOCUMENT}']"
     with running_site(tmp_path, upstream, bridge=f"{BRIDGE}, {more}") as running:
         yield running
 
@@ -120,7 +121,7 @@ class Memory:
         self.client = client_info
 
 
-def python_provider(site: Site, memory: Memory) -> OAuthClientProvider:
+def python_provider(site: Site, memory: Memory, *, document: str | None = None) -> OAuthClientProvider:
     async def redirect(url: str) -> None:
         memory.callbacks.append(await asyncio.to_thread(sign_in, url, until=site.redirect_uri))
 
@@ -134,11 +135,12 @@ def python_provider(site: Site, memory: Memory) -> OAuthClientProvider:
         storage=memory,
         redirect_handler=redirect,
         callback_handler=callback,
+        client_metadata_url=document,
     )
 
 
-async def call_with_python(site: Site, memory: Memory) -> Any:
-    auth = python_provider(site, memory)
+async def call_with_python(site: Site, memory: Memory, *, document: str | None = None) -> Any:
+    auth = python_provider(site, memory, document=document)
     async with (
         httpx2.AsyncClient(auth=auth, trust_env=False) as http,
         Client(streamable_http_client(f"{site.url}/mcp", http_client=http)) as client,
@@ -188,6 +190,16 @@ def test_client_of_the_bridge_is_the_one_that_the_provider_knows(bridged: Site) 
     assert (memory.client.client_id, memory.client.client_secret) == ("stile", None)
     assert memory.tokens is not None
     assert "orders:read" in (memory.tokens.scope or "").split()  # the provider says api://shop/orders:read
+    assert result.structured_content == {"data": {"__typename": "Query"}}
+
+
+def test_client_with_a_document_about_itself_does_not_register(bridged: Site) -> None:
+    memory = Memory()
+
+    result = asyncio.run(call_with_python(bridged, memory, document=DOCUMENT))
+
+    assert memory.client is not None
+    assert memory.client.client_id == DOCUMENT
     assert result.structured_content == {"data": {"__typename": "Query"}}
 
 

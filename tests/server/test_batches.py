@@ -96,10 +96,11 @@ def test_the_log_says_of_each_call_what_was_decided(function: Function) -> None:
     (line,) = function.lines
     assert (line["method"], line["outcome"]) == ("batch", "ok")
     assert line["calls"] == [
-        {"method": "tools/call", "tool": "t", "decision": "allowed", "outcome": "ok"},
+        {"method": "tools/call", "tool": "t", "kind": "prescribed", "decision": "allowed", "outcome": "ok"},
         {
             "method": "tools/call",
             "tool": "scoped",
+            "kind": "prescribed",
             "decision": "denied",
             "outcome": "denied",
             "reason": "insufficient_scope",

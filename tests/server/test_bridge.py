@@ -560,7 +560,10 @@ class TestTokens:
     def test_are_not_asked_for_without_the_secret(self, tmp_path: Path) -> None:
         answered, provider, line = self.asked(tmp_path, answering(answer()), EXCHANGED, secrets={})
 
-        assert (answered.status, line["reason"]) == (502, "no_client_secret")
+        assert (answered.status, line["reason"]) == (
+            502,
+            "CredentialUnavailable: env:PROVIDER: there is no such variable",
+        )
         assert provider.accepted == 0
 
     def test_are_asked_for_only_where_the_rules_of_addresses_allow(self, tmp_path: Path) -> None:

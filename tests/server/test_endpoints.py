@@ -11,12 +11,15 @@ from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.errors import StorageError
 from handler.server.endpoint import Endpoint
-from handler.server.endpoints import MAX_HELD
+from handler.server.endpoints import MAX_MISSES, Keeping
 from handler.storage import MemoryStorage, StoredObject
 from tests.support.function import Function, running_function, store
 
 NAME = "api/customers"
 LIST = "tools/list"
+
+NEVER_FRESH = Keeping(refresh_s=0, max_stale_s=0)
+"""Storage is asked before every answer."""
 
 
 class Shelf(MemoryStorage):
@@ -27,11 +30,11 @@ class Shelf(MemoryStorage):
         self.reads: list[str] = []
         self.trouble: Exception | None = None
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
         self.reads.append(key)
         if self.trouble:
             raise self.trouble
-        return super().read(key, etag=etag)
+        return super().read(key, etag=etag, timeout_s=timeout_s)
 
 
 def _names(function: Function) -> list[str]:
@@ -54,7 +57,7 @@ def test_bundle_is_loaded_at_the_first_request_and_kept(demo: Compiled) -> None:
 
 def test_new_bundle_is_taken_when_the_held_one_is_old(demo: Compiled) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=0) as function:
+    with running_function(demo, storage=shelf, keeping=NEVER_FRESH) as function:
         before = _names(function)
         store(shelf, _with_first_tool_only(demo))
         after = _names(function)
@@ -65,7 +68,7 @@ def test_new_bundle_is_taken_when_the_held_one_is_old(demo: Compiled) -> None:
 
 def test_new_bundle_waits_until_the_held_one_is_old(demo: Compiled) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=60) as function:
+    with running_function(demo, storage=shelf) as function:
         before = _names(function)
         store(shelf, _with_first_tool_only(demo))
 
@@ -74,7 +77,7 @@ def test_new_bundle_waits_until_the_held_one_is_old(demo: Compiled) -> None:
 
 def test_unchanged_bundle_keeps_what_was_built_from_it(demo: Compiled) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=0) as function:
+    with running_function(demo, storage=shelf, keeping=NEVER_FRESH) as function:
         for _ in range(2):
             function.query("employee-lookup", "{ __schema { queryType { name } } }")
 
@@ -86,7 +89,7 @@ def test_unchanged_bundle_keeps_what_was_built_from_it(demo: Compiled) -> None:
 )
 def test_last_good_bundle_serves_while_storage_fails(demo: Compiled, trouble: Exception) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=0) as function:
+    with running_function(demo, storage=shelf, keeping=NEVER_FRESH) as function:
         before = _names(function)
         shelf.trouble = trouble
 
@@ -109,7 +112,7 @@ def test_last_good_bundle_serves_while_storage_fails(demo: Compiled, trouble: Ex
 )
 def test_bad_bundle_never_replaces_a_good_one(demo: Compiled, damage: object) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=0) as function:
+    with running_function(demo, storage=shelf, keeping=NEVER_FRESH) as function:
         before = _names(function)
         assert callable(damage)
         shelf.write(bundle_key(NAME), damage(write_bundle(demo.bundle)))
@@ -139,7 +142,7 @@ def test_endpoint_that_cannot_be_loaded_is_503_and_the_next_request_tries_again(
 
 def test_withdrawn_endpoint_is_gone_when_the_held_one_is_old(demo: Compiled) -> None:
     shelf = Shelf()
-    with running_function(demo, storage=shelf, refresh_s=0) as function:
+    with running_function(demo, storage=shelf, keeping=NEVER_FRESH) as function:
         assert function.request(LIST).status == 200
         shelf.remove(bundle_key(NAME))
 
@@ -159,7 +162,7 @@ def test_asking_for_many_missing_endpoints_pushes_out_no_held_one(demo: Compiled
     shelf = Shelf()
     with running_function(demo, storage=shelf) as function:
         _names(function)
-        for number in range(MAX_HELD + 50):
+        for number in range(MAX_MISSES + 50):
             function.post({"jsonrpc": "2.0", "id": 1, "method": LIST}, path=f"/api/none{number}/mcp")
         shelf.reads.clear()
         _names(function)
@@ -181,10 +184,10 @@ def test_missing_index_is_a_tool_error_and_prescribed_tools_go_on(served_demo: C
 
 def test_unforeseen_failure_is_an_internal_error_without_its_cause(demo: Compiled) -> None:
     class Broken(Shelf):
-        def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+        def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
             if key.startswith(".index/"):
                 raise ZeroDivisionError("the secret cause")
-            return super().read(key, etag=etag)
+            return super().read(key, etag=etag, timeout_s=timeout_s)
 
     with running_function(demo, storage=Broken()) as function:
         answer = function.query("employee-lookup", "{ employees { id } }")

@@ -51,9 +51,9 @@ class CountingStorage(MemoryStorage):
         super().__init__()
         self.reads: list[str] = []
 
-    def read(self, key: str, *, etag: str | None = None) -> StoredObject | None:
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
         self.reads.append(key)
-        return super().read(key, etag=etag)
+        return super().read(key, etag=etag, timeout_s=timeout_s)
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def test_unknown_method_is_404_in_the_modern_era(function: Function, method: str
 
 
 def test_unknown_method_is_an_error_with_status_200_in_the_legacy_era(function: Function) -> None:
-    for method in ("server/discover", "prompts/list", "nonsense"):
+    for method in ("server/discover", "logging/setLevel", "nonsense"):
         answer = function.request(method)
 
         assert (answer.status, answer.json["error"]["code"]) == (200, -32601)

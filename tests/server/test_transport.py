@@ -94,12 +94,12 @@ def test_notifications_are_202_without_a_body(function: Function) -> None:
         assert (answer.status, answer.body) == (202, b"")
 
 
-def test_health_counts_endpoints_and_names_none(function: Function) -> None:
+def test_health_counts_endpoints_tells_when_they_were_checked_and_names_none(function: Function) -> None:
     function.post(LIST)
 
     answer = function.send("GET", "/health")
 
-    assert answer.json == {"status": "ok", "endpoints": 1}
+    assert answer.json == {"status": "ok", "endpoints": 1, "oldestCheckS": 0}
 
 
 def test_one_line_a_request_says_what_was_done_and_no_argument(function: Function) -> None:

@@ -35,10 +35,10 @@ def write_endpoint(folder: Path, files: Mapping[str, str], *, name: str = "api/t
     return endpoint
 
 
-def compiled(folder: Path, files: Mapping[str, str]) -> Compiled:
-    """What these files become."""
+def compiled(folder: Path, files: Mapping[str, str], **environ: str) -> Compiled:
+    """What these files become, with these variables in the environment."""
     try:
-        made = compile_endpoint(write_endpoint(folder, files))
+        made = compile_endpoint(write_endpoint(folder, files), environ=environ)
     except CompileError as exc:
         SESSION.note(Output.PROBLEM, str(exc))
         raise
@@ -46,21 +46,21 @@ def compiled(folder: Path, files: Mapping[str, str]) -> Compiled:
     return made
 
 
-def problems_of(folder: Path, files: Mapping[str, str]) -> tuple[Problem, ...]:
+def problems_of(folder: Path, files: Mapping[str, str], **environ: str) -> tuple[Problem, ...]:
     """The problems that these files have; there must be some."""
     with pytest.raises(CompileError) as caught:
-        compiled(folder, files)
+        compiled(folder, files, **environ)
     return caught.value.problems
 
 
-def reported(folder: Path, files: Mapping[str, str]) -> list[str]:
+def reported(folder: Path, files: Mapping[str, str], **environ: str) -> list[str]:
     """The problems that these files have, as they are printed."""
-    return [str(problem) for problem in problems_of(folder, files)]
+    return [str(problem) for problem in problems_of(folder, files, **environ)]
 
 
-def doubted(folder: Path, files: Mapping[str, str]) -> list[str]:
+def doubted(folder: Path, files: Mapping[str, str], **environ: str) -> list[str]:
     """The warnings that these files get, as they are printed."""
-    return [str(problem) for problem in compiled(folder, files).warnings]
+    return [str(problem) for problem in compiled(folder, files, **environ).warnings]
 
 
 def prescribed_tool(compiled: Compiled, name: str) -> PrescribedTool:

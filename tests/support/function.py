@@ -15,12 +15,13 @@ from urllib.parse import urlencode
 from mangum import Mangum
 
 from handler.addresses import AddressRules
-from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import create_app
-from handler.server.endpoints import Endpoints
-from handler.server.graphql_request import MEDIA_TYPES
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.instant import Instant, now
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
@@ -41,6 +42,12 @@ class Context:
     aws_request_id = "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"
     function_name = "stile"
     memory_limit_in_mb = 1024
+
+    def __init__(self, *, remaining_ms: int = 29_000) -> None:
+        self._remaining_ms = remaining_ms
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self._remaining_ms
 
 
 @dataclass(frozen=True)
@@ -75,12 +82,13 @@ class Function:
     handler: Callable[[Any, Any], Any]
     lines: list[dict[str, Any]] = field(default_factory=list)  # what was logged, where the test collects it
     path: str = "/api/customers/mcp"
+    context: Context = field(default_factory=Context)
 
     def send(
         self, method: str, path: str | None = None, *, body: bytes | str = b"", headers: Mapping[str, str] | None = None
     ) -> Answer:
         event = event_for(method, path or self.path, body=body, headers=headers or {})
-        return answer_of(self.handler(event, Context()))
+        return answer_of(self.handler(event, self.context))
 
     def post(self, message: Any, *, path: str | None = None, headers: Mapping[str, str] | None = None) -> Answer:
         """POST a JSON-RPC message (or the bytes of a bad one)."""
@@ -101,7 +109,8 @@ class Function:
         if modern:
             sent["_meta"] = META
             routing = {"mcp-protocol-version": MODERN, "mcp-method": method}
-            routing |= {"mcp-name": sent["name"]} if "name" in sent else {}
+            named = sent.get("name", sent.get("uri"))
+            routing |= {} if named is None else {"mcp-name": named}
         message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": sent}
         return self.post(message, headers={**routing, **(headers or {})})
 
@@ -187,11 +196,10 @@ def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
 def store(storage: Storage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
-        bundle = write_bundle(one.bundle)
         SESSION.note(Output.INDEX, one.index)
-        SESSION.note(Output.BUNDLE, bundle)
-        storage.write(index_key(one.bundle.index), one.index)
-        storage.write(bundle_key(one.bundle.endpoint), bundle)
+        for key, content in one.objects():
+            SESSION.note(Output.BUNDLE, content)
+            storage.write(key, content)
 
 
 class Log:
@@ -215,7 +223,8 @@ class Log:
 def running_function(
     *compiled: Compiled,
     storage: Storage | None = None,
-    refresh_s: float = 60,
+    keeping: Keeping | None = None,
+    instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,
     addresses: AddressRules = LOCAL,
     **services: Any,
@@ -227,18 +236,18 @@ def running_function(
         SESSION.keep("a secret that a bundle refers to", secret)
     log = Log()
     http = HttpClient(addresses)
-    endpoints = Endpoints(kept, refresh_s=refresh_s, on_trouble=log.write_trouble)
+    endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
+    services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
     app = create_app(
         Services(
             endpoints=endpoints,
             http=http,
             tokens=TokenVerifier(http, secrets=secrets or {}),
-            secrets=secrets or {},
             **services,
         ),
         write_line=log.write_line,
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*MEDIA_TYPES]), log.lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES]), log.lines, f"/{name}/mcp")
     http.close()

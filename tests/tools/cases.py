@@ -9,6 +9,10 @@ from pathlib import Path
 from typing import TypeVar
 
 HERE = Path(__file__).parent
+TESTS = HERE.parent
+
+FILES = (("tools", "test_*.py"), ("server", "test_code_*.py"), ("compiler", "test_code_*.py"))
+"""Where tests that stand for cases are."""
 
 Test = TypeVar("Test", bound=Callable[..., object])
 
@@ -30,12 +34,13 @@ def all_cases() -> list[str]:
 
 
 def excluded_cases() -> dict[str, str]:
-    """Ids that no test here stands for, each with the reason."""
+    """Ids that no test stands for, each with the reason."""
     return tomllib.loads((HERE / "excluded.toml").read_text(encoding="utf-8"))
 
 
 def covered_cases() -> Iterator[str]:
-    """The ids that tests of this folder name."""
-    for file in sorted(HERE.glob("test_*.py")):
-        for each in vars(importlib.import_module(f"tests.tools.{file.stem}")).values():
-            yield from getattr(each, "cases", ())
+    """The ids that tests name: those of this folder, and those of other parts that have code of authors."""
+    for folder, pattern in FILES:
+        for file in sorted((TESTS / folder).glob(pattern)):
+            for each in vars(importlib.import_module(f"tests.{folder}.{file.stem}")).values():
+                yield from getattr(each, "cases", ())

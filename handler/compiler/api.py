@@ -1,0 +1,137 @@
+"""What an endpoint has of its GraphQL API: everything that is made from the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from handler.bundle import GraphQLEndpoint
+from handler.compiler.access import Policies, Rule, doubt_exceptions, read_policies
+from handler.compiler.conditions import Conditions
+from handler.compiler.config import Config
+from handler.compiler.coordinates import with_members
+from handler.compiler.costs import with_list_sizes
+from handler.compiler.declaration import MadeTool
+from handler.compiler.endpoint import Endpoint
+from handler.compiler.external import ExternalSchema
+from handler.compiler.files import ENTRY, EndpointFiles
+from handler.compiler.graphql_tools import default_tool
+from handler.compiler.hiding import Consequences
+from handler.compiler.operations import (
+    OPERATIONS_FOLDER,
+    PersistedDocument,
+    read_operations,
+    with_folder,
+)
+from handler.compiler.persisted import graphql_endpoint
+from handler.compiler.problems import Place, Problems
+from handler.compiler.project import Project
+from handler.compiler.scalars import read_scalars
+from handler.compiler.schema import AuthorSchema, read_schema
+from handler.compiler.schema_index import build_index
+from handler.compiler.tools import make_tools
+from handler.compiler.ways_around import doubt_ways_around
+from handler.graph.index import SchemaIndex, write_index
+from handler.policy import HIDDEN, OPEN, Mask
+
+NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """What comes of the schema; by default, what is there without one."""
+
+    conditions: Conditions = field(default_factory=Conditions)
+    index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
+    guards: Mapping[str, Mask] = field(default_factory=dict)
+    tools: Sequence[MadeTool] = ()
+    documents: tuple[PersistedDocument, ...] = ()
+    rules: tuple[Rule, ...] = ()  # what puts masks on coordinates by themselves
+    graphql: GraphQLEndpoint = NO_GRAPHQL
+
+
+def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
+    """Everything of the endpoint's schema and operations; nothing after a mistake that leaves no schema."""
+    author = read_schema(files, problems, project.path(ENTRY))
+    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
+    if author.schema is None:
+        read_operations(executables, files, author, problems)
+        return Api()
+    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
+    policies = read_policies(config.access, author.schema, problems)
+    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
+    hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
+    operations = read_operations(executables, files, author, problems, **hidden)
+    any_operation = any(operation.tool for operation in operations.valid)
+    declared = bool(author.tools) or any_operation or config.code.named
+    made = make_tools(endpoint, author.tools, operations, problems)
+    if not declared and config.default_tool:
+        made = [default_tool(endpoint, problems)]
+    doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
+    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
+    tools = [each.tool for each in made]
+    doubt_ways_around(endpoint, policies.rules, tools, problems, mode=mode)
+    return Api(
+        conditions=policies.conditions,
+        index=write_index(content),
+        guards=endpoint.guards,
+        tools=made,
+        documents=operations.documents,
+        rules=(*policies.rules, *_rules_of_directives(author)),
+        graphql=graphql_endpoint(endpoint, operations, tools, problems, mode=mode),
+    )
+
+
+def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> None:
+    """Report what an endpoint without ``index.graphql`` cannot have."""
+    without = f"the endpoint has no {project.path(ENTRY)}, so"
+    if config.graphql not in ("", "off"):
+        problems.add(config.graphql_at, f"graphql: {without} there is no GraphQL to answer with: expected off")
+    for key in ("policies", "hide", "show"):
+        if key in config.access:
+            sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
+            problems.add(config.access.key_place(key), sentence)
+    for key in config.scalars.keys():  # noqa: SIM118 - a Section is no dict
+        problems.add(config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe")
+    for name in files.names(project.path(OPERATIONS_FOLDER), "*.graphql"):
+        problems.add(Place(name), f"{without} no operation fits anything")
+
+
+def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
+    """What directives in the schema hide, by the directive."""
+    for directive in dict.fromkeys(author.hidden.values()):
+        hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
+        yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
+
+
+def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
+    """What the endpoint's own GraphQL takes. Who publishes three operations as tools has not published everything."""
+    any_document = config.upstream.documents == "text"
+    if config.graphql == "on" and not any_document:
+        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
+        problems.add(config.graphql_at, sentence)
+    return config.graphql or ("on" if open_by_default and any_document else "persisted")
+
+
+def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together here
+    name: str, author: AuthorSchema, index: SchemaIndex, config: Config, policies: Policies, problems: Problems
+) -> Endpoint:
+    if author.schema is None:
+        raise ValueError("an endpoint needs a schema")
+    consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
+    hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
+    own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
+    return Endpoint(
+        name=name,
+        schema=author.schema,
+        index=index,
+        scalars=read_scalars(config.scalars, author.schema, problems),
+        conditions=policies.conditions,
+        own_guards=own,
+        guards=consequences.of(own),
+        external_guards=consequences.of(hidden),
+        graphql_guards=policies.graphql_guards,
+        consequences=consequences,
+        limits=config.limits,
+        any_document=config.upstream.documents == "text",
+    )

@@ -1,0 +1,62 @@
+"""Who may use a toolkit in Python: its condition, or what holds where its author says none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle import Tool
+from handler.compiler.access import FALSE, Rule, condition_mask
+from handler.compiler.code_config import KitUse
+from handler.compiler.conditions import Conditions
+from handler.compiler.problems import Problems
+from handler.policy import OPEN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grounds:
+    """What decides who may use a kit of which its author says no condition."""
+
+    conditions: Conditions
+    policies: bool  # whether there are any
+    anonymous: bool  # whether callers without a credential get in
+
+
+def rule_of(kit: KitUse, grounds: Grounds, problems: Problems) -> Rule:
+    """Who may use a kit. Without policies nobody may use anything, and a kit is no exception."""
+    if "condition" not in kit.section:
+        mask = OPEN if grounds.policies else grounds.conditions.mask(FALSE)
+        text = f"{kit.use} has no condition, and there are no access.policies: nobody may use it"
+        return Rule(mask=mask, coordinates=(kit.use,), text=text, place=kit.at, default=True)
+    mask = condition_mask(kit.section, grounds.conditions, problems)
+    at = kit.section.place("condition")
+    if any(_asks_of_variables(grounds.conditions[number]) for number in mask):
+        problems.add(at, f'the condition of "{kit.use}" asks for $variables, which tools in Python have not')
+    text = f"condition of {kit.use}: {' '.join(kit.section.text('condition').split())}"
+    return Rule(mask=mask, coordinates=(kit.use,), text=text, place=at)
+
+
+def _asks_of_variables(predicate: Any) -> bool:
+    match predicate:
+        case dict():
+            return "variables" in predicate or any(map(_asks_of_variables, predicate.values()))
+        case list():
+            return any(map(_asks_of_variables, predicate))
+        case _:
+            return False
+
+
+def doubt_access(kit: KitUse, tools: Iterable[Tool], grounds: Grounds, problems: Problems) -> None:
+    """Warn of a kit that nobody may use, and of ``tools`` that are open to everybody because nothing was said."""
+    if "condition" in kit.section:
+        return
+    expected = f'expected {{use: "{kit.use}", condition: "…"}}, where true is for whoever gets in'
+    if not grounds.policies:
+        sentence = f"there are no access.policies, so only keys without claims may use {kit.use}"
+        problems.warn(kit.at, f"{sentence}: {expected}")
+        return
+    unscoped = [tool.name for tool in tools if not tool.options.scopes]
+    if grounds.anonymous and unscoped:
+        sentence = f"{kit.use} has no condition, so callers without a credential may call {unscoped[0]}"
+        problems.warn(kit.at, f"{sentence}: {expected}")

@@ -1,0 +1,186 @@
+"""Toolkits in Python as a bundle has them: their entries frozen, and who may use them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from handler.bundle import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject, ToolOptions
+from handler.compiler.access import Rule
+from handler.compiler.code_access import Grounds, doubt_access, rule_of
+from handler.compiler.code_config import CatalogUse, CodeConfig, KitUse
+from handler.compiler.code_modules import definition_place, import_kit, reporting
+from handler.compiler.declaration import MadeTool
+from handler.compiler.problems import Place, Problems, shown
+from handler.errors import ToolDefinitionError
+from handler.json_shape import parse_json, to_json_bytes
+from handler.policy import Mask
+from handler.tools.asking import may_ask
+from handler.tools.catalog import catalog_tool
+from handler.tools.definition import ToolDefinition
+from handler.tools.frozen import digest_of
+from handler.tools.options import RegistrationOptions
+from handler.tools.place import Place as Written
+from handler.tools.place import place_of
+from handler.tools.prompts import PromptDefinition
+from handler.tools.resources import ResourceDefinition
+from handler.tools.toolkit import Toolkit
+
+Definition = ToolDefinition | PromptDefinition | ResourceDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """What an endpoint has in Python."""
+
+    kits: tuple[CodeKit, ...] = ()
+    rules: tuple[Rule, ...] = ()  # the kits' own; their coordinates are the names of kits
+    tools: tuple[MadeTool, ...] = ()
+    prompts: tuple[CodePrompt, ...] = ()
+    resources: tuple[CodeResource, ...] = ()
+    asking: Mapping[str, Place]  # what may ask its client's user, and where it stands
+
+    def sources(self, files: str) -> str:
+        """The digest of the author's files, with that of what was frozen."""
+        if not self.kits:
+            return files
+        frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
+        said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
+        return hashlib.sha256(to_json_bytes(said)).hexdigest()
+
+
+NO_CODE = Code(asking={})
+
+
+def read_code(
+    config: CodeConfig, grounds: Grounds, problems: Problems, *, modules: Sequence[str], taken: Mapping[str, Place]
+) -> Code:
+    """Import the toolkits and freeze what they have.
+
+    ``modules`` are those that may be imported; ``taken`` has the places of what files give, as ``prompt NAME`` and
+    ``resource URI``, of which there can be no second one.
+    """
+    rules = [rule_of(kit, grounds, problems) for kit in config.kits]
+    toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
+    kits: list[CodeKit] = []
+    found: list[_Frozen] = []
+    for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
+        if toolkit is not None:
+            frozen = _freeze(kit, toolkit, rule.mask, problems)
+            doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
+            kits.append(_kit(kit, toolkit, rule.mask))
+            found += frozen
+    _refuse_twice(found, taken, problems)
+    tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
+    return Code(
+        kits=tuple(kits),
+        rules=tuple(rules),
+        tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
+        prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
+        resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
+        asking={each.label: each.at for each in found if each.asks},
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frozen:
+    """What became of one definition."""
+
+    made: CodeTool | CodePrompt | CodeResource
+    label: str
+    at: Place
+    asks: bool
+
+
+def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
+    per_caller = toolkit.is_per_caller
+    return CodeKit(use=kit.use, per_caller=per_caller, hidden=kit.hidden, category=kit.category, mask=mask)
+
+
+def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> list[_Frozen]:
+    """All that a kit has, with what the configuration says of its tools laid over."""
+    definitions: list[Definition] = []
+    with reporting(kit, problems):
+        laid_over = Toolkit()
+        laid_over.add(toolkit, **_overrides(kit))
+        definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
+    found: list[_Frozen] = []
+    for definition in definitions:
+        written = place_of(definition.function, _label_of(definition))
+        at = definition_place(written.file, written.line, kit.at)
+        with reporting(kit, problems):
+            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=mask)
+            found.append(_Frozen(made=made, label=written.label, at=at, asks=may_ask(definition)))
+    return found
+
+
+def _overrides(kit: KitUse) -> RegistrationOptions:
+    overrides: RegistrationOptions = {"category": kit.category} if kit.category else {}
+    return overrides if kit.hidden is None else {**overrides, "hidden": kit.hidden}
+
+
+def _label_of(definition: Definition) -> str:
+    match definition:
+        case ToolDefinition():
+            return f"tool {definition.name}"
+        case PromptDefinition():
+            return f"prompt {definition.name}"
+        case ResourceDefinition():
+            return f"resource {definition.uri}"
+
+
+def _as_json(entry: JSONObject, place: Written) -> JSONObject:
+    """A list entry as JSON that nobody else holds."""
+    try:
+        plain: JSONObject = parse_json(to_json_bytes(entry))
+    except (ValueError, TypeError, RecursionError) as exc:
+        place.refuse(f"its list entry is no JSON: {exc}", cause=exc)
+    return plain
+
+
+def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) -> CodeTool | CodePrompt | CodeResource:
+    digest = digest_of(definition)
+    match definition:
+        case ToolDefinition(name=name):
+            options = _options(definition)
+            return CodeTool(name=name, entry=entry, kit=kit, digest=digest, mask=mask, options=options)
+        case PromptDefinition(name=name, hidden=hidden):
+            return CodePrompt(name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions={})
+        case ResourceDefinition(hidden=hidden):
+            return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
+
+
+def _options(tool: ToolDefinition) -> ToolOptions:
+    return ToolOptions(
+        hidden=tool.options.hidden,
+        aliases=tool.options.aliases,
+        scopes=tool.options.scopes,
+        output="both",
+        confirm="",
+        meta=tool.options.version,
+    )
+
+
+def _made(tool: CodeTool | CatalogTool, at: Place) -> MadeTool:
+    runs = tool.kit if isinstance(tool, CodeTool) else ""
+    return MadeTool(at=at, tool=tool, uses=(), runs=runs, types=0, reads=False, writes=False)
+
+
+def _refuse_twice(found: Iterable[_Frozen], taken: Mapping[str, Place], problems: Problems) -> None:
+    """Report a second prompt of one name or resource of one URI. Tools are judged with those of other kinds."""
+    first = dict(taken)
+    for each in found:
+        if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
+            problems.add(each.at, f"{each.label}: one of these stands at {shown(first[each.label])} too")
+
+
+def _catalog(use: CatalogUse, problems: Problems) -> Iterator[MadeTool]:
+    try:
+        definition = catalog_tool(lambda _: {}, name=use.name, hidden=use.hidden)
+        entry = _as_json(definition.entry, definition.place)
+    except ToolDefinitionError as exc:
+        problems.add(use.at, f"catalog: {exc.sentence}")
+        return
+    options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})
+    yield _made(CatalogTool(name=use.name, entry=entry, options=options), use.at)

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from handler.bundle import JSONObject
+from handler.server.caller import Caller
+from handler.server.inbound import Request
+from handler.server.principal import ANONYMOUS
+from handler.server.revisions import CLIENT_CAPABILITIES, is_modern
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request of one caller."""
+
+    request: Request
+    caller: Caller
+    note: Callable[..., None]  # adds facts to the request's line in the log
+    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
+
+    @property
+    def deadline(self) -> float:
+        """When an answer has to be there, on the clock of ``time.monotonic``."""
+        return self.caller.deadline
+
+    @property
+    def anonymous(self) -> bool:
+        """Whether no credential came with it."""
+        return self.caller.principal == ANONYMOUS
+
+    @property
+    def meta(self) -> Mapping[str, Any]:
+        """What the client says beside the parameters."""
+        return _object(self.request.params.get("_meta"))
+
+    @property
+    def client_capabilities(self) -> Mapping[str, Any]:
+        """What the client can do. Clients of the legacy era said it in a handshake, of which nothing is kept."""
+        return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
+
+
+def _object(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

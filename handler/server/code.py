@@ -1,0 +1,233 @@
+"""Running what authors wrote in Python.
+
+Whoever imports this loads jsonschema; pydantic and an author's module load with the first call.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
+from handler.errors import CallError, CodeChanged, McpError, ToolError
+from handler.json_shape import to_json_bytes
+from handler.server.call import Call
+from handler.server.code_context import context_of
+from handler.server.input_required import ask
+from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.scopes import require_scopes
+from handler.tools import dispatch
+from handler.tools.boundary import AuthorFailed, authors_code
+from handler.tools.context import Context
+from handler.tools.continuation import InputRequired
+from handler.tools.definition import ToolDefinition
+from handler.tools.finding import Listed
+from handler.tools.frozen import digest_of, load_kit
+from handler.tools.prompts import PromptDefinition, run_prompt
+from handler.tools.resources import ResourceDefinition, run_resource
+from handler.tools.results import error_result
+from handler.tools.running import failed, run_tool
+from handler.tools.toolkit import Toolkit
+
+LOG = logging.getLogger("stile.tools")
+
+Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
+
+OnFailure = Callable[[Exception], None]
+
+
+async def call_code_tool(
+    call: Call, tool: CodeTool, arguments: Mapping[str, Any], *, name: str, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool in Python by its name or an alias, and return an MCP ``CallToolResult``, or what it asks first.
+
+    ``on_failure`` is told why a result has ``isError``.
+
+    Raises:
+        McpError: by the tool's will, or for lack of a credential.
+        AccessError: the caller lacks scopes.
+        Rejected: the tool asks for what the client cannot give.
+    """
+    try:
+        definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
+        ctx = _context(call, definition)
+        value = await run_tool(definition.named(name), dict(arguments), ctx, on_failure=on_failure)
+        return _with_options(_answer(call, value), tool)
+    except AuthorFailed as exc:
+        _log(call, f"tool {name}", exc)
+        on_failure(exc)
+        return failed(call.caller.request_id)
+    except CallError as exc:
+        on_failure(exc)
+        return error_result(exc)
+
+
+async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str, Any]) -> JSONObject:
+    """Write a prompt in Python and return a ``GetPromptResult``, or what it asks first.
+
+    Raises:
+        McpError: the arguments do not fit, or it failed, of which nobody but the log is told more.
+        Rejected: it asks for what the client cannot give.
+    """
+    what = f"Prompt {prompt.name}"
+    try:
+        kit = _loaded(call, prompt.kit)
+        found = next((each for each in kit.prompts if each.name == prompt.name), None)
+        definition = _published(found, prompt.digest, what)
+        return _answer(call, await run_prompt(definition, arguments, context_of(call)))
+    except (AuthorFailed, CallError) as exc:
+        raise _failure(call, what, exc) from exc
+
+
+async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JSONObject:
+    """Read a resource in Python at a URI that is of it, and return a ``ReadResourceResult``, or what it asks first.
+
+    Raises:
+        McpError: it failed, of which nobody but the log is told more.
+        Rejected: it asks for what the client cannot give.
+    """
+    own = resource.entry.get("uri") or resource.entry["uriTemplate"]
+    what = f"Resource {own}"
+    try:
+        found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
+        definition = _published(found, resource.digest, what)
+        return _answer(call, await run_resource(definition, uri, context_of(call)))
+    except (AuthorFailed, CallError) as exc:
+        raise _failure(call, what, exc) from exc
+
+
+def may_use(call: Call, tool: CodeTool) -> bool:
+    """Whether the kit lets this caller use a tool of its own. A kit that cannot tell does not."""
+    try:
+        definition = _loaded(call, tool.kit).find_tool(tool.name)
+        with authors_code():
+            return definition is None or definition.allows(context_of(call))  # what is gone, its call says
+    except AuthorFailed as exc:
+        _log(call, f"allow of tool {tool.name}", exc)
+        return False
+
+
+async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
+    """The tools that a kit has for this caller, as the endpoint's configuration shows them.
+
+    Raises:
+        McpError: the kit cannot tell.
+    """
+    try:
+        loaded = _loaded(call, kit.use)
+        with authors_code():
+            sections = await dispatch.sections_of(loaded, context_of(call))
+    except AuthorFailed as exc:
+        _log(call, f"toolkit {kit.use}", exc)
+        raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
+    own = {tool.name for tool in loaded.tools}
+    return [each if each.entry["name"] in own else _configured(each, kit) for each in sections["tools"]]
+
+
+async def call_provided_tool(
+    call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool that one of a kit's providers has for this caller, as ``call_code_tool`` does.
+
+    Raises:
+        McpError: as ``call_code_tool``; or there is no such tool any more.
+    """
+    try:
+        value = await dispatch.call_tool(
+            _loaded(call, kit.use), name, dict(arguments), context_of(call), on_failure=on_failure
+        )
+        return _answer(call, value)
+    except AuthorFailed as exc:
+        _log(call, f"tool {name}", exc)
+        on_failure(exc)
+        return failed(call.caller.request_id)
+    except CallError as exc:
+        on_failure(exc)
+        return error_result(exc)
+
+
+def _loaded(call: Call, use: str) -> Toolkit:
+    with authors_code():
+        return load_kit(use, modules=call.caller.services.code_modules)
+
+
+def _published(definition: Definition | None, digest: str, what: str) -> Definition:
+    """The definition, if it takes and returns what the bundle says.
+
+    Raises:
+        CodeChanged: it does not, or is gone.
+    """
+    with authors_code():
+        if definition is None or digest_of(definition) != digest:
+            raise CodeChanged(what)
+        return definition
+
+
+def _context(call: Call, definition: ToolDefinition) -> Context:
+    """The context of a call whose caller has the scopes that the code asks for, be they published or not.
+
+    Raises:
+        AccessError: the caller lacks some.
+    """
+    require_scopes(definition.name, definition.options.scopes, call.caller.principal)
+    ctx = context_of(call)
+    if call.caller.principal.claims is None:
+        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
+    return ctx
+
+
+def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
+    """What is sent: a result, or questions.
+
+    Raises:
+        CallError: it is too large, or the client cannot be asked.
+        AuthorFailed: there are no such questions.
+    """
+    try:
+        if isinstance(value, InputRequired):
+            value = ask(call, value.input_requests(), state=value.state)
+        return _fitting(value)
+    except (TypeError, ValueError) as exc:
+        raise AuthorFailed(exc) from exc
+
+
+def _fitting(result: JSONObject) -> JSONObject:
+    try:
+        body = to_json_bytes(result)
+    except RecursionError as exc:
+        raise ToolError(TOO_DEEP) from exc
+    if not fits(body):
+        raise ToolError(TOO_LARGE)
+    return result
+
+
+def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:
+    """The result in the form, and with the metadata, that the bundle gives it."""
+    options = tool.options
+    if options.output == "text":
+        result = {name: value for name, value in result.items() if name != "structuredContent"}
+    elif options.output == "structured" and "structuredContent" in result:
+        result = {**result, "content": []}
+    return {**result, "_meta": {**options.meta, **result.get("_meta", {})}} if options.meta else result
+
+
+def _configured(listed: Listed, kit: CodeKit) -> Listed:
+    """A provider's tool: the configuration speaks of it as of all that the kit has."""
+    entry = listed.entry
+    if kit.category:
+        entry = {**entry, "_meta": {**entry.get("_meta", {}), "category": kit.category}}
+    return Listed(entry=entry, hidden=bool(kit.hidden))
+
+
+def _failure(call: Call, what: str, exc: AuthorFailed | CallError) -> McpError:
+    """What a client is told where there is no result that could say it."""
+    call.note(reason=type(exc).__name__)
+    if isinstance(exc, CallError):
+        return McpError(McpError.INTERNAL_ERROR, str(exc))
+    _log(call, what, exc)
+    return McpError(McpError.INTERNAL_ERROR, f"{what} failed")
+
+
+def _log(call: Call, what: str, exc: AuthorFailed) -> None:
+    LOG.error("%s failed in request %s", what, call.caller.request_id, exc_info=exc)

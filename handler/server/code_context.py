@@ -1,0 +1,67 @@
+"""What a tool, prompt or resource in Python is told of the request that it answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from handler.bundle import JSONObject
+from handler.server.call import Call
+from handler.server.input_required import answers_to
+from handler.server.own_requests import OwnRequests
+from handler.server.revisions import CLIENT_INFO, LOG_LEVEL
+from handler.tools.context import LEVELS, Context
+
+CREDENTIALS = frozenset(
+    {
+        "authorization",
+        "cookie",
+        "proxy-authorization",
+        "x-api-key",
+        "x-auth-token",
+        "x-amz-security-token",
+        "x-amzn-oidc-accesstoken",
+        "x-amzn-oidc-data",
+    }
+)
+"""Headers that say who calls. What authors need of that is in the claims, and none of it is theirs to pass on."""
+
+
+def context_of(call: Call) -> Context:
+    """The context of one call.
+
+    Raises:
+        InvalidParams: the answers that came with the request are not for it, or not as MCP has them.
+    """
+    caller, answers, requests = call.caller, answers_to(call), OwnRequests(call.caller)
+    return Context(
+        request_id=caller.request_id,
+        protocol_version=call.request.revision,
+        client_info=_client_info(call),
+        client_capabilities=call.client_capabilities,
+        headers={name: value for name, value in caller.headers.items() if name not in CREDENTIALS},
+        auth=caller.principal.claims,
+        scopes=caller.principal.scopes,
+        input_responses=answers.responses,
+        request_state=answers.state,
+        progress_token=_progress_token(call),
+        log_level=_log_level(call),
+        deadline=call.deadline,
+        ask_graphql=requests.graphql,
+        ask_operation=requests.operation,
+        notify=call.notifications.append,
+    )
+
+
+def _client_info(call: Call) -> JSONObject:
+    given = call.meta.get(CLIENT_INFO)
+    return given if isinstance(given, dict) else {}
+
+
+def _progress_token(call: Call) -> str | int | None:
+    token: Any = call.meta.get("progressToken")
+    return token if isinstance(token, str | int) and not isinstance(token, bool) else None
+
+
+def _log_level(call: Call) -> str | None:
+    level: Any = call.meta.get(LOG_LEVEL)
+    return level if level in LEVELS else None

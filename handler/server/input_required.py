@@ -1,0 +1,118 @@
+"""Results that ask the client's user first, and the answers that come with the next call.
+
+Nothing is kept between the two. What a call has to remember travels through the client, sealed for this endpoint, this
+request (but for its id) and this caller.
+
+Source: MCP 2026-07-28, basic/patterns/mrtr.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle import JSONObject
+from handler.errors import ClientCannotAsk, InvalidParams
+from handler.server.call import Call
+from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected
+from handler.server.principal import Principal
+from handler.server.revisions import is_modern
+
+CAPABILITIES: Mapping[str, str] = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+"""What a client that answers a request of a method says that it can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What came back: the answers to what was asked, by its keys, and the state that went with the questions."""
+
+    responses: Mapping[str, JSONObject]
+    state: Any
+
+
+NO_ANSWERS = Answers(responses={}, state=None)
+
+
+def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
+    """The result that asks for answers to ``requests``, which are as MCP has them; ``state`` is JSON.
+
+    Raises:
+        ClientCannotAsk: the revision has no such results.
+        Rejected: the client does not say that it can ask this.
+        StateUnavailable: there is no key to seal with, or the state is too large.
+        ValueError: a request of a method that is none to ask with.
+    """
+    needed = [_needed(request) for request in requests.values()]
+    if not is_modern(call.request.revision):
+        raise ClientCannotAsk
+    for capability in needed:
+        _require(call, capability)
+    content = {"asked": list(requests), "state": state}
+    sealed = call.caller.services.states.seal(content, binding=_binding(call))
+    asked = {"inputRequests": dict(requests)} if requests else {}
+    return {"resultType": "input_required", **asked, "requestState": sealed}
+
+
+def answers_to(call: Call) -> Answers:
+    """The answers that came with a call; none where it is the first one.
+
+    Answers without a state, or to what was not asked, are left out.
+
+    Raises:
+        StateRefused: the state is not one for this call and caller, or too old.
+        InvalidParams: answers that are no objects.
+    """
+    sealed = call.request.params.get("requestState")
+    if sealed is None:
+        return NO_ANSWERS
+    opened = call.caller.services.states.open(sealed, binding=_binding(call))
+    responses = call.request.params.get("inputResponses", {})
+    if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
+        raise InvalidParams("inputResponses: expected an object of objects")
+    answered = {key: responses[key] for key in opened["asked"] if key in responses}
+    return Answers(responses=answered, state=opened["state"])
+
+
+def _needed(request: JSONObject) -> JSONObject:
+    """The capability that a client needs for a request, as it would declare it."""
+    method = str(request.get("method", ""))
+    if method not in CAPABILITIES:
+        raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
+    is_url = method == "elicitation/create" and request.get("params", {}).get("mode") == "url"
+    return {CAPABILITIES[method]: {"url": {}} if is_url else {}}
+
+
+def _require(call: Call, needed: JSONObject) -> None:
+    """Who declares no mode of elicitation can show forms."""
+    ((name, modes),) = needed.items()
+    declared = call.client_capabilities.get(name)
+    can = isinstance(declared, dict) and ("url" in declared if modes else "url" not in declared or "form" in declared)
+    if not can:
+        sentence = f"The client cannot be asked: this needs the capability {name}{' for URLs' if modes else ''}"
+        raise Rejected(MISSING_CAPABILITY, sentence, id=call.request.id, facts={"requiredCapabilities": needed})
+
+
+def _binding(call: Call) -> JSONObject:
+    """What the next call has to equal: all that it says but its id and the answers, and who makes it."""
+    request, caller = call.request, call.caller
+    arguments = json.dumps(request.params.get("arguments", {}), sort_keys=True).encode()
+    return {
+        "endpoint": caller.endpoint.bundle.endpoint,
+        "method": request.method,
+        "name": request.params.get(NAMED_METHODS[request.method]),
+        "arguments": hashlib.sha256(arguments).hexdigest(),
+        "principal": _identity(caller.principal),
+    }
+
+
+def _identity(principal: Principal) -> list[str]:
+    """Who calls. Whoever's claims name no subject is told apart by all of them."""
+    claims = "" if principal.subject else json.dumps(principal.claims, sort_keys=True)
+    return [principal.kind, principal.name, principal.issuer, principal.subject, claims]

@@ -1,0 +1,138 @@
+"""Secrets that bundles refer to. An endpoint reads its own and no others: the place has the endpoint's name in it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from handler.aws_json import AwsJson
+from handler.bundle_upstream import SecretReference, is_reference, parse_reference
+from handler.errors import AwsError, AwsUnanswered, CredentialUnavailable, SettingsError
+from handler.server.outgoing.kept import Fetched, Kept
+
+TTL_S = 300.0
+"""How long a secret is used without being read again."""
+
+STALE_S = 3_600.0
+"""How long it serves while AWS does not answer, and in which steps."""
+STALE_STEP_S = 30.0
+
+MAX_CHARS = 8_192
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Service:
+    """One of the AWS services that keep secrets."""
+
+    name: str
+    action: str
+    arguments: Callable[[str], dict[str, object]]
+    value: Callable[[Mapping[str, object]], object]
+
+
+def _parameter(answer: Mapping[str, object]) -> object:
+    found = answer.get("Parameter")
+    return found.get("Value") if isinstance(found, Mapping) else None
+
+
+_SERVICES: Mapping[str, _Service] = {
+    "secret": _Service(
+        name="secretsmanager",
+        action="secretsmanager.GetSecretValue",
+        arguments=lambda path: {"SecretId": path},
+        value=lambda answer: answer.get("SecretString"),
+    ),
+    "ssm": _Service(
+        name="ssm",
+        action="AmazonSSM.GetParameter",
+        arguments=lambda path: {"Name": f"/{path}", "WithDecryption": True},
+        value=_parameter,
+    ),
+}
+
+
+class SecretStore:
+    """Reads secrets, and keeps them for some minutes.
+
+    ``prefix`` is what the names of all secrets in AWS begin with; empty: none is read there. ``environ`` has those of
+    ``env:NAME`` by that name. ``stand_ins`` gives those that an author tries an endpoint with, by its name, whatever
+    kind of reference names them.
+    """
+
+    def __init__(
+        self,
+        *,
+        aws: AwsJson | None = None,
+        prefix: str = "",
+        environ: Mapping[str, str] = MappingProxyType({}),
+        stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._aws = aws
+        self._prefix = prefix
+        self._environ = environ
+        self._stand_ins = stand_ins
+        self._clock = clock
+        self._kept: Kept[str] = Kept(clock=clock)
+
+    async def read(self, secret: str, *, endpoint: str) -> str:
+        """What a text in the bundle of ``endpoint`` stands for.
+
+        Raises:
+            CredentialUnavailable: there is no such secret, it cannot be read, or no header could carry it.
+        """
+        reference = parse_reference(secret)
+        if reference is None:
+            if is_reference(secret):
+                raise CredentialUnavailable("a malformed reference")
+            return _usable(secret, "a secret in the bundle")
+        found = self._stand_ins(endpoint).get(variable_of(reference))
+        if found is None and reference.source == "env":
+            found = self._environ.get(reference.name)
+        if found is not None:
+            return _usable(found, str(reference))
+        if reference.source == "env":
+            raise CredentialUnavailable(f"{reference}: there is no such variable")
+        return await self._kept.get((endpoint, reference), lambda: self._fetch(endpoint, reference))
+
+    def refuse(self, secret: str, value: str, *, endpoint: str) -> bool:
+        """Forget a secret that was refused. Whether reading it again may give another one."""
+        reference = parse_reference(secret)
+        if reference is None or reference.source not in _SERVICES:
+            return False
+        return self._kept.refuse((endpoint, reference), value)
+
+    async def _fetch(self, endpoint: str, reference: SecretReference) -> Fetched[str]:
+        held, now = self._kept.held((endpoint, reference)), self._clock()
+        try:
+            value = await self._ask(endpoint, reference)
+        except AwsUnanswered as exc:
+            if held and now < held.stale_until:
+                return replace(held, good_until=now + STALE_STEP_S)
+            raise CredentialUnavailable(f"{reference}: {exc}") from exc
+        except (AwsError, SettingsError) as exc:
+            raise CredentialUnavailable(f"{reference}: {exc}") from exc
+        return Fetched(value, good_until=now + TTL_S, stale_until=now + STALE_S)
+
+    async def _ask(self, endpoint: str, reference: SecretReference) -> str:
+        if self._aws is None or not self._prefix:
+            raise CredentialUnavailable(f"{reference}: STILE_SECRETS is not set")
+        service = _SERVICES[reference.source]
+        path = f"{self._prefix}/{endpoint}/{reference.name}"
+        answer = await self._aws.call(service.name, service.action, service.arguments(path))
+        return _usable(service.value(answer), str(reference))
+
+
+def variable_of(reference: SecretReference) -> str:
+    """The name that a secret has as a variable."""
+    return reference.name.replace("-", "_").replace(".", "_")
+
+
+def _usable(value: object, what: str) -> str:
+    """A secret without the line break that files end with, if a header can carry it."""
+    text = value.strip() if isinstance(value, str) else ""
+    if not text or not text.isascii() or not text.isprintable() or len(text) > MAX_CHARS:
+        raise CredentialUnavailable(f"{what} is empty, too long, or has what no header can carry")
+    return text

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+from handler.errors import HttpTimeout
+from handler.http import HttpRequest, HttpResponse
+from handler.server.caller import Caller
+from handler.server.outgoing.credentials import credential_for, signed
+from handler.server.outgoing.told import told_headers
+
+UNAUTHORIZED = 401
+
+
+async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
+    """Send a request to the API of the caller's endpoint, with what the API is told and the credential it takes.
+
+    All of it together has the request's ``timeout_s``. A credential that is refused (401) is forgotten, and a
+    ``repeatable`` request is sent once more with another one, if there is one to be had.
+
+    Raises:
+        CallError: the API cannot be asked on behalf of this caller; nothing was sent.
+        HttpError: there is no answer, as ``HttpClient.send`` says.
+    """
+    deadline = time.monotonic() + request.timeout_s
+    told = told_headers(caller, caller.endpoint.bundle.upstream)
+    request = replace(request, headers={**told, **request.headers})
+    answer, again = await _send(caller, request, deadline)
+    if again and request.repeatable:
+        answer, _ = await _send(caller, request, deadline)
+    return answer
+
+
+async def _send(caller: Caller, request: HttpRequest, deadline: float) -> tuple[HttpResponse, bool]:
+    """The answer, and whether another credential may get another one."""
+    credential = await credential_for(caller, timeout_s=_left(request, deadline))
+    complete = replace(request, headers={**request.headers, **credential.headers}, timeout_s=_left(request, deadline))
+    answer = await caller.services.outgoing.circuits.send(caller.http, await signed(caller, complete))
+    return answer, answer.status == UNAUTHORIZED and credential.refuse()
+
+
+def _left(request: HttpRequest, deadline: float) -> float:
+    left_s = deadline - time.monotonic()
+    if left_s <= 0:
+        raise HttpTimeout(urlsplit(request.url).hostname or "", timeout_s=request.timeout_s)
+    return left_s

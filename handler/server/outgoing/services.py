@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from handler.aws import CredentialSource
+from handler.aws_json import AwsJson
+from handler.http import HttpClient
+from handler.server.outgoing.circuits import Circuits
+from handler.server.outgoing.kept import Kept
+from handler.server.outgoing.secret_store import SecretStore
+from handler.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutgoingServices:
+    """What requests to the APIs behind endpoints are made with, kept between the requests of callers."""
+
+    secrets: SecretStore = field(default_factory=SecretStore)
+    tokens: Kept[str] = field(default_factory=lambda: Kept(clock=time.time))
+    circuits: Circuits = field(default_factory=Circuits)
+    aws: CredentialSource = field(default_factory=lambda: CredentialSource({}))
+
+
+def outgoing_services(
+    settings: Settings,
+    environ: Mapping[str, str],
+    http: HttpClient,
+    *,
+    stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
+) -> OutgoingServices:
+    """Those of a process. ``stand_ins``: see ``SecretStore``."""
+    secrets = SecretStore(
+        aws=AwsJson(http, environ), prefix=settings.secrets_prefix, environ=settings.secrets, stand_ins=stand_ins
+    )
+    return OutgoingServices(secrets=secrets, aws=CredentialSource(environ))

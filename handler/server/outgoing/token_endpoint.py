@@ -1,0 +1,127 @@
+"""Tokens for the API from an OAuth token endpoint, which is believed no further than it has to be.
+
+Source: RFC 6749, sections 2.3.1, 4.4, 5.1 and 5.2; RFC 8693, section 2; RFC 8707, section 2.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+from urllib.parse import quote_plus, urlencode
+
+from handler.bundle_upstream import TOKEN_TYPES, OAuthClient
+from handler.errors import CredentialUnavailable, HttpError, UpstreamResting
+from handler.http import HttpRequest, HttpResponse
+from handler.json_shape import parse_json
+from handler.server.credentials import TOKEN
+
+Send = Callable[[HttpRequest], Awaitable[HttpResponse]]
+
+TIMEOUT_S = 5.0
+MAX_BYTES = 65_536
+MAX_TOKEN_CHARS = 16_384
+
+ASSUMED_S = 300.0
+"""How long a token is good of which the endpoint does not say."""
+
+MAX_S = 3_600.0
+"""How long one is kept at most, whatever is said: what was revoked has to end."""
+
+MARGIN_S = 30.0
+"""How long before its end a token is not used any more: the request takes time, and clocks differ."""
+
+EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
+
+SUBJECT_REFUSED = frozenset({"access_denied", "invalid_grant", "invalid_request"})
+"""Errors of a token exchange that are about the caller's token. Source: RFC 8693, section 2.2.2."""
+
+KNOWN_ERRORS = SUBJECT_REFUSED | {
+    "invalid_client",
+    "invalid_scope",
+    "invalid_target",
+    "server_error",
+    "temporarily_unavailable",
+    "unauthorized_client",
+    "unsupported_grant_type",
+}
+
+
+class ClientRefused(CredentialUnavailable):
+    """The endpoint does not take the client's secret, which may have been replaced."""
+
+
+async def request_token(
+    send: Send, client: OAuthClient, *, secret: str, grant: Mapping[str, str], timeout_s: float
+) -> tuple[str, float]:
+    """A token, and for how many seconds it may be kept, which may be none at all.
+
+    ``grant`` is what the form says beside the client's scope, audience and resource.
+
+    Raises:
+        ClientRefused: the client is not known by this secret.
+        CredentialUnavailable: there is no token, for whatever reason.
+    """
+    form = {**grant, "scope": client.scope, "audience": client.audience, "resource": client.resource}
+    headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
+    if client.client_auth == "basic":
+        pair = f"{quote_plus(client.client_id)}:{quote_plus(secret)}"
+        headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    else:
+        form |= {"client_id": client.client_id, "client_secret": secret}
+    request = HttpRequest(
+        method="POST",
+        url=client.token_url,
+        headers=headers,
+        body=urlencode({name: value for name, value in form.items() if value}).encode(),
+        timeout_s=min(TIMEOUT_S, timeout_s),
+        max_bytes=MAX_BYTES,
+    )
+    try:
+        return _read(await send(request), exchanged=grant["grant_type"] == EXCHANGE)
+    except HttpError as exc:
+        raise CredentialUnavailable(f"token endpoint: {exc.reason}") from exc
+    except UpstreamResting as exc:
+        raise CredentialUnavailable("token endpoint: it did not answer several times in a row") from exc
+
+
+def _read(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
+    try:
+        body = parse_json(response.body)
+    except ValueError:
+        body = None
+    if response.status != 200 or not isinstance(body, dict):
+        raise _refusal(response, body if isinstance(body, dict) else {}, exchanged=exchanged)
+    token, kind = body.get("access_token"), body.get("token_type")
+    if not isinstance(token, str) or not TOKEN.fullmatch(token) or len(token) > MAX_TOKEN_CHARS:
+        raise CredentialUnavailable("token endpoint: the answer has no access_token")
+    if not isinstance(kind, str) or kind.lower() != "bearer":
+        raise CredentialUnavailable("token endpoint: the token is no bearer token")
+    if exchanged and body.get("issued_token_type", TOKEN_TYPES["access_token"]) not in _USABLE_TYPES:
+        raise CredentialUnavailable("token endpoint: the token is of a type that no API takes")
+    return token, _kept_s(body.get("expires_in"))
+
+
+def _refusal(response: HttpResponse, body: Mapping[str, Any], *, exchanged: bool) -> CredentialUnavailable:
+    code = body.get("error")
+    if code not in KNOWN_ERRORS:  # its words are not for the log, which they may show the token to
+        code = f"status {response.status} and no token"
+    if code == "invalid_client" or response.status == 401:
+        return ClientRefused(f"token endpoint: {code}")
+    return CredentialUnavailable(f"token endpoint: {code}", refused=exchanged and code in SUBJECT_REFUSED)
+
+
+def _kept_s(expires_in: object) -> float:
+    """For how long a token may be kept. Some servers write the number as a text; what is none is no promise at all."""
+    if expires_in is None:
+        return ASSUMED_S - MARGIN_S
+    if isinstance(expires_in, str) and expires_in.isascii() and expires_in.isdecimal() and len(expires_in) < _DIGITS:
+        expires_in = int(expires_in)
+    if isinstance(expires_in, bool) or not isinstance(expires_in, int | float) or not 0 < expires_in < math.inf:
+        return 0.0
+    return max(min(expires_in, MAX_S) - MARGIN_S, 0.0)
+
+
+_DIGITS = 16
+_USABLE_TYPES = (TOKEN_TYPES["access_token"], TOKEN_TYPES["jwt"])

@@ -1,0 +1,164 @@
+"""``tools/list`` and ``tools/call`` over tools of every kind. Whatever runs authors' code loads where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from handler.bundle import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.errors import (
+    CallError,
+    CredentialRequired,
+    DeadlinePassed,
+    InvalidArguments,
+    ToolError,
+    ToolNotFound,
+    UpstreamError,
+)
+from handler.json_shape import MAX_NESTING, nests_deeper
+from handler.server.call import Call
+from handler.server.scopes import require_scopes
+from handler.server.tools import call_tool, entry_of, failed, find_tool, list_entries
+from handler.tools.finding import Listed
+
+KINDS: Mapping[type[Tool], str] = {
+    PrescribedTool: "prescribed",
+    GraphQLTool: "graphql",
+    CodeTool: "code",
+    CatalogTool: "catalog",
+}
+"""What the log says of a tool."""
+
+
+async def list_tools(call: Call) -> list[JSONObject]:
+    """The ``tools/list`` entries for a caller.
+
+    Raises:
+        UpstreamError: the schema that one depends on cannot be loaded.
+        McpError: a toolkit cannot tell what it has for this caller.
+    """
+    endpoint = call.caller.endpoint
+    if not _asked_kits(call):
+        return await list_entries(endpoint, call.caller.judgement)
+    return [each.entry async for each in usable_tools(call) if not each.hidden]
+
+
+async def usable_tools(call: Call) -> AsyncIterator[Listed]:
+    """All tools that a caller may call, the endpoint's own first, then those of providers; the first of a name wins.
+
+    Raises:
+        UpstreamError, McpError: as ``list_tools``.
+    """
+    endpoint, judgement = call.caller.endpoint, call.caller.judgement
+    of_kits = {kit.use: await _tools_of_kit(call, kit) for kit in _asked_kits(call)}
+    for tool in endpoint.bundle.tools:
+        if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
+            continue
+        entry = await entry_of(endpoint, tool, judgement)
+        if entry is not None:
+            yield Listed(entry=entry, hidden=tool.options.hidden)
+    seen = set(endpoint.tools)
+    for tools in of_kits.values():
+        for name, listed in tools.items():
+            if name not in seen:
+                seen.add(name)
+                yield listed
+
+
+async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+    """Call a tool of any kind by its name or an alias, and return a ``CallToolResult``, or what it asks first.
+
+    Raises:
+        ToolNotFound, CredentialRequired: the caller has no such tool, whether or not it exists.
+        InsufficientScope: the caller's claims lack scopes of the tool.
+        McpError, Rejected: a tool in Python says so, or asks for what the client cannot give.
+    """
+    try:
+        tool = await _find(call, name)
+    except UpstreamError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
+    if isinstance(tool, CodeKit):
+        return await _call_provided(call, tool, name, arguments)
+    call.note(kind=KINDS[type(tool)])
+    require_scopes(tool.name, tool.options.scopes, call.caller.principal)
+    call.note(decision="allowed")
+
+    def on_failure(exc: Exception) -> None:
+        _note_failure(call, exc)
+
+    match tool:
+        case CodeTool():
+            from handler.server.code import call_code_tool
+
+            return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
+        case CatalogTool():
+            return await _call_catalog(call, tool, arguments)
+        case PrescribedTool() | GraphQLTool():
+            return await call_tool(call, tool, arguments, on_failure=on_failure)
+
+
+async def _find(call: Call, name: str) -> Tool | CodeKit:
+    """The tool of a name, or the kit whose provider has one of it for this caller."""
+    try:
+        tool = await find_tool(call.caller, name)
+    except (CredentialRequired, ToolNotFound):
+        kit = await _kit_with(call, name)
+        if kit is None:
+            raise
+        return kit
+    asked = {kit.use for kit in _asked_kits(call)}
+    if isinstance(tool, CodeTool) and tool.kit in asked:
+        from handler.server.code import may_use
+
+        if not may_use(call, tool):
+            raise call.caller.missing(ToolNotFound(name))
+    return tool
+
+
+async def _kit_with(call: Call, name: str) -> CodeKit | None:
+    if name in call.caller.endpoint.tools:  # which this caller may not use
+        return None
+    for kit in _asked_kits(call):
+        if name in await _tools_of_kit(call, kit):
+            return kit
+    return None
+
+
+def _asked_kits(call: Call) -> list[CodeKit]:
+    """The kits that are asked what they have for each caller."""
+    caller = call.caller
+    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.judgement.meets(kit.mask)]
+
+
+async def _tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:
+    from handler.server.code import tools_of_kit
+
+    return {each.entry["name"]: each for each in await tools_of_kit(call, kit)}
+
+
+async def _call_provided(call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+    from handler.server.code import call_provided_tool
+
+    call.note(kind="code", decision="allowed")
+    return await call_provided_tool(call, kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
+
+
+async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
+    from handler.server.catalog import call_catalog
+
+    try:
+        if nests_deeper(arguments, MAX_NESTING):
+            raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
+        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        return await call_catalog(call, tool, arguments)
+    except CallError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
+
+
+def _note_failure(call: Call, failure: Exception) -> None:
+    """What was asked of the API or of an author's code was allowed, whatever came of it."""
+    refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
+    reason = failure.log_reason if isinstance(failure, CallError) else type(failure).__name__
+    call.note(decision="refused" if refused else "allowed", reason=reason)

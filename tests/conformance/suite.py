@@ -1,0 +1,121 @@
+"""The official MCP conformance suite, run against a URL by Node.js."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from tests.clients.node import node_of
+from tests.conftest import ROOT
+
+MODULES = ROOT / ".stile" / "node-conformance" / "node_modules"
+"""Where ``make conformance`` installs it."""
+
+PACKAGE = MODULES / "@modelcontextprotocol" / "conformance"
+NODE = node_of(MODULES)
+
+REQUIRED = {"2026-07-28": 37, "2025-11-25": 30}
+"""How many scenarios each revision requires: with fewer of them, passing would mean less."""
+
+TIMEOUT_S = 120
+
+Status = Literal["SUCCESS", "FAILURE", "WARNING", "SKIPPED", "INFO"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """What the checks of one scenario came to. One that the revision does not require is of an extension, or new."""
+
+    name: str
+    required: bool
+    checks: Mapping[Status, int]
+    complaints: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing failed, and nothing was warned of."""
+        return not self.complaints
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """How a run ended. ``code`` is 0 where exactly the scenarios of the baseline failed."""
+
+    code: int
+    printed: str
+    scenarios: tuple[Scenario, ...]
+
+    @property
+    def required(self) -> tuple[Scenario, ...]:
+        """The scenarios that count."""
+        return tuple(each for each in self.scenarios if each.required)
+
+    @property
+    def passed(self) -> int:
+        """How many of these passed."""
+        return sum(each.passed for each in self.required)
+
+
+def is_installed() -> bool:
+    """Whether Node.js and the suite are there."""
+    return NODE.is_file() and PACKAGE.is_dir()
+
+
+def baseline_of(revision: str) -> Path:
+    """The scenarios of a revision that are not met, each with its reason."""
+    return Path(__file__).with_name(f"baseline-{revision}.yml")
+
+
+def judge(url: str, revision: str, folder: Path) -> Verdict:
+    """Run the scenarios that a revision requires; ``folder`` gets what each of their checks found.
+
+    With a baseline, the suite takes a warning for a failure, and a scenario of it that passes, too.
+    """
+    options = ["--url", url, "--requirements", revision, "--expected-failures", baseline_of(revision), "-o", folder]
+    done = subprocess.run(
+        [NODE, PACKAGE / "dist" / "index.js", "server", *options],
+        env={"HOME": str(folder)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=TIMEOUT_S,
+    )
+    required = yaml.safe_load((PACKAGE / "requirements" / f"{revision}.yaml").read_text("utf-8"))["server"]
+    found = {_name(each): _read(each / "checks.json") for each in sorted(folder.glob("server-*"))}
+    names = dict.fromkeys([*required, *found])
+    scenarios = tuple(_scenario(name, found.get(name, []), required=name in required) for name in names)
+    return Verdict(code=done.returncode, printed=done.stdout + done.stderr, scenarios=scenarios)
+
+
+def _name(folder: Path) -> str:
+    found = re.fullmatch(r"server-(.+)-\d{4}-\d{2}-\d{2}T[\d-]+Z", folder.name)
+    assert found, folder
+    return found[1]
+
+
+def _read(file: Path) -> list[dict[str, str]]:
+    checks: list[dict[str, str]] = json.loads(file.read_text("utf-8"))
+    return checks
+
+
+def _scenario(name: str, checks: list[dict[str, str]], *, required: bool) -> Scenario:
+    complaints = [
+        f"{check['id']}: {check.get('errorMessage', check['description'])}"
+        for check in checks
+        if check["status"] in ("FAILURE", "WARNING")
+    ]
+    return Scenario(
+        name=name,
+        required=required,
+        checks=Counter(check["status"] for check in checks),
+        complaints=tuple(complaints if checks else ["it was not run"]),
+    )

@@ -1,0 +1,65 @@
+"""The official conformance suite, at the revisions that it has requirements of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.conformance.fixture import served_fixture
+from tests.conformance.suite import REQUIRED, baseline_of, is_installed, judge
+from tests.support.require import requires
+
+EXCUSABLE = {
+    "elicitation-sep1034-defaults",
+    "elicitation-sep1330-enums",
+    "logging-set-level",
+    "resources-subscribe",
+    "resources-unsubscribe",
+    "server-sse-multiple-streams",
+    "tools-call-elicitation",
+    "tools-call-sampling",
+    "tools-call-with-logging",
+}
+"""What may fail at 2025-11-25: without sessions nothing can ask a client, and what is deprecated is not begun."""
+
+
+@pytest.fixture
+def installed() -> None:
+    requires(
+        "node", is_installed(), "`make conformance` installs the MCP conformance suite, and Node.js for Linux, with npm"
+    )
+
+
+def excused(revision: str) -> list[str]:
+    """The scenarios of a revision's baseline."""
+    names: list[str] = yaml.safe_load(baseline_of(revision).read_text("utf-8"))["server"]
+    return names
+
+
+@pytest.mark.usefixtures("installed")
+@pytest.mark.parametrize("revision", REQUIRED)
+def test_all_required_scenarios_pass_but_those_of_the_baseline(tmp_path: Path, revision: str) -> None:
+    with served_fixture() as url:
+        verdict = judge(url, revision, tmp_path)
+
+    failed = {each.name: each.complaints for each in verdict.required if not each.passed}
+    assert {name: why for name, why in failed.items() if name not in excused(revision)} == {}
+    assert verdict.code == 0, verdict.printed
+    assert len(verdict.required) == REQUIRED[revision]
+    assert verdict.passed == REQUIRED[revision] - len(excused(revision))
+
+
+def test_nothing_is_excused_but_what_cannot_be_without_sessions() -> None:
+    assert excused("2026-07-28") == []
+    assert set(excused("2025-11-25")) <= EXCUSABLE
+
+
+@pytest.mark.usefixtures("installed")
+def test_server_that_is_none_fails(tmp_path: Path) -> None:
+    with served_fixture() as url:
+        verdict = judge(url.replace("/mcp", "/graphql"), "2026-07-28", tmp_path)
+
+    assert verdict.code == 1
+    assert verdict.passed == 0
