@@ -24,8 +24,9 @@ from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
 from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.json_schema import MAX_VIOLATIONS
 from handler.policy import Judgement
-from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
+from handler.server.arguments import ArgumentsValidator
 from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
 from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings

@@ -7,22 +7,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle import CONFIRM, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
-from handler.commands.console import complain, say, show_json
+from handler.commands.console import complain, show_json
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_http, local_services, stored
+from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, ToolNotFound
+from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
 from handler.server.inbound import INVALID_PARAMS, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
 from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
-from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, find_tool
+from handler.server.tool_calls import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     outcomes = compile_all(options.folder, stage=options.stage)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
-    holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))]
+    holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))] or _perhaps(compiled)
     if len(holders) == 1:
         return _call(holders[0], options)
     if holders:
@@ -58,8 +58,13 @@ def run(options: argparse.Namespace) -> int:
     return _no_such_tool(options.tool, outcomes)
 
 
-def arguments_for(tool: Tool, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Tool arguments from texts; values become what the tool's schema wants, or stay texts for it to refuse."""
+def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Tool arguments from texts; values become what the tool's schema wants, or stay texts for it to refuse.
+
+    ``None`` is a tool that only its toolkit knows.
+    """
+    if tool is None:
+        return {name: _value(text, {}) for name, text in pairs}
     nested = isinstance(tool, PrescribedTool) and not tool.flat
     schema = tool.arguments["properties"]["variables"] if nested else tool.arguments
     properties = schema.get("properties", {})
@@ -86,6 +91,12 @@ def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
     return 1 if any(outcome.problems for outcome in outcomes) else 2
 
 
+def _perhaps(compiled: Sequence[Compiled]) -> list[Compiled]:
+    """The endpoint that may have a tool for some callers alone, if there is but one."""
+    asked = [one for one in compiled if any(kit.per_caller for kit in one.bundle.code)]
+    return asked if len(asked) == 1 else []
+
+
 def _names(compiled: Compiled) -> list[str]:
     return [tool.name for tool in compiled.bundle.tools]
 
@@ -96,7 +107,7 @@ def _aliases(compiled: Compiled) -> list[str]:
 
 def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     endpoint = local_endpoint(compiled)
-    arguments = arguments_for(endpoint.tools[options.tool], options.arguments)
+    arguments = arguments_for(endpoint.tools.get(options.tool), options.arguments)
     try:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(local_http()) as http:
@@ -107,28 +118,38 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
+    except McpError as exc:
+        complain(f"the function answers {exc.code}, {exc}")
+        return 1
+    asks = "inputRequests" in result
     if options.json:
         show_json(result)
-    elif "inputRequests" in result:
-        _show_questions(result["inputRequests"])
+    elif asks:
+        show_questions(result["inputRequests"])
     else:
-        _show(result)
-    return 1 if result.get("isError") or "inputRequests" in result else 0
+        show_result(result)
+    return 1 if result.get("isError") or asks else 0
 
 
 async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, agreed: bool) -> dict[str, Any]:
-    """What the tool answers, and where it asks first and the answer is yes, what it answers then."""
-    tool = await find_tool(caller, name)
-    require_scopes(tool.name, tool.options.scopes, caller.principal)
-    if not isinstance(tool, PrescribedTool | GraphQLTool):
-        raise NotImplementedError
-    capabilities: JSONObject = {"elicitation": {}} if tool.options.confirm == "required" else {}
-    params: JSONObject = {"name": tool.name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
-    result = await call_tool(_call_of(caller, params), tool, arguments)
-    if agreed and "requestState" in result:
+    """What the tool answers, and where it asks for consent first and the answer is yes, what it answers then."""
+    capabilities = _capabilities(caller.endpoint.tools.get(name))
+    params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
+    result = await call_any_tool(_call_of(caller, params), name, arguments)
+    if agreed and CONFIRM in result.get("inputRequests", {}):
         params |= {"inputResponses": {CONFIRM: AGREED}, "requestState": result["requestState"]}
-        result = await call_tool(_call_of(caller, params), tool, arguments)
+        result = await call_any_tool(_call_of(caller, params), name, arguments)
     return result
+
+
+def _capabilities(tool: Tool | None) -> JSONObject:
+    """What the caller says that it can ask: whatever tools in Python ask for, which is shown."""
+    match tool:
+        case None | CodeTool():
+            return {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
+        case PrescribedTool() | GraphQLTool() if tool.options.confirm == "required":
+            return {"elicitation": {}}
+    return {}
 
 
 def _call_of(caller: Caller, params: JSONObject) -> Call:
@@ -155,20 +176,3 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def _show_questions(requests: Mapping[str, Any]) -> None:
-    for request in requests.values():
-        complain(request["params"]["message"])
-    complain("Nothing was done yet: repeat the call with --yes to agree.")
-
-
-def _show(result: Mapping[str, Any]) -> None:
-    if not result["content"]:
-        show_json(result.get("structuredContent"))
-    for block in result["content"]:
-        text = block["text"]
-        try:
-            show_json(json.loads(text))
-        except ValueError:
-            (complain if result.get("isError") else say)(text)

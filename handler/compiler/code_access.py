@@ -11,7 +11,8 @@ from handler.compiler.access import FALSE, Rule, condition_mask
 from handler.compiler.code_config import KitUse
 from handler.compiler.conditions import Conditions
 from handler.compiler.problems import Problems
-from handler.policy import OPEN
+from handler.compiler.yaml_section import Section
+from handler.policy import OPEN, Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,12 +30,18 @@ def rule_of(kit: KitUse, grounds: Grounds, problems: Problems) -> Rule:
         mask = OPEN if grounds.policies else grounds.conditions.mask(FALSE)
         text = f"{kit.use} has no condition, and there are no access.policies: nobody may use it"
         return Rule(mask=mask, coordinates=(kit.use,), text=text, place=kit.at, default=True)
-    mask = condition_mask(kit.section, grounds.conditions, problems)
+    mask = own_mask(kit.section, grounds.conditions, problems)
     at = kit.section.place("condition")
-    if any(_asks_of_variables(grounds.conditions[number]) for number in mask):
-        problems.add(at, f'the condition of "{kit.use}" asks for $variables, which tools in Python have not')
     text = f"condition of {kit.use}: {' '.join(kit.section.text('condition').split())}"
     return Rule(mask=mask, coordinates=(kit.use,), text=text, place=at)
+
+
+def own_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
+    """The mask of a ``condition`` of something that is no operation, and has no variables."""
+    mask = condition_mask(section, conditions, problems)
+    if any(_asks_of_variables(conditions[number]) for number in mask):
+        problems.add(section.place("condition"), "it asks for $variables, which only operations have")
+    return mask
 
 
 def _asks_of_variables(predicate: Any) -> bool:

@@ -53,13 +53,10 @@ class Code:
 NO_CODE = Code(asking={})
 
 
-def read_code(
-    config: CodeConfig, grounds: Grounds, problems: Problems, *, modules: Sequence[str], taken: Mapping[str, Place]
-) -> Code:
+def read_code(config: CodeConfig, grounds: Grounds, problems: Problems, *, modules: Sequence[str]) -> Code:
     """Import the toolkits and freeze what they have.
 
-    ``modules`` are those that may be imported; ``taken`` has the places of what files give, as ``prompt NAME`` and
-    ``resource URI``, of which there can be no second one.
+    ``modules`` are those that may be imported.
     """
     rules = [rule_of(kit, grounds, problems) for kit in config.kits]
     toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
@@ -71,7 +68,7 @@ def read_code(
             doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
             kits.append(_kit(kit, toolkit, rule.mask))
             found += frozen
-    _refuse_twice(found, taken, problems)
+    _refuse_twice(found, problems)
     tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
     return Code(
         kits=tuple(kits),
@@ -146,7 +143,10 @@ def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) 
             options = _options(definition)
             return CodeTool(name=name, entry=entry, kit=kit, digest=digest, mask=mask, options=options)
         case PromptDefinition(name=name, hidden=hidden):
-            return CodePrompt(name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions={})
+            values = definition.completions
+            return CodePrompt(
+                name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions=values
+            )
         case ResourceDefinition(hidden=hidden):
             return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
 
@@ -167,9 +167,9 @@ def _made(tool: CodeTool | CatalogTool, at: Place) -> MadeTool:
     return MadeTool(at=at, tool=tool, uses=(), runs=runs, types=0, reads=False, writes=False)
 
 
-def _refuse_twice(found: Iterable[_Frozen], taken: Mapping[str, Place], problems: Problems) -> None:
+def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
     """Report a second prompt of one name or resource of one URI. Tools are judged with those of other kinds."""
-    first = dict(taken)
+    first: dict[str, Place] = {}
     for each in found:
         if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
             problems.add(each.at, f"{each.label}: one of these stands at {shown(first[each.label])} too")

@@ -15,15 +15,13 @@ from handler.compiler.clients import doubt_for_clients
 from handler.compiler.code_access import Grounds
 from handler.compiler.code_tools import NO_CODE, Code, read_code
 from handler.compiler.config import Config, read_config
-from handler.compiler.content import Content, read_content
+from handler.compiler.content import read_content, refuse_shared_names
 from handler.compiler.declaration import MadeTool
 from handler.compiler.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
 from handler.compiler.identity import read_identity
 from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
-from handler.compiler.project import Project, read_project
-from handler.compiler.prompts import PROMPTS_FOLDER
-from handler.compiler.resources import RESOURCES_FOLDER
+from handler.compiler.project import read_project
 from handler.compiler.tools import judge_tools
 from handler.compiler.upstream_auth import judge_passthrough
 from handler.errors import Problem, SettingsError
@@ -99,8 +97,9 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         policies=bool(config.access.sections("policies")),
         anonymous=access.anonymous == "allow",
     )
-    content = read_content(files, project, config, api.conditions, problems)
-    code = _code(config, grounds, environ, problems, taken=_taken(project, content))
+    code = _code(config, grounds, environ, problems)
+    content = read_content(files, project, config, grounds, problems)
+    refuse_shared_names(content, code, config.code.at, problems)
     made = (*api.tools, *code.tools)
     judge_tools(made, problems)
     problems.raise_if_any()
@@ -144,19 +143,10 @@ def _identity(config: Config, problems: Problems) -> Identity:
     return identity
 
 
-def _code(
-    config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems, *, taken: Mapping[str, Place]
-) -> Code:
+def _code(config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems) -> Code:
     try:
         modules = read_code_modules(environ) if config.code.named else ()
     except SettingsError as exc:
         problems.add(config.code.at, str(exc))
         return NO_CODE
-    return read_code(config.code, grounds, problems, modules=modules, taken=taken)
-
-
-def _taken(project: Project, content: Content) -> dict[str, Place]:
-    """Where prompts and resources from files stand."""
-    prompts = {f"prompt {each.name}": Place(project.path(PROMPTS_FOLDER)) for each in content.prompts}
-    resources = {f"resource {each.entry['uri']}": Place(project.path(RESOURCES_FOLDER)) for each in content.resources}
-    return prompts | resources
+    return read_code(config.code, grounds, problems, modules=modules)

@@ -16,8 +16,17 @@ from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
 
 KEYS = (
-    *("upstream", "limits", "access", "identity", "default_tool", "graphql", "scalars", "instructions"),
-    *("code", "catalog"),
+    "upstream",
+    "limits",
+    "access",
+    "identity",
+    "default_tool",
+    "graphql",
+    "scalars",
+    "instructions",
+    "resources",
+    "code",
+    "catalog",
 )
 
 STEPZEN_BACKENDS = ("configurationset", "ruleset")
@@ -45,6 +54,7 @@ class Config:
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
     instructions: str
+    resources: Section
     code: CodeConfig
 
 
@@ -80,6 +90,7 @@ def read_config(
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
+        resources=top.section("resources"),
         code=read_code_config(top, problems),
     )
 

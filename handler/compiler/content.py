@@ -2,38 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle import FileResource, TextPrompt
 from handler.compiler.access import FALSE
-from handler.compiler.conditions import Conditions
+from handler.compiler.code_access import Grounds, own_mask
+from handler.compiler.code_tools import Code
 from handler.compiler.config import Config
 from handler.compiler.files import EndpointFiles
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Place, Problems
 from handler.compiler.project import Project
 from handler.compiler.prompts import PROMPTS_FOLDER, read_prompts
 from handler.compiler.resources import RESOURCES_FOLDER, read_resources
 from handler.policy import OPEN
+from handler.resource_uris import SCHEME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """The prompts and resources that an author wrote as files."""
+    """The prompts and resources that an author wrote as files, and where the names of prompts stand."""
 
     prompts: tuple[TextPrompt, ...]
+    places: Mapping[str, Place]
     resources: tuple[FileResource, ...]
 
 
 def read_content(
-    files: EndpointFiles, project: Project, config: Config, conditions: Conditions, problems: Problems
+    files: EndpointFiles, project: Project, config: Config, grounds: Grounds, problems: Problems
 ) -> Content:
     """Read ``prompts/`` and ``resources/``.
 
-    Files are as open as the endpoint. Where it has no policies, they are for those who skip policies: nothing else
-    of it is for anybody else either.
+    Files are as open as the endpoint, where no condition says otherwise. Without policies they are for those who skip
+    policies: nothing else of the endpoint is for anybody else either.
     """
-    mask = OPEN if "policies" in config.access else conditions.mask(FALSE)
+    default = OPEN if grounds.policies else grounds.conditions.mask(FALSE)
+    found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
+    config.resources.expect("condition")
+    guarded = "condition" in config.resources
+    mask = own_mask(config.resources, grounds.conditions, problems) if guarded else default
     return Content(
-        prompts=read_prompts(files, project.path(PROMPTS_FOLDER), conditions, problems, default=mask),
+        prompts=tuple(prompt for prompt, _ in found),
+        places={prompt.name: at for prompt, at in found},
         resources=read_resources(files, project.path(RESOURCES_FOLDER), project.endpoint, problems, mask=mask),
     )
+
+
+def refuse_shared_names(content: Content, code: Code, at: Place, problems: Problems) -> None:
+    """Report prompts in Python with the name of a file's, and resources with URIs that could be a file's or a schema's.
+
+    ``at`` is where the toolkits are named.
+    """
+    for prompt in code.prompts:
+        if prompt.name in content.places:
+            problems.add(content.places[prompt.name], f'{prompt.kit} has a prompt named "{prompt.name}" too')
+    for resource in code.resources:
+        uri = str(resource.entry.get("uri") or resource.entry["uriTemplate"])
+        if uri.lower().startswith(f"{SCHEME}:"):
+            sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
+            problems.add(at, sentence)

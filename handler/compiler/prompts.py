@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from graphql import Source
 
 from handler.bundle import JSONObject, PromptMessage, TextPrompt
+from handler.compiler.code_access import own_mask
 from handler.compiler.conditions import Conditions
 from handler.compiler.files import EndpointFiles
-from handler.compiler.predicates import parse_predicate
 from handler.compiler.problems import Place, Problems, place_in, shown, suggestion
 from handler.compiler.yaml_section import Section, parse_yaml
-from handler.policy import HIDDEN, Mask
+from handler.policy import Mask
 
 PROMPTS_FOLDER = "prompts"
 
@@ -47,8 +46,11 @@ class _Argument:
 
 def read_prompts(
     files: EndpointFiles, folder: str, conditions: Conditions, problems: Problems, *, default: Mask
-) -> tuple[TextPrompt, ...]:
-    """The prompts of a folder, by file name. ``default`` is the mask of one without a ``condition``."""
+) -> list[tuple[TextPrompt, Place]]:
+    """The prompts of a folder, by file name, each with where its name stands.
+
+    ``default`` is the mask of one without a ``condition``.
+    """
     reader = _Reader(files, conditions, problems, default)
     found = [read for file in files.names(folder, "[!.]*.md") if (read := reader.prompt(file))]
     first: dict[str, Place] = {}
@@ -56,7 +58,7 @@ def read_prompts(
         if prompt.name in first:
             problems.add(at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too')
         first.setdefault(prompt.name, at)
-    return tuple(prompt for prompt, _ in found)
+    return found
 
 
 class _Reader:
@@ -111,16 +113,7 @@ class _Reader:
         return name
 
     def _mask(self, said: Section) -> Mask:
-        if "condition" not in said:
-            return self._default
-        predicate = parse_predicate(
-            said.text("condition"), lambda offset: said.place_in("condition", offset), self._problems
-        )
-        if predicate is None:
-            return HIDDEN
-        if _names_variables(predicate):
-            self._problems.add(said.place("condition"), "a prompt has no $variables: expected a condition over $jwt")
-        return self._conditions.mask(predicate)
+        return own_mask(said, self._conditions, self._problems) if "condition" in said else self._default
 
     def _arguments(self, said: Section) -> list[_Argument]:
         found: dict[str, _Argument] = {}
@@ -180,16 +173,6 @@ class _Reader:
             return f"{{{{{name}}}}}"
 
         return _BRACES.sub(checked, source.body[start:end])
-
-
-def _names_variables(part: Any) -> bool:
-    match part:
-        case dict():
-            return "variables" in part or any(map(_names_variables, part.values()))
-        case list():
-            return any(map(_names_variables, part))
-        case _:
-            return False
 
 
 def _parts(body: str, start: int) -> Iterator[tuple[str, int, int]]:

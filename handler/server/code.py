@@ -51,7 +51,7 @@ async def call_code_tool(
     """
     try:
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
-        ctx = _context(call, definition)
+        ctx = await _context(call, definition)
         value = await run_tool(definition.named(name), dict(arguments), ctx, on_failure=on_failure)
         return _with_options(_answer(call, value), tool)
     except AuthorFailed as exc:
@@ -75,7 +75,7 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
         kit = _loaded(call, prompt.kit)
         found = next((each for each in kit.prompts if each.name == prompt.name), None)
         definition = _published(found, prompt.digest, what)
-        return _answer(call, await run_prompt(definition, arguments, context_of(call)))
+        return _answer(call, await run_prompt(definition, arguments, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
@@ -92,17 +92,17 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
     try:
         found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
         definition = _published(found, resource.digest, what)
-        return _answer(call, await run_resource(definition, uri, context_of(call)))
+        return _answer(call, await run_resource(definition, uri, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
 
-def may_use(call: Call, tool: CodeTool) -> bool:
+async def may_use(call: Call, tool: CodeTool) -> bool:
     """Whether the kit lets this caller use a tool of its own. A kit that cannot tell does not."""
     try:
         definition = _loaded(call, tool.kit).find_tool(tool.name)
         with authors_code():
-            return definition is None or definition.allows(context_of(call))  # what is gone, its call says
+            return definition is None or definition.allows(await context_of(call))  # what is gone, its call says
     except AuthorFailed as exc:
         _log(call, f"allow of tool {tool.name}", exc)
         return False
@@ -117,7 +117,7 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
     try:
         loaded = _loaded(call, kit.use)
         with authors_code():
-            sections = await dispatch.sections_of(loaded, context_of(call))
+            sections = await dispatch.sections_of(loaded, await context_of(call))
     except AuthorFailed as exc:
         _log(call, f"toolkit {kit.use}", exc)
         raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
@@ -135,7 +135,7 @@ async def call_provided_tool(
     """
     try:
         value = await dispatch.call_tool(
-            _loaded(call, kit.use), name, dict(arguments), context_of(call), on_failure=on_failure
+            _loaded(call, kit.use), name, dict(arguments), await context_of(call), on_failure=on_failure
         )
         return _answer(call, value)
     except AuthorFailed as exc:
@@ -164,14 +164,14 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
         return definition
 
 
-def _context(call: Call, definition: ToolDefinition) -> Context:
+async def _context(call: Call, definition: ToolDefinition) -> Context:
     """The context of a call whose caller has the scopes that the code asks for, be they published or not.
 
     Raises:
         AccessError: the caller lacks some.
     """
     require_scopes(definition.name, definition.options.scopes, call.caller.principal)
-    ctx = context_of(call)
+    ctx = await context_of(call, needs_credential=definition.options.requires_auth)
     if call.caller.principal.claims is None:
         ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
     return ctx

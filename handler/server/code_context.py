@@ -6,6 +6,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.server.call import Call
+from handler.server.code_credentials import api_access
 from handler.server.input_required import answers_to
 from handler.server.own_requests import OwnRequests
 from handler.server.revisions import CLIENT_INFO, LOG_LEVEL
@@ -26,13 +27,15 @@ CREDENTIALS = frozenset(
 """Headers that say who calls. What authors need of that is in the claims, and none of it is theirs to pass on."""
 
 
-def context_of(call: Call) -> Context:
+async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
     """The context of one call.
 
     Raises:
+        CredentialUnavailable: the call needs the credential for the API, which cannot be got.
         InvalidParams: the answers that came with the request are not for it, or not as MCP has them.
     """
     caller, answers, requests = call.caller, answers_to(call), OwnRequests(call.caller)
+    access = await api_access(caller, required=needs_credential)
     return Context(
         request_id=caller.request_id,
         protocol_version=call.request.revision,
@@ -41,6 +44,9 @@ def context_of(call: Call) -> Context:
         headers={name: value for name, value in caller.headers.items() if name not in CREDENTIALS},
         auth=caller.principal.claims,
         scopes=caller.principal.scopes,
+        auth_strategy=access.strategy,
+        provider_token=access.token,
+        resolved_headers=access.headers,
         input_responses=answers.responses,
         request_state=answers.state,
         progress_token=_progress_token(call),

@@ -70,7 +70,7 @@ def answers_to(call: Call) -> Answers:
         InvalidParams: answers that are no objects.
     """
     sealed = call.request.params.get("requestState")
-    if sealed is None:
+    if sealed is None or call.request.method not in NAMED_METHODS:
         return NO_ANSWERS
     opened = call.caller.services.states.open(sealed, binding=_binding(call))
     responses = call.request.params.get("inputResponses", {})

@@ -111,7 +111,7 @@ async def _find(call: Call, name: str) -> Tool | CodeKit:
     if isinstance(tool, CodeTool) and tool.kit in asked:
         from handler.server.code import may_use
 
-        if not may_use(call, tool):
+        if not await may_use(call, tool):
             raise call.caller.missing(ToolNotFound(name))
     return tool
 

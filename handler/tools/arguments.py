@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
+from handler.json_schema import Checker
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.tools.context import Context
 from handler.tools.option_checks import read_schema
@@ -15,7 +16,6 @@ from handler.tools.options import Options
 from handler.tools.parameters import Signature
 from handler.tools.place import Place
 from handler.tools.schemas import ArgumentsModel, Misfits, ValueType
-from handler.tools.violations import Checker
 
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
 """What a function is called with: by position and by name."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from handler.bundle import JSONObject
+from handler.json_schema import refuse_bad_schema
 from handler.tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
@@ -18,7 +19,6 @@ from handler.tools.options import KitOptions, Options
 from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
-from handler.tools.violations import refuse_bad_schema
 
 Allow = Callable[[JSONObject, Context], bool]
 """Whether a caller may use a tool, of which the list entry is given."""

@@ -8,7 +8,6 @@ from functools import reduce
 from importlib import import_module
 from typing import Any
 
-from handler.bundle import JSONObject
 from handler.errors import CodeUnavailable
 from handler.json_shape import to_json_bytes
 from handler.tools.definition import ToolDefinition
@@ -56,8 +55,8 @@ def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition
 def _contract(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> Any:
     match definition:
         case ToolDefinition():
-            schemas: JSONObject = {key: definition.entry.get(key) for key in ("inputSchema", "outputSchema")}
-            return schemas
+            # Not from the entry, which takes the time to judge its schemas: the compiler did.
+            return {"inputSchema": definition.arguments.schema, "outputSchema": definition.output.schema or None}
         case PromptDefinition():
             arguments = definition.entry.get("arguments", [])
             return [{"name": each["name"], "required": each["required"]} for each in arguments]

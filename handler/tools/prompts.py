@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import types
+import typing
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from enum import Enum
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidParams
@@ -15,7 +18,7 @@ from handler.tools.continuation import InputRequired
 from handler.tools.docstrings import parse_docstring
 from handler.tools.option_checks import check_name, check_options
 from handler.tools.options import PromptOptions
-from handler.tools.parameters import NO_DEFAULT, Signature, read_signature, resolve_hints
+from handler.tools.parameters import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.steps import answer_of
 
@@ -38,6 +41,12 @@ class PromptDefinition:
         arguments = [_argument(each) for each in self.signature.parameters]
         members = {"title": self.title, "description": self.description, "arguments": arguments, "_meta": self.meta}
         return {"name": self.name, **{key: value for key, value in members.items() if value}}
+
+    @property
+    def completions(self) -> dict[str, tuple[str, ...]]:
+        """Argument -> the values that its type allows, where it allows only some."""
+        values = {each.name: _values_of(each.hint) for each in self.signature.parameters}
+        return {name: allowed for name, allowed in values.items() if allowed}
 
 
 def _argument(parameter: Any) -> JSONObject:
@@ -70,9 +79,33 @@ def define_prompt(function: Callable[..., Any], given: Mapping[str, Any], names:
 
 def _require_texts(signature: Signature, place: Place) -> None:
     for each in signature.parameters:
-        hint = getattr(each.hint, "__origin__", each.hint) if hasattr(each.hint, "__metadata__") else each.hint
-        if hint not in (str, Any, str | None):
-            place.refuse(f"{each.name}: expected str, because arguments of prompts are texts, got {each.hint!r}")
+        if _values_of(each.hint) is None:
+            expected = "expected str, a Literal or an Enum of str, because arguments of prompts are texts"
+            place.refuse(f"{each.name}: {expected}, got {each.hint!r}")
+
+
+def _values_of(hint: Any) -> tuple[str, ...] | None:
+    """The texts that a type allows; an empty tuple stands for all, and nothing for a type of something else."""
+    hint = _without_none(hint)
+    if hint is str or hint is Any:
+        return ()
+    if typing.get_origin(hint) is Literal:
+        values = typing.get_args(hint)
+    elif isinstance(hint, type) and issubclass(hint, Enum):
+        values = tuple(member.value for member in hint)
+    else:
+        return None
+    return values if values and all(isinstance(value, str) for value in values) else None
+
+
+def _without_none(hint: Any) -> Any:
+    """The type itself, where it may be None too or something stands beside it."""
+    if typing.get_origin(hint) is Annotated:
+        return _without_none(hint.__origin__)
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        parts = [part for part in typing.get_args(hint) if part is not types.NoneType]
+        return _without_none(parts[0]) if len(parts) == 1 else hint
+    return hint
 
 
 async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> JSONObject | InputRequired:
@@ -92,7 +125,7 @@ async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> 
     )
 
 
-def _checked(prompt: PromptDefinition, arguments: Any) -> dict[str, str]:
+def _checked(prompt: PromptDefinition, arguments: Any) -> dict[str, Any]:
     if not isinstance(arguments, Mapping) or not all(isinstance(value, str) for value in arguments.values()):
         raise InvalidParams(f"arguments of prompt {prompt.name}: expected an object of texts")
     missing = [
@@ -100,7 +133,21 @@ def _checked(prompt: PromptDefinition, arguments: Any) -> dict[str, str]:
     ]
     if missing:
         raise InvalidParams(f"arguments of prompt {prompt.name}: missing {', '.join(missing)}")
-    return {each.name: arguments[each.name] for each in prompt.signature.parameters if each.name in arguments}
+    return {
+        each.name: _typed(prompt, each, arguments[each.name])
+        for each in prompt.signature.parameters
+        if each.name in arguments
+    }
+
+
+def _typed(prompt: PromptDefinition, parameter: Parameter, text: str) -> Any:
+    """A text as the function takes it."""
+    allowed = _values_of(parameter.hint)
+    if allowed and text not in allowed:
+        expected = f"{parameter.name}: expected one of {', '.join(allowed):.1000}"
+        raise InvalidParams(f"arguments of prompt {prompt.name}: {expected}")
+    hint = _without_none(parameter.hint)
+    return hint(text) if isinstance(hint, type) and issubclass(hint, Enum) else text
 
 
 def _messages(value: Any) -> list[JSONObject]:

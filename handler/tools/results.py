@@ -13,6 +13,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import CallError, ToolError
+from handler.json_schema import Checker
 from handler.json_shape import to_json_bytes
 from handler.tools.content import Content, ErrorObject, Text, ToolResult
 from handler.tools.continuation import Async, InputRequired
@@ -21,7 +22,6 @@ from handler.tools.options import Options
 from handler.tools.parameters import NO_DEFAULT
 from handler.tools.place import Place
 from handler.tools.schemas import ValueType, to_json
-from handler.tools.violations import Checker
 
 LOG = logging.getLogger("stile.tools")
 

@@ -12,7 +12,7 @@ from handler.bundle import JSONObject
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.parameters import NO_DEFAULT, Parameter
 from handler.tools.place import Place
-from handler.tools.violations import pointer_of
+from handler.violations import pointer_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter

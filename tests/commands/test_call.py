@@ -10,8 +10,11 @@ import pytest
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
 from tests.support.endpoints import write_endpoint
+from tests.support.modules import Modules, modules
 from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.upstream import Upstream
+
+__all__ = ["modules"]
 
 
 @pytest.fixture
@@ -313,3 +316,107 @@ def test_nobody_in_particular_may_call_what_is_open(workplace: Path, stile: Stil
 
     assert (done.code, done.err) == (0, "")
     assert len(api.requests) == 1
+
+
+KIT = """
+from handler import Context, Elicit, Image, InputRequired, McpError, ResourceLink, Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool
+def double(number: int) -> int:
+    return number * 2
+
+
+@kit.tool
+async def ask_a(ctx: Context) -> str:
+    return str((await ctx.graphql("{ a }"))["a"])
+
+
+@kit.tool
+def book(room: str) -> InputRequired:
+    form = {"type": "object", "properties": {"nights": {"type": "integer"}}}
+    return InputRequired({"nights": Elicit(f"How long in {room}?", form), "page": Elicit("Sign in", url="https://a.b")})
+
+
+@kit.tool
+def picture() -> list:
+    return [Image(b"123456", mime_type="image/png"), ResourceLink("docs://a", name="a")]
+
+
+@kit.tool
+def custom() -> str:
+    raise McpError(1001, "not today")
+
+
+@kit.tool
+def broken() -> str:
+    raise RuntimeError("the reason")
+
+
+class Plugins:
+    def tools(self, ctx):
+        return [{"name": "plugin"}]
+
+    def call(self, name, arguments, ctx):
+        return {"called": name, **arguments}
+
+
+plugins = Toolkit()
+plugins.add_provider(Plugins())
+"""
+
+
+@pytest.fixture
+def shop(workplace: Path, modules: Modules, monkeypatch: pytest.MonkeyPatch) -> Iterator[RawServer]:
+    modules.write("call_shop.py", KIT)
+    for name, value in modules.environ.items():
+        monkeypatch.setenv(name, value)
+    with running_server(answering(answer(b'{"data": {"a": "from the API"}}', content_type="application/json"))) as api:
+        code = 'code: ["call_shop:kit", "call_shop:plugins"]\n'
+        write_endpoint(workplace, {**FILES, "config.yaml": f"upstream: {{url: '{api.url}'}}\n{code}"})
+        yield api
+
+
+def test_a_tool_in_python_is_called_and_asks_the_api(shop: RawServer, stile: Stile) -> None:
+    doubled, asked = stile("call", ".", "double", "number=21"), stile("call", ".", "ask_a")
+
+    assert (doubled.code, json.loads(doubled.out), doubled.err) == (0, 42, "")
+    assert (asked.code, asked.out) == (0, "from the API\n")
+
+
+def test_what_a_tool_in_python_asks_is_shown(shop: RawServer, stile: Stile) -> None:
+    asked = stile("call", ".", "book", "room=7")
+
+    assert (asked.code, asked.out) == (1, "")
+    assert asked.err.splitlines() == [
+        "nights: elicitation/create",
+        "  How long in 7?",
+        "  to fill in: nights (integer)",
+        "page: elicitation/create",
+        "  Sign in",
+        "  to open: https://a.b",
+        "The tool asks its user this first. A client that speaks MCP 2026-07-28 answers it.",
+    ]
+    assert json.loads(stile("call", ".", "book", "room=7", "--json").out)["resultType"] == "input_required"
+
+
+def test_what_is_no_text_is_named(shop: RawServer, stile: Stile) -> None:
+    assert stile("call", ".", "picture").out.splitlines() == ["[image, image/png, 6 bytes]", "[docs://a]"]
+
+
+def test_a_tool_that_fails_says_so(shop: RawServer, stile: Stile, caplog: pytest.LogCaptureFixture) -> None:
+    custom, broken = stile("call", ".", "custom"), stile("call", ".", "broken")
+
+    assert (custom.code, custom.err) == (1, "the function answers 1001, not today\n")
+    assert (broken.code, broken.err) == (1, "Tool execution failed\n")
+    assert "the reason" in caplog.text
+
+
+def test_a_tool_that_its_kit_alone_knows_is_called(shop: RawServer, stile: Stile) -> None:
+    done, missing = stile("call", ".", "plugin", "n=1"), stile("call", ".", "nothing")
+
+    assert (done.code, json.loads(done.out)) == (0, {"called": "plugin", "n": 1})
+    assert (missing.code, missing.out) == (1, "")
+    assert "the function answers -32602, Unknown tool: nothing" in missing.err

@@ -314,7 +314,7 @@ def test_a_condition_guards_all_that_a_kit_has(tmp_path: Path, shop: Modules) ->
     ("condition", "expected"),
     [
         ("$jwt.role", 'config.yaml:2:44: "$jwt.role" has no type'),
-        ('$variables.a:String == "x"', 'config.yaml:2:43: the condition of "shop_tools:kit" asks for $variables'),
+        ('$variables.a:String == "x"', "config.yaml:2:43: it asks for $variables"),
     ],
 )
 def test_a_condition_that_cannot_be_judged_is_a_problem(
@@ -368,4 +368,4 @@ def test_a_prompt_of_the_code_cannot_have_the_name_of_a_file(tmp_path: Path, sho
 
     (told,) = reported(tmp_path, files, **shop.environ)
 
-    assert told.endswith(": prompt complaint: one of these stands at prompts too")
+    assert told == 'prompts/complaint.md: shop_tools:kit has a prompt named "complaint" too'

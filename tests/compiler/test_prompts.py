@@ -172,7 +172,7 @@ def test_prompts_of_a_stepzen_project_lie_below_its_root(tmp_path: Path) -> None
         ),
         (
             "---\ncondition: true && !($variables.a:Int == 1)\n---\nText",
-            "prompts/p.md:2:12: a prompt has no $variables: expected a condition over $jwt",
+            "prompts/p.md:2:12: it asks for $variables, which only operations have",
         ),
         ("a" * (MAX_PROMPT_BYTES + 1), "prompts/p.md: it has 100001 bytes; a file may have 100000"),
     ],

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from handler.errors import InvalidArguments
-from handler.server.arguments import MAX_VIOLATIONS, ArgumentsValidator
+from handler.json_schema import MAX_VIOLATIONS
+from handler.server.arguments import ArgumentsValidator
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import running_function
 
@@ -249,10 +250,10 @@ def test_value_of_a_long_enum_is_suggested(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "value", "violation"),
     [
-        ({"minItems": 1}, [], "/x: expected minItems 1, got array"),
-        ({"const": "a"}, "b", '/x: expected const "a", got string "b"'),
+        ({"contains": {"const": 1}}, [], '/x: expected contains {"const": 1}, got array'),
+        ({"not": {"const": "b"}}, "b", '/x: expected not {"const": "b"}, got string "b"'),
         ({"minProperties": 2}, {"a": 1}, "/x: expected minProperties 2, got object"),
-        ({"anyOf": [{"enum": ["a" * 100]}]}, 5, f'/x: expected anyOf [{{"enum": ["{"a" * 67}…, got integer 5'),
+        ({"not": {"enum": [5, "a" * 100]}}, 5, f'/x: expected not {{"enum": [5, "{"a" * 65}…, got integer 5'),
     ],
 )
 def test_violation_of_any_other_keyword_names_it(schema: dict[str, Any], value: Any, violation: str) -> None:

@@ -129,6 +129,12 @@ def test_configuration_speaks_of_provided_tools_too(plain: Compiled) -> None:
         assert called(function, "invoice").result["structuredContent"]["done"] == "invoice"
 
 
+def test_state_of_a_call_means_nothing_to_a_list(plain: Compiled) -> None:
+    with serving(with_kit(plain, PLUGINS), "acme") as function:
+        answer = function.request("tools/list", {"requestState": "e30="}, modern=True, headers=HOLDER)
+        assert "invoice" in [each["name"] for each in answer.result["tools"]]
+
+
 def test_kit_whose_condition_is_not_met_is_not_even_asked(plain: Compiled) -> None:
     with serving(with_kit(plain, PLUGINS, mask=HIDDEN), "broken") as function:
         assert names(function) == ["ask", "a"]

@@ -6,12 +6,14 @@ import json
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handler.bundle import ToolOptions
+from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, UpstreamAuth
 from handler.compiler.compile import Compiled
 from handler.policy import HIDDEN
 from handler.server.request_state import RequestStates
@@ -398,6 +400,62 @@ def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
     for answer in answers:
         assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
         assert "www-authenticate" not in answer.headers
+
+
+API_KEY = SESSION.keep("a key of an API", "Xq4Zc7Lr1Tb6Wn8Kd3Hf5Jp0Gs")
+
+
+def digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def credential_of(endpoint: Compiled, auth: UpstreamAuth, **changes: Any) -> dict[str, Any]:
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth, **changes))
+    with serving(replace(endpoint, bundle=changed), secrets={"KEY": API_KEY}) as function:
+        found: dict[str, Any] = called(function, "credential").result["structuredContent"]
+        return found
+
+
+@case("U-006")
+def test_tool_has_the_credential_that_requests_to_its_api_carry(endpoint: Compiled) -> None:
+    bearer = {"authorization": digest(f"Bearer {API_KEY}")}
+    told = {"x-client": "stile"}
+
+    assert credential_of(endpoint, NoAuth()) == {"strategy": "none", "token": None, "headers": {}}
+    assert credential_of(endpoint, NoAuth(), headers=told) == {
+        "strategy": "custom",
+        "token": None,
+        "headers": {"x-client": digest("stile")},
+    }
+    assert credential_of(endpoint, BearerAuth(token="env:KEY")) == {
+        "strategy": "bearer",
+        "token": digest(API_KEY),
+        "headers": bearer,
+    }
+    assert credential_of(endpoint, HeaderAuth(header="x-api-key", value="env:KEY"), headers=told) == {
+        "strategy": "api_key",
+        "token": digest(API_KEY),
+        "headers": {"x-client": digest("stile"), "x-api-key": digest(API_KEY)},
+    }
+    passed_on = credential_of(endpoint, PassthroughAuth(audience="https://api.example"))
+    assert passed_on == {"strategy": "none", "token": None, "headers": {}}  # nobody came with a token
+
+
+def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoint: Compiled) -> None:
+    auth = BearerAuth(token="env:MISSING")
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
+    with serving(replace(endpoint, bundle=changed)) as function:
+        needed = called(function, "needs_token")
+        assert needed.text.startswith("The credential for the API could not be got")
+        assert needed.result["isError"]
+        assert called(function, "credential").result["structuredContent"]["strategy"] == "none"
+
+
+def test_tool_that_needs_a_credential_runs_with_one(endpoint: Compiled) -> None:
+    auth = BearerAuth(token="env:KEY")
+    changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
+    with serving(replace(endpoint, bundle=changed), secrets={"KEY": API_KEY}) as function:
+        assert called(function, "needs_token").text == f"a token of {len(API_KEY)} characters"
 
 
 @case("X-006")

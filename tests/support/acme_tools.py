@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from hashlib import sha256
 from typing import Any
 
 from handler import Context, Elicit, InputRequired, McpError, ToolError, Toolkit, ToolResult
@@ -63,10 +64,21 @@ def surroundings(ctx: Context) -> dict[str, Any]:
     return {**{name: getattr(ctx, name) for name in names}, **more}
 
 
+@kit.tool
+def credential(ctx: Context) -> dict[str, Any]:
+    """What there is to ask the API behind with, without saying it."""
+    token = ctx.provider_token
+    return {
+        "strategy": ctx.auth_strategy,
+        "token": token and sha256(token.encode()).hexdigest(),
+        "headers": {name: sha256(value.encode()).hexdigest() for name, value in ctx.resolved_headers.items()},
+    }
+
+
 @kit.tool(requires_auth=True)
 def needs_token(ctx: Context) -> str:
     """Use the credential for the API behind."""
-    return ctx.require_provider_token()
+    return f"a token of {len(ctx.require_provider_token())} characters"
 
 
 @kit.tool(scopes=["things:write"])

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
-from typing import Annotated, Any
+from enum import Enum
+from typing import Annotated, Any, Literal
 
 import pytest
 
 from handler import Context, EmbeddedResource, Field, Image, InputRequired, McpError, Text, ToolError, Toolkit
-from handler.errors import ToolDefinitionError
+from handler.errors import InvalidParams, ToolDefinitionError
 from handler.testing import TestClient
 
 
@@ -118,7 +119,10 @@ def test_prompt_may_ask_first() -> None:
 def test_prompt_that_cannot_be_is_refused() -> None:
     kit = Toolkit()
 
-    with pytest.raises(ToolDefinitionError, match=r"prompt count: number: expected str, because arguments of prompts"):
+    with pytest.raises(
+        ToolDefinitionError,
+        match=r"prompt count: number: expected str, a Literal or an Enum of str, because arguments of prompts",
+    ):
 
         @kit.prompt
         def count(number: int) -> str: ...  # type: ignore[empty-body]
@@ -128,6 +132,52 @@ def test_prompt_that_cannot_be_is_refused() -> None:
     kit.prompt("t")(lambda: "")
     with pytest.raises(ToolDefinitionError, match="prompt t: the toolkit has one of this name already"):
         kit.prompt("t")(lambda: "")
+
+
+class Tone(Enum):
+    SHORT = "short"
+    LONG = "long"
+
+
+def choosing() -> Toolkit:
+    kit = Toolkit()
+
+    @kit.prompt
+    def ask(
+        tone: Tone,
+        length: Annotated[Literal["1", "2"], Field(description="Pages")] = "1",
+        style: Literal["plain"] | None = None,
+        about: str = "",
+    ) -> str:
+        return f"{tone!r} {length} {style} {about}"
+
+    return kit
+
+
+def test_arguments_of_some_values_are_completed_with_them() -> None:
+    (prompt,) = choosing().prompts
+
+    assert prompt.completions == {"tone": ("short", "long"), "length": ("1", "2"), "style": ("plain",)}
+
+
+def test_arguments_of_some_values_take_no_others() -> None:
+    client = TestClient(choosing())
+
+    text = client.get_prompt("ask", tone="long", style="plain")["messages"][0]["content"]["text"]
+    with pytest.raises(InvalidParams, match=r"^arguments of prompt ask: length: expected one of 1, 2$"):
+        client.get_prompt("ask", tone="long", length="3")
+
+    assert text == "<Tone.LONG: 'long'> 1 plain "
+
+
+@pytest.mark.parametrize("hint", [Literal[1], Literal["a", 1], str | int, Enum("Number", {"ONE": 1}), list[str]])
+def test_argument_of_other_values_than_texts_is_refused(hint: Any) -> None:
+    def ask(value: Any) -> str: ...  # type: ignore[empty-body]
+
+    ask.__annotations__["value"] = hint
+
+    with pytest.raises(ToolDefinitionError, match=r"^.*prompt ask: value: expected str, a Literal or an Enum of str"):
+        Toolkit().prompt(ask)
 
 
 def test_prompts_of_an_added_kit_are_the_kits() -> None:

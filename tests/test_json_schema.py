@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from handler.tools.violations import MAX_VIOLATIONS, Checker, refuse_bad_schema
+from handler.json_schema import MAX_VIOLATIONS, Checker, refuse_bad_schema
 
 TREE: dict[str, Any] = {
     "anyOf": [
@@ -32,14 +32,14 @@ TREE: dict[str, Any] = {
         ({"uniqueItems": True}, [1, 1], ["/: expected no item twice, got array"]),
         ({"not": {"type": "object"}}, {}, ['/: expected not {"type": "object"}, got object']),
         ({"additionalProperties": {"type": "integer"}}, {"a": "b"}, ['/a: expected integer, got string "b"']),
-        ({"additionalProperties": False}, {"a/b~c": 1}, ["/a~1b~0c: unknown name"]),
+        ({"additionalProperties": False}, {"a/b~c": 1}, ["/a~1b~0c: unknown name; known here: none"]),
         ({"required": ["a", "b"]}, {}, ["/a: required, but missing", "/b: required, but missing"]),
         ({"items": {"type": "boolean"}}, [True, None], ["/1: expected boolean, got null"]),
         ({"required": ["it's", 'a "b"']}, {}, ["/it's: required, but missing", '/a "b": required, but missing']),
         (
             {"properties": {"a": {}}, "patternProperties": {"^x": {}}, "additionalProperties": False},
             {"a": 1, "xy": 1, "b": 1},
-            ["/b: unknown name"],
+            ["/b: unknown name; known here: a"],
         ),
         (
             {"oneOf": [{"required": ["a"]}, {"required": ["b"]}]},
@@ -51,6 +51,7 @@ TREE: dict[str, Any] = {
         (TREE, "x", ['/: expected object or array or null, got string "x"']),
         ({"type": "string"}, True, ["/: expected string, got boolean true"]),
         ({"type": "integer"}, 1.0, []),
+        ({"pattern": "^a$", "$comment": "a note"}, "b", ['/: expected a text that matches ^a$, got string "b"']),
     ],
 )
 def test_sentence_names_the_place_what_was_expected_and_what_came(
