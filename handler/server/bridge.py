@@ -224,14 +224,13 @@ def to_state(redirect_uri: str, state: str | None) -> str:
 
 def _opened(text: str) -> tuple[str, str | None]:
     try:
-        opened = parse_json(base64.b64decode(text, altchars=b"-_", validate=True))
+        match parse_json(base64.b64decode(text, altchars=b"-_", validate=True)):
+            case [str(redirect_uri), str() | None as state]:
+                (state or "").encode()  # half of a surrogate pair cannot be sent on
+                return redirect_uri, state
     except ValueError:
-        opened = None
-    match opened:
-        case [str(redirect_uri), str() | None as state]:
-            return redirect_uri, state
-        case _:
-            raise OAuthRefused("invalid_request", "the state is none of a request that went through here")
+        pass
+    raise OAuthRefused("invalid_request", "the state is none of a request that went through here")
 
 
 def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -> str:

@@ -416,6 +416,8 @@ class TestCallback:
             "W10=",
             "WyJodHRwOi8vMTI3LjAuMC4xL2NiIiwxXQ==",  # a state that is a number
             "e30=",
+            "WyJhcHAuY2xpOi9jYiIsIlx1ZDgwMCJd",  # half of a surrogate pair
+            "\N{SNOWMAN}",
             "/w==",
         ],
     )
