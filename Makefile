@@ -91,7 +91,7 @@ conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP 
 	$(VENV)/bin/python -m tests.conformance --write
 
 .PHONY: issuers
-issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
+issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens and sign-in of a real OpenID provider; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
 
 .PHONY: audit
@@ -106,6 +106,7 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
+CODE = ROOT / "examples" / "code"
 DEMO = ROOT / "examples" / "endpoints"
 DEMO_CONFIG = DEMO / "api" / "customers" / "config.yaml"
 START_S = 20.0
@@ -40,7 +41,10 @@ def main() -> int:
             require_free(options.port, f"name another one: {Path(sys.argv[0]).name} --port N")
             processes = [] if options.folder else [running.enter_context(demo_upstream())]
             folder = options.folder or DEMO
-            dev = running.enter_context(started("-m", "handler", "dev", str(folder), "--port", str(options.port)))
+            stage = [] if options.folder else ["--stage", "code"]
+            dev = running.enter_context(
+                started("-m", "handler", "dev", str(folder), "--port", str(options.port), *stage)
+            )
             return until_one_ends(dev, *processes)
     except KeyboardInterrupt:
         return 0
@@ -83,8 +87,11 @@ def require_free(port: int, advice: str) -> None:
 @contextlib.contextmanager
 def started(*arguments: str) -> Iterator[Process]:
     """A Python process that ends with this block."""
-    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, "PYTHONPATH": path})
+    environ = {
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(CODE), *filter(None, [os.environ.get("PYTHONPATH")])]),
+        "STILE_CODE_MODULES": ",".join(["customer_tools", *filter(None, [os.environ.get("STILE_CODE_MODULES")])]),
+    }
+    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, **environ})
     try:
         yield process
     finally:

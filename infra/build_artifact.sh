@@ -2,7 +2,8 @@
 # Fill a folder with what the Lambda function needs: infra/build_artifact.sh FOLDER arm64|x86_64
 #
 # `sam build` calls it by way of `make build-StileFunction`. From the environment:
-#   STILE_EXTRAS         what endpoints need beyond the rest, as the command says when it publishes them: jwt
+#   STILE_EXTRAS         what endpoints need beyond the rest, as the command says when it publishes them: code,jwt
+#   STILE_CODE           folders of packages and files of modules, separated by spaces, that endpoints take tools from
 #   STILE_LOCAL_BUNDLES  a folder of bundles to put beside the code, for `sam local` (events/local-env.json)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,12 +17,22 @@ x86_64) machine=x86_64 ;;
 *) echo "ARCH is arm64 or x86_64, not \"$2\"." >&2 && exit 1 ;;
 esac
 
-requirements=requirements/run.txt
-case ${STILE_EXTRAS:-} in
-"") ;;
-jwt) requirements=requirements/run-jwt.txt ;; # all of run.txt, and what verifies tokens
-*) echo "STILE_EXTRAS is jwt or nothing, not \"$STILE_EXTRAS\"." >&2 && exit 1 ;;
-esac
+# Each names all of run.txt and one thing more: pydantic for tools in Python, or what verifies tokens.
+requirements=()
+extras=${STILE_EXTRAS:-}
+for extra in ${extras//,/ }; do
+    case $extra in
+    code | jwt) requirements+=("requirements/run-$extra.txt") ;;
+    *) echo "STILE_EXTRAS is code, jwt, both with a comma, or nothing, not \"$STILE_EXTRAS\"." >&2 && exit 1 ;;
+    esac
+done
+requirements=("${requirements[@]:-requirements/run.txt}")
+
+for module in ${STILE_CODE:-}; do
+    if [ ! -d "$module" ] && [[ ! -f $module || $module != *.py ]]; then
+        echo "STILE_CODE: $module is neither the folder of a package nor a module's file." >&2 && exit 1
+    fi
+done
 
 python=$(infra/find_python.sh "$runtime")
 pip=("$python" -m pip)
@@ -39,10 +50,10 @@ if [ -n "$(ls -A "$artifact")" ]; then
 fi
 artifact=$(cd "$artifact" && pwd)
 
-echo "Installing $requirements for Python $runtime on $machine"
+echo "Installing ${requirements[*]} for Python $runtime on $machine"
 # The lock names everything, so nothing is resolved; boto3 comes with the Lambda runtime.
 "${pip[@]}" install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
-    --require-hashes --requirement "$requirements" --only-binary=:all: \
+    --require-hashes "${requirements[@]/#/--requirement=}" --only-binary=:all: \
     --platform "manylinux2014_$machine" --implementation cp --python-version "$runtime" --target "$artifact"
 
 # Commands, test suites and what only an installer reads. METADATA stays, because packages look up their own
@@ -55,6 +66,14 @@ find "$artifact" -path '*.dist-info/*' -type f \
 # The request's half of the package: the compiler and the commands work at deploy time only.
 cp -R handler "$artifact/"
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
+
+for module in ${STILE_CODE:-}; do
+    if [ -e "$artifact/$(basename "$module")" ]; then
+        echo "STILE_CODE: $module has the name of something that is in the artefact already." >&2 && exit 1
+    fi
+    echo "Adding $module"
+    cp -R "$module" "$artifact/"
+done
 find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
 
 # Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be

@@ -17,9 +17,11 @@ from handler.commands import COMMANDS
 from handler.commands.publishable import address_faults
 from handler.compiler.bridge import KEYS as BRIDGE_KEYS
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.descriptions import MAX_ENUM_CHARS
 from handler.compiler.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.patterns import MAX_PATTERN_CHARS
+from handler.compiler.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
 from handler.errors import InvalidArguments
@@ -32,7 +34,7 @@ from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
-from tests.support.function import Function
+from tests.support.function import Function, running_function
 from tests.support.predicates import predicate_of
 from tests.support.upstream import Upstream
 
@@ -58,7 +60,7 @@ def workplace(tmp_path: Path, upstream: Upstream) -> Path:
 
 
 def test_readme_has_the_parts_that_these_tests_run() -> None:
-    assert len(FILES) == 4
+    assert len(FILES) == 5
     assert len(SESSIONS) == 4
     assert len(SHELL) == 8
 
@@ -92,6 +94,24 @@ def test_curl_gets_the_customer(function: Function) -> None:
     }
 
 
+def test_prompts_and_resources_are_what_the_readme_says(workplace: Path) -> None:
+    section = README[README.index("### Prompts, resources") : README.index("### An API that takes only")]
+    folder = workplace / "endpoints" / "shop" / "orders"
+    (folder / "resources").mkdir()
+    (folder / "resources" / "terms.md").write_text("# Terms", encoding="utf-8")
+    made = compile_endpoint(folder)
+
+    with running_function(made) as function:
+        review = {"name": "order-review", "arguments": {"number": "7", "tone": "brief"}}
+        (message,) = function.request("prompts/get", review).result["messages"]
+        listed = [each["uri"] for each in function.request("resources/list").result["resources"]]
+
+    assert message["content"]["text"].endswith("order 7 and explain its status to the customer. Tone: brief")
+    assert listed == re.findall(r"`(stile://[^`]+(?:terms.md|search.graphql))`", section)
+    for number in (MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES, MAX_INSTRUCTIONS_BYTES):
+        assert f"{number:,} bytes at most" in section or f"{number:,} together" in section
+
+
 def test_every_shell_line_names_what_is_there() -> None:
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     for line in "".join(block for block in SHELL if not block.startswith("curl")).splitlines():
@@ -123,6 +143,8 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         default_tool: true
         graphql: persisted
         scalars: {}
+        instructions: Ask for orders.
+        resources: {condition: "true"}
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
     named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
@@ -130,7 +152,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config}).bundle
 
     assert {name.split(".")[-1] for name in named} == set(re.findall(r"(\w+):", config)) - {
-        "upstream", "limits", "https", "client", "anonymous"
+        "upstream", "limits", "resources", "https", "client", "anonymous"
     }  # fmt: skip
     assert made.upstream.timeout_s == 10
     assert (made.limits.max_tokens, made.limits.max_depth) == (5000, 12)

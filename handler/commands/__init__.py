@@ -6,11 +6,15 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from handler import __version__
 from handler.commands import build, call, check, dev, explain, key, manifest, publish
+from handler.commands.console import complain
+from handler.errors import SettingsError
 
 
 class Command(Protocol):
@@ -48,14 +52,29 @@ def run_command(arguments: Sequence[str] | None) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
     try:
-        code = COMMANDS[options.command].run(options)
+        with _current_folder_importable():
+            code = COMMANDS[options.command].run(options)
         sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SettingsError as exc:
+        complain(str(exc))
+        return 2
     except BrokenPipeError:  # `stile check --json . | head`; Python flushes once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
+
+
+@contextmanager
+def _current_folder_importable() -> Iterator[None]:
+    """Let endpoints take tools from modules of the current folder too: last, so that none stands for another one."""
+    here = str(Path.cwd())
+    sys.path.append(here)
+    try:
+        yield
+    finally:
+        sys.path.remove(here)
 
 
 def _parser() -> argparse.ArgumentParser:

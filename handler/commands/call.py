@@ -19,12 +19,13 @@ from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFou
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
-from handler.server.inbound import INVALID_PARAMS, Request
+from handler.server.inbound import INVALID_PARAMS, Rejected, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
 from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.tool_calls import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
+ACCEPTED: JSONObject = {"action": "accept", "content": {}}
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 
@@ -118,8 +119,8 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
         return 1
-    except McpError as exc:
-        complain(f"the function answers {exc.code}, {exc}")
+    except (McpError, Rejected) as exc:
+        complain(f"The function answers {exc.code}, {exc}")
         return 1
     asks = "inputRequests" in result
     if options.json:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import Bundle, PrescribedTool
+from handler.bundle import Bundle, CodeTool, FileResource, PrescribedTool, Resource
 from handler.bundle_json import KINDS
 from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
@@ -50,8 +50,9 @@ def run(options: argparse.Namespace) -> int:
 class _Row:
     """What a tool is and costs: the bytes of its ``tools/list`` entry, and roughly the tokens a model pays for it.
 
-    ``runs`` is its operation or root fields; ``types`` counts those it reaches; ``anonymous`` is how much of it is open
-    to callers without a credential: ``all``, ``part`` or ``none``.
+    ``runs`` is its operation, root fields or toolkit; ``types`` counts those it reaches; ``anonymous`` is how much of
+    it is open to callers without a credential: ``all``, ``part`` or ``none``. Of a toolkit that decides for each caller
+    nobody knows: ``part``.
     """
 
     name: str
@@ -81,7 +82,11 @@ def _show(outcome: Outcome) -> None:
     show_table(bundle.endpoint, HEADINGS, rows)
     say(*_who_gets_in(bundle))
     say(_graphql(bundle))
-    needed = need_of_state_key(bundle)
+    if bundle.prompts or bundle.resources or bundle.instructions:
+        say(_content(bundle))
+    for sentence in _code(bundle):
+        say(sentence)
+    needed = need_of_state_key(outcome.compiled)
     if needed:
         say(f"{needed[0].upper()}{needed[1:]}.")
     for fault in address_faults(bundle):
@@ -109,6 +114,9 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "endpoint": bundle.endpoint if bundle else None,
         "tools": [asdict(row) for row in _rows(outcome.compiled)] if outcome.compiled else [],
         "graphql": bundle.graphql.mode if bundle else None,
+        "prompts": [prompt.name for prompt in bundle.prompts] if bundle else [],
+        "resources": [_uri(resource) for resource in bundle.resources] if bundle else [],
+        "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
@@ -132,6 +140,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
     bundle = compiled.bundle
     endpoint = local_endpoint(compiled)
     everything = Judgement(bundle.conditions, claims=None, unrestricted=True)
+    per_caller = {kit.use for kit in bundle.code if kit.per_caller}
     rows = []
     for made in compiled.made:
         tool = made.tool
@@ -139,6 +148,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
         size = len(to_json_bytes(entry)) if entry else 0
         closed = bundle.access.anonymous != "allow" or tool.options.scopes
         seen = None if closed else endpoint.entry(tool, endpoint.everybody)
+        whole = seen == entry and not (isinstance(tool, CodeTool) and tool.kit in per_caller)
         rows.append(
             _Row(
                 name=tool.name,
@@ -149,7 +159,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
                 tokens=size // BYTES_PER_TOKEN,
                 sends=f"sha256:{tool.operation.sha256}" if isinstance(tool, PrescribedTool) else "",
                 listed=entry is not None and not tool.options.hidden,
-                anonymous="none" if seen is None else "all" if seen == entry else "part",
+                anonymous="none" if seen is None else "all" if whole else "part",
             )
         )
     return rows
@@ -185,6 +195,30 @@ def _graphql(bundle: Bundle) -> str:
             return f"GraphQL over HTTP: {_counted(len(bundle.graphql.documents), 'persisted document')}."
         case _:
             return "GraphQL over HTTP: off."
+
+
+def _content(bundle: Bundle) -> str:
+    """What there is beside tools. Schemas, which every caller has their own of, are not counted."""
+    said = []
+    if bundle.prompts:
+        said.append(_counted(len(bundle.prompts), "prompt"))
+    if bundle.resources:
+        size = sum(resource.entry["size"] for resource in bundle.resources if isinstance(resource, FileResource))
+        said.append(f"{_counted(len(bundle.resources), 'resource')} ({size} bytes of files)")
+    if bundle.instructions:
+        said.append(f"instructions of {len(bundle.instructions.encode())} bytes")
+    return f"Beside tools: {_listed(said)}."
+
+
+def _uri(resource: Resource) -> str:
+    return str(resource.entry.get("uri") or resource.entry["uriTemplate"])
+
+
+def _code(bundle: Bundle) -> Iterator[str]:
+    """What the table cannot show of toolkits."""
+    for kit in bundle.code:
+        if kit.per_caller:
+            yield f"{kit.use} decides for each caller what it has, so its module loads when tools are listed."
 
 
 def _counted(count: int, what: str) -> str:

@@ -43,7 +43,10 @@ def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
 
 def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
     """The path of a problem's file from here, with line and column. A whole file's problem is at its beginning."""
-    return (folder / problem.file).as_posix(), problem.line or 1, problem.column or 1
+    file, here = folder / problem.file, Path.cwd()
+    if Path(problem.file).is_absolute() and file.is_relative_to(here):  # an author's Python knows where it stands
+        file = file.relative_to(here)
+    return file.as_posix(), problem.line or 1, problem.column or 1
 
 
 def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:

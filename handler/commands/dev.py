@@ -15,6 +15,7 @@ import uvicorn
 from handler.commands.console import complain, say
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_http, local_services
+from handler.commands.reloading import code_places
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.server.app import create_app
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     with closing(listener):
         address = f"http://{HOST}:{listener.getsockname()[1]}"
-        watch = FolderWatch(options.folder)
+        watch = FolderWatch(options.folder, modules=code_places)
         workbench = Workbench(options.folder, stage=options.stage, address=address)
         try:
             workbench.refresh()

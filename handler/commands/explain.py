@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import GraphQLTool, Tool
+from handler.bundle import CodeTool, GraphQLTool, Tool
 from handler.bundle_json import KINDS
 from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import compile_all, complain_about
@@ -116,7 +116,7 @@ class _Explanation:
 
     def hidden(self) -> dict[str, tuple[str, ...]]:
         """Coordinate -> why the caller does not have it, for all that is guarded anywhere in the endpoint."""
-        found = self._reasons(self._compiled.bundle.guards)
+        found = self._reasons(self._compiled.bundle.guards, self._compiled.rules)
         if self._whole and self._compiled.bundle.graphql.mode != "off":
             for coordinate, because in self._hidden_at_graphql():
                 found[coordinate] = (*found.get(coordinate, ()), *because)
@@ -152,7 +152,7 @@ class _Explanation:
         tool = made.tool
         usable = self._endpoint.entry(tool, self._judgement) is not None
         listed = "no" if not usable else "hidden" if tool.options.hidden else "yes"
-        reasons = {} if usable else self._reasons(self._guards_of(made))
+        reasons = {} if usable else self._reasons(*self._guards_of(made))
         because = tuple(f"{coordinate}: {why}" for coordinate, each in reasons.items() for why in each)
         if not usable and not because:
             because = ("nothing is left of it",)
@@ -181,28 +181,35 @@ class _Explanation:
         ruled = [coordinate for rule in self._compiled.rules for coordinate in rule.coordinates]
         named = {name: coordinate for coordinate in ruled if (name := coordinate.partition(".")[2]) in INTROSPECTION}
         introspection = {named[name]: mask for name, mask in guards.items() if name in INTROSPECTION}
-        for coordinate, because in self._reasons(introspection).items():
+        for coordinate, because in self._reasons(introspection, self._compiled.rules).items():
             yield coordinate, tuple(f"{why} (at {OWN_GRAPHQL})" for why in because)
         for coordinate in guards:
             if coordinate not in INTROSPECTION:
                 yield coordinate, (FEDERATION,)
 
-    def _guards_of(self, made: MadeTool) -> Mapping[str, Mask]:
+    def _guards_of(self, made: MadeTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
+        """What guards all that a tool needs, and the rules that put it there."""
+        if isinstance(made.tool, CodeTool):
+            return {made.tool.kit: made.tool.mask}, self._compiled.kit_rules
         guards = self._compiled.bundle.guards
-        return {coordinate: union_of(guards, [coordinate]) for coordinate in made.uses}
+        return {coordinate: union_of(guards, [coordinate]) for coordinate in made.uses}, self._compiled.rules
 
     def _sdl(self, tool: GraphQLTool | None) -> str:
         conditions = (tool or self._compiled.bundle.graphql).conditions
         return print_view(self._endpoint.view(tool, self._judgement.outcome(conditions)))
 
-    def _reasons(self, guards: Mapping[str, Mask]) -> dict[str, tuple[str, ...]]:
+    def _reasons(self, guards: Mapping[str, Mask], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
         found = {coordinate: mask - self._judgement.outcome(mask) for coordinate, mask in guards.items()}
-        return {coordinate: tuple(self._rules(coordinate, missing)) for coordinate, missing in found.items() if missing}
+        return {
+            coordinate: tuple(self._rules(rules, coordinate, missing))
+            for coordinate, missing in found.items()
+            if missing
+        }
 
-    def _rules(self, coordinate: str, missing: Mask) -> Iterator[str]:
+    def _rules(self, rules: Sequence[Rule], coordinate: str, missing: Mask) -> Iterator[str]:
         """The rules that hide a coordinate: those that name it, else those from which it follows."""
         lacking = missing.union(*(self._unmet_by(number) for number in missing))
-        responsible = [rule for rule in self._compiled.rules if rule.mask & lacking]
+        responsible = [rule for rule in rules if rule.mask & lacking]
         own = [rule for rule in responsible if coordinate in rule.coordinates]
         for rule in own or responsible:
             yield f"{'' if own else 'follows from '}{self._place(rule)}{rule.text}"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from handler.compiler.files import ENTRY
+from handler.compiler.files import CONFIG, ENTRY
 from handler.compiler.project import STEPZEN_CONFIG
+
+NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 
 NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
 """Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
@@ -23,15 +26,23 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
-    """The endpoint folders at or below ``folder``: those with an index.graphql or a stepzen.config.json.
+    """The endpoint folders at or below ``folder``.
 
-    They come in order of their paths. An endpoint's own folders are its author's affair: an index.graphql there is
-    no further endpoint.
+    They have an index.graphql, a stepzen.config.json, or a config.yaml that names tools in Python. They come in order
+    of their paths. An endpoint's own folders are its author's affair: an index.graphql there is no further endpoint.
     """
     for inner, below in walk(folder):
-        if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)):
+        if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)) or _names_code(inner / CONFIG):
             below.clear()
             yield inner
+
+
+def _names_code(config: Path) -> bool:
+    """Whether a config.yaml has the key ``code``, be the rest of it YAML or not."""
+    try:
+        return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
 
 
 def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
@@ -52,6 +63,7 @@ def _folder_of_endpoints(text: str) -> Path:
         raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
     if not any(find_endpoints(folder)):
         raise argparse.ArgumentTypeError(
-            f"{text}: no endpoint here; expected an {ENTRY} or a {STEPZEN_CONFIG} in it or below it"
+            f"{text}: no endpoint here; expected an {ENTRY}, a {STEPZEN_CONFIG}, "
+            f"or a {CONFIG} with code, in it or below it"
         )
     return folder

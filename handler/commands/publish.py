@@ -43,7 +43,7 @@ def _are_publishable(compiled: Sequence[Compiled]) -> bool:
 
 
 def _have_upstreams(compiled: Sequence[Compiled]) -> bool:
-    lacking = [one.bundle.endpoint for one in compiled if not one.bundle.upstream.url]
+    lacking = [one.bundle.endpoint for one in compiled if one.bundle.index and not one.bundle.upstream.url]
     for name in lacking:
         complain(f"{name}: config.yaml names no upstream.url, so its tools have no API to ask")
     return not lacking

@@ -64,30 +64,37 @@ def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
 
 def warn_of_extras(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints need more than the function has without being told."""
-    names = [one.bundle.endpoint for one in compiled if one.bundle.identity.issuers]
-    if names:
-        say(
-            f"{', '.join(names)}: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt",
-            "yellow",
-        )
+    bundles = [one.bundle for one in compiled]
+    needs = {
+        "code": ("runs tools in Python", [each.endpoint for each in bundles if each.code]),
+        "jwt": ("reads tokens", [each.endpoint for each in bundles if each.identity.issuers]),
+    }
+    extras = ",".join(extra for extra, (_, names) in needs.items() if names)
+    for extra, (what, names) in needs.items():
+        if names:
+            sentence = f"a function that {what} needs the extra {extra}: build it with STILE_EXTRAS={extras}"
+            say(f"{', '.join(names)}: {sentence}", "yellow")
 
 
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints ask users, which the function cannot do without being given a key."""
     for one in compiled:
-        sentence = need_of_state_key(one.bundle)
+        sentence = need_of_state_key(one)
         if sentence:
             say(f"{one.bundle.endpoint}: {sentence}", "yellow")
 
 
-def need_of_state_key(bundle: Bundle) -> str:
-    """What tools that ask their user need of the function; empty where none asks."""
-    asking = {level: [tool.name for tool in bundle.tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+def need_of_state_key(compiled: Compiled) -> str:
+    """What needs a key of the function to ask its user; empty where nothing does."""
+    tools = compiled.bundle.tools
+    asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
     parts = []
     if asking["required"]:
         parts.append(f"{', '.join(asking['required'])} cannot be called")
     if asking["advisory"]:
         parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    if compiled.asking:
+        parts.append(f"what {', '.join(compiled.asking)} asks its user cannot be asked")
     return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
 
 

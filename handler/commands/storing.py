@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from handler.bundle import Bundle, Tool
+from handler.bundle import Bundle
 from handler.bundle_json import bundle_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
@@ -49,10 +49,10 @@ class _Change:
 
     endpoint: str
     what: str  # new | changed | unchanged
-    tools: tuple[str, ...]  # "+added", "-removed", "~changed"
+    parts: tuple[str, ...]  # "+added", "-removed", "~changed"
 
     def line(self) -> str:
-        return "  ".join([f"{self.endpoint}: {self.what}", *self.tools])
+        return "  ".join([f"{self.endpoint}: {self.what}", *self.parts])
 
 
 def _open(destination: str, http: HttpClient) -> Storage:
@@ -69,11 +69,11 @@ def _store(one: Compiled, storage: Storage, *, force: bool) -> _Change:
     raw = write_bundle(one.bundle)
     before = _stored(storage, key)
     if before == raw and not force:
-        return _Change(endpoint=one.bundle.endpoint, what="unchanged", tools=())
+        return _Change(endpoint=one.bundle.endpoint, what="unchanged", parts=())
     for name, content in one.objects():
         storage.write(name, content)
     what = "new" if before is None else "unchanged" if before == raw else "changed"
-    return _Change(endpoint=one.bundle.endpoint, what=what, tools=_changed_tools(one.bundle, before))
+    return _Change(endpoint=one.bundle.endpoint, what=what, parts=_changed_parts(one.bundle, before))
 
 
 def _stored(storage: Storage, key: str) -> bytes | None:
@@ -84,16 +84,26 @@ def _stored(storage: Storage, key: str) -> bytes | None:
     return stored.body if stored else None
 
 
-def _changed_tools(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
-    was, now = _tools_in(before, bundle.endpoint), {tool.name: tool for tool in bundle.tools}
+def _changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
+    was, now = _parts_in(before, bundle.endpoint), _parts_of(bundle)
     added = [f"+{name}" for name in now if name not in was]
     removed = [f"-{name}" for name in was if name not in now]
     changed = [f"~{name}" for name in now if name in was and was[name] != now[name]]
     return (*added, *removed, *changed)
 
 
-def _tools_in(raw: bytes | None, endpoint: str) -> Mapping[str, Tool]:
+def _parts_in(raw: bytes | None, endpoint: str) -> Mapping[str, object]:
     try:
-        return {tool.name: tool for tool in read_bundle(raw, endpoint=endpoint).tools} if raw else {}
+        return _parts_of(read_bundle(raw, endpoint=endpoint)) if raw else {}
     except BundleError:
         return {}
+
+
+def _parts_of(bundle: Bundle) -> Mapping[str, object]:
+    """What clients see of an endpoint, by name: tools by their own, anything else with what it is."""
+    tools = {tool.name: tool for tool in bundle.tools}
+    prompts = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
+    uris = [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]
+    resources = {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+    instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
+    return {**tools, **prompts, **resources, **instructions}

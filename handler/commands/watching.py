@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,38 +19,46 @@ Stamp = tuple[int, int, int]  # inode, size, time of the last change in ns
 
 
 class FolderWatch:
-    """The files below a folder, as last seen. What it is made for may take its time: no change is lost meanwhile."""
+    """The files below a folder, as last seen. What it is made for may take its time: no change is lost meanwhile.
 
-    def __init__(self, folder: Path) -> None:
+    ``modules`` gives the folders and files of Python modules to look at as well.
+    """
+
+    def __init__(self, folder: Path, *, modules: Callable[[], Iterable[Path]] = tuple) -> None:
         self._folder = folder
-        self._seen = _look(folder)
+        self._modules = modules
+        self._seen = self._look()
 
     def changes(self, stop: threading.Event) -> Iterator[frozenset[Path]]:
         """The files that changed, came or went since they were last seen, each time some did, until ``stop``."""
         while not stop.is_set():
             before = self._seen
             for _ in _wake_ups(before, stop):
-                last, self._seen = self._seen, _look(self._folder)
+                last, self._seen = self._seen, self._look()
                 different = last.files.items() ^ self._seen.files.items()
                 if different:
                     yield frozenset(path for path, _ in different)
                 if self._seen.folders != before.folders:
                     break
 
+    def _look(self) -> _Sight:
+        folders: list[Path] = []
+        files: dict[Path, Stamp] = {}
+        for inner, _ in walk(self._folder):
+            folders.append(inner)
+            files.update(_files_in(inner))
+        for place in self._modules():
+            for inner in [each for each, _ in walk(place)] if place.is_dir() else [place.parent]:
+                folders.append(inner)
+                sources = ((file, stamp) for file, stamp in _files_in(inner) if file.suffix == ".py")
+                files.update((file, stamp) for file, stamp in sources if place.is_dir() or file == place)
+        return _Sight(folders=tuple(folders), files=files)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sight:
     folders: tuple[Path, ...]
     files: dict[Path, Stamp]
-
-
-def _look(folder: Path) -> _Sight:
-    folders: list[Path] = []
-    files: dict[Path, Stamp] = {}
-    for inner, _ in walk(folder):
-        folders.append(inner)
-        files.update(_files_in(inner))
-    return _Sight(folders=tuple(folders), files=files)
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:

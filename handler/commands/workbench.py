@@ -9,6 +9,7 @@ from handler.bundle_json import bundle_key
 from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.console import complain, located, say
 from handler.commands.folders import find_endpoints
+from handler.commands.reloading import forget_modules, restore_modules
 from handler.commands.watching import FolderWatch
 from handler.compiler.compile import Compiled
 from handler.storage import MemoryStorage
@@ -26,6 +27,7 @@ class Workbench:
         self._stage = stage
         self._address = address
         self._compiled: dict[Path, Outcome] = {}
+        self._reload = False  # whether modules have changed that are not taken over yet
         self._shown: dict[Path, Outcome] = {}
         self._served: dict[str, Compiled] = {}
         self._good: dict[Path, Compiled] = {}
@@ -42,18 +44,41 @@ class Workbench:
 
     def refresh(self, changed: Collection[Path] = ()) -> None:
         """Compile new endpoints and those below which something changed, and take over what works."""
-        self._compiled = {
-            folder: self._compiled[folder]
-            if folder in self._compiled and not _any_below(folder, changed)
-            else compile_one(folder, stage=self._stage)
-            for folder in find_endpoints(self._folder)
-        }
+        self._compiled = self._compile(changed)
         outcomes = refuse_same_names(self._compiled.values())
         self._take_over(outcomes)
         for outcome in outcomes:
             if _any_below(outcome.folder, changed) or outcome != self._shown.get(outcome.folder):
                 self._show(outcome)
         self._shown = {outcome.folder: outcome for outcome in outcomes}
+
+    def _compile(self, changed: Collection[Path]) -> dict[Path, Outcome]:
+        """What each folder is now.
+
+        Where a Python module changed, every endpoint with tools in Python is compiled. They share modules: if one that
+        is served no longer compiles, all of them stay with the former modules until the next change.
+        """
+        self._reload = self._reload or any(path.suffix == ".py" for path in changed)
+        former = forget_modules() if self._reload else {}
+        before = {
+            folder: outcome
+            for folder, outcome in self._compiled.items()
+            if not _any_below(folder, changed) and not (self._reload and _has_code(outcome))
+        }
+        now = {
+            folder: before.get(folder) or compile_one(folder, stage=self._stage)
+            for folder in find_endpoints(self._folder)
+        }
+        if self._reload and any(now[folder].problems for folder in now.keys() & self._good.keys() - before.keys()):
+            restore_modules(former)
+            return {folder: self._former(folder, outcome) for folder, outcome in now.items()}
+        self._reload = False
+        return now
+
+    def _former(self, folder: Path, outcome: Outcome) -> Outcome:
+        """What a folder was, if it is compiled from modules that are not taken over."""
+        has_code = outcome.compiled is not None and _has_code(outcome)
+        return self._compiled.get(folder, outcome) if has_code else outcome
 
     def _take_over(self, outcomes: Iterable[Outcome]) -> None:
         """Serve what compiled, and the last good version of what no longer does while its folder is there."""
@@ -101,6 +126,11 @@ def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) 
             workbench.refresh(changed)
         except Exception:  # noqa: BLE001 - whatever it is, the author goes on editing
             complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
+
+
+def _has_code(outcome: Outcome) -> bool:
+    """Whether an endpoint takes tools in Python, or may once it has no problems any more."""
+    return outcome.compiled is None or bool(outcome.compiled.bundle.code)
 
 
 def _any_below(folder: Path, changed: Iterable[Path]) -> bool:

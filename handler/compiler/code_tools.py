@@ -158,7 +158,7 @@ def _options(tool: ToolDefinition) -> ToolOptions:
         scopes=tool.options.scopes,
         output="both",
         confirm="",
-        meta=tool.options.version,
+        meta={},  # the library puts the version into what a tool returns
     )
 
 

@@ -46,36 +46,44 @@ def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) ->
     Raises:
         ClientCannotAsk: the revision has no such results.
         Rejected: the client does not say that it can ask this.
-        StateUnavailable: there is no key to seal with, or the state is too large.
-        ValueError: a request of a method that is none to ask with.
+        StateUnavailable: there is a state, and no key to seal it with, or it is too large.
+        ValueError: a request of a method that is none to ask with, or neither a request nor a state.
     """
+    if not requests and state is None:
+        raise ValueError("expected requests, or a state")
     needed = [_needed(request) for request in requests.values()]
     if not is_modern(call.request.revision):
         raise ClientCannotAsk
     for capability in needed:
         _require(call, capability)
-    content = {"asked": list(requests), "state": state}
-    sealed = call.caller.services.states.seal(content, binding=_binding(call))
-    asked = {"inputRequests": dict(requests)} if requests else {}
-    return {"resultType": "input_required", **asked, "requestState": sealed}
+    result: JSONObject = {"resultType": "input_required"}
+    if requests:
+        result["inputRequests"] = dict(requests)
+    if state is not None:
+        content = {"asked": list(requests), "state": state}
+        result["requestState"] = call.caller.services.states.seal(content, binding=_binding(call))
+    return result
 
 
 def answers_to(call: Call) -> Answers:
-    """The answers that came with a call; none where it is the first one.
+    """The answers that came with a call.
 
-    Answers without a state, or to what was not asked, are left out.
+    With a state, they are those to what was asked with it, of this caller for this very call. Without one nothing
+    says that anything was asked, and nothing has to: such answers are the client's word, as arguments are.
 
     Raises:
         StateRefused: the state is not one for this call and caller, or too old.
         InvalidParams: answers that are no objects.
     """
-    sealed = call.request.params.get("requestState")
-    if sealed is None or call.request.method not in NAMED_METHODS:
+    if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
         return NO_ANSWERS
-    opened = call.caller.services.states.open(sealed, binding=_binding(call))
     responses = call.request.params.get("inputResponses", {})
     if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
         raise InvalidParams("inputResponses: expected an object of objects")
+    sealed = call.request.params.get("requestState")
+    if sealed is None:
+        return Answers(responses=responses, state=None)
+    opened = call.caller.services.states.open(sealed, binding=_binding(call))
     answered = {key: responses[key] for key in opened["asked"] if key in responses}
     return Answers(responses=answered, state=opened["state"])
 

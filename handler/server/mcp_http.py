@@ -42,6 +42,9 @@ from handler.server.request_log import bounded, note
 from handler.server.revisions import is_modern, resource_not_found_code
 from handler.server.services import Services
 
+MAX_URI_CHARS = 2_000
+"""Of a URI that is not there, what is repeated."""
+
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
     401: "unauthorized",
@@ -117,8 +120,14 @@ async def _result(call: Call) -> JSONObject:
     if call.request.method == "tools/call" and isinstance(tool, str):
         call.note(tool=tool)
     result = await answer(call)
-    call.note(outcome="tool_error" if result.get("isError") else "ok")
+    call.note(outcome=_outcome(result))
     return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
+
+
+def _outcome(result: JSONObject) -> str:
+    if result.get("resultType") == "input_required":
+        return "asked"
+    return "tool_error" if result.get("isError") else "ok"
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
@@ -176,10 +185,16 @@ def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int
     return INVALID_PARAMS
 
 
+def _not_found_facts(reason: NotFound) -> JSONObject | None:
+    """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
+    return {"uri": reason.uri[:MAX_URI_CHARS]} if isinstance(reason, ResourceNotFound) else None
+
+
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
     if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        error = Rejected(_not_found_code(reason, request), str(reason), id=request.id if request else None)
+        code, facts = _not_found_code(reason, request), _not_found_facts(reason)
+        error = Rejected(code, str(reason), id=request.id if request else None, facts=facts)
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason

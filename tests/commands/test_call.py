@@ -409,7 +409,7 @@ def test_what_is_no_text_is_named(shop: RawServer, stile: Stile) -> None:
 def test_a_tool_that_fails_says_so(shop: RawServer, stile: Stile, caplog: pytest.LogCaptureFixture) -> None:
     custom, broken = stile("call", ".", "custom"), stile("call", ".", "broken")
 
-    assert (custom.code, custom.err) == (1, "the function answers 1001, not today\n")
+    assert (custom.code, custom.err) == (1, "The function answers 1001, not today\n")
     assert (broken.code, broken.err) == (1, "Tool execution failed\n")
     assert "the reason" in caplog.text
 

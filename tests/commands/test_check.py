@@ -186,6 +186,20 @@ def test_many_root_fields_are_cut_in_the_table_and_whole_in_json(workplace: Path
     assert tool["runs"].endswith("field28, field29")
 
 
+def test_prompts_resources_and_instructions_are_counted(workplace: Path, stile: Stile) -> None:
+    config = FILES["config.yaml"] + "instructions: Größe\n"
+    files = {**FILES, "config.yaml": config, "prompts/p.md": "P", "prompts/q.md": "Q", "resources/a/r.md": "R!"}
+    write_endpoint(workplace, files)
+
+    printed = stile("check", ".").out.splitlines()
+    (told,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
+
+    assert "Beside tools: 2 prompts, 1 resource (2 bytes of files) and instructions of 7 bytes." in printed
+    assert told["prompts"] == ["p", "q"]
+    assert told["resources"] == ["stile://api/things/resources/a/r.md"]
+    assert told["instructionsBytes"] == 7
+
+
 def test_json_is_one_document_with_problems_and_tools(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, MISTAKE, name="api/bad")
     write_endpoint(workplace, FILES, name="api/good")
@@ -225,7 +239,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
         (["check", "file"], "file is a file; expected the folder of an endpoint, or one above it"),
         (
             ["check", "empty"],
-            "empty: no endpoint here; expected an index.graphql or a stepzen.config.json in it or below it",
+            "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code, in it or below it",
         ),
         (["check", "empty", "--jsno"], "no endpoint here"),
         (["chek"], "invalid choice: 'chek'"),

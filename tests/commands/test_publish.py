@@ -69,6 +69,20 @@ class TestWhatChanged:
 
         assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed  +c  -b  ~a"
 
+    def test_changes_of_prompts_resources_and_instructions_are_named(self, workplace: Path, stile: Stile) -> None:
+        files = {**FILES, "prompts/p.md": "One.", "prompts/q.md": "One.", "resources/r.md": "One."}
+        endpoint = write_endpoint(workplace / "endpoints", files)
+        stile("publish", "endpoints", "out")
+        change(endpoint / "prompts" / "p.md", "One", "Two")
+        change(endpoint / "resources" / "r.md", "One", "Two")
+        (endpoint / "prompts" / "q.md").unlink()
+        with (endpoint / "config.yaml").open("a", encoding="utf-8") as config:
+            config.write("instructions: Ask.\n")
+
+        assert stile("publish", "endpoints", "out").out.splitlines()[0] == (
+            "api/things: changed  +instructions  -prompt q  ~prompt p  ~resource stile://api/things/resources/r.md"
+        )
+
     def test_a_change_of_what_runs_behind_the_same_listing_is_a_change_of_the_tool(
         self, workplace: Path, stile: Stile
     ) -> None:

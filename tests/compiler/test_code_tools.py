@@ -88,7 +88,6 @@ def test_a_kit_becomes_finished_entries(tmp_path: Path, shop: Modules) -> None:
     assert tool.kit == "shop_tools:kit"
     assert tool.options.aliases == ("sums",)
     assert tool.options.scopes == ("read",)
-    assert tool.options.meta == {"tool_version": "1.2.0"}
     assert not tool.options.hidden
     (prompt,) = bundle.prompts
     (resource,) = bundle.resources

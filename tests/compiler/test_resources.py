@@ -150,6 +150,32 @@ def test_resources_of_an_endpoint_without_policies_are_for_those_who_skip_polici
     assert [bundle.conditions[number] for number in bundle.resources[0].mask] == [{"literal": False}]
 
 
+def test_condition_of_the_configuration_guards_all_files(tmp_path: Path) -> None:
+    config = READABLE + "resources: {condition: '$jwt.role:String == \"staff\"'}\n"
+    bundle = compiled(tmp_path, {**SCHEMA, "config.yaml": config, "resources/a.md": "A", "resources/b.md": "B"}).bundle
+
+    one, other = bundle.resources
+    (number,) = one.mask
+    assert one.mask == other.mask
+    assert bundle.conditions[number]["left"] == {"jwt": ["role"], "type": "String"}
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ("{conditions: true}", 'config.yaml:2:13: unknown key "resources.conditions": expected one of condition'),
+        (
+            "{condition: '$variables.a:Int == 1'}",
+            "config.yaml:2:24: it asks for $variables, which only operations have",
+        ),
+    ],
+)
+def test_mistake_in_the_configuration_of_resources_is_reported(tmp_path: Path, config: str, problem: str) -> None:
+    (told,) = reported(tmp_path, {**SCHEMA, "config.yaml": f"{READABLE}resources: {config}\n"})
+
+    assert told.startswith(problem)
+
+
 def test_resources_count_among_the_sources(tmp_path: Path) -> None:
     one, same, other = (
         compile_endpoint(endpoint(tmp_path / place, a_bin=content)).bundle

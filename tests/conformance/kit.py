@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+from typing import Literal
 
 from handler import Audio, Context, EmbeddedResource, Image, Text, ToolError, Toolkit
 from tests.conformance.asking import asking
@@ -139,6 +140,12 @@ def test_simple_prompt() -> str:
 def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
     """Write a message with two arguments in it."""
     return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
+
+
+@kit.prompt
+def completed(city: Literal["Paris", "Parma", "Berlin"]) -> str:
+    """Write a message about one of some cities: without such a prompt there is nothing to complete."""
+    return f"About {city}"
 
 
 @kit.prompt

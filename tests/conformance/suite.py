@@ -103,7 +103,8 @@ def _name(folder: Path) -> str:
 
 
 def _read(file: Path) -> list[dict[str, str]]:
-    checks: list[dict[str, str]] = json.loads(file.read_text("utf-8"))
+    """The checks of a scenario; none where it broke off."""
+    checks: list[dict[str, str]] = json.loads(file.read_text("utf-8")) if file.exists() else []
     return checks
 
 

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import urllib3
@@ -107,13 +108,23 @@ def is_running(pid: int) -> bool:
     return True
 
 
-def call(url: str, tool: str, arguments: dict[str, object]) -> dict[str, object]:
+def call(url: str, tool: str, arguments: dict[str, object]) -> Any:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}
     headers = {"content-type": "application/json"}
     with urllib3.PoolManager() as http:
         answer = http.request("POST", url, body=json.dumps(message), headers=headers).json()
-    result: dict[str, object] = json.loads(answer["result"]["content"][0]["text"])
-    return result
+    return json.loads(answer["result"]["content"][0]["text"])
+
+
+def test_the_demo_serves_its_tools_in_python(copied: Path) -> None:
+    with running(copied, "--port", str(free_port())) as process:
+        text = read_until(process, "Ctrl-C ends it")
+        url = f"http://127.0.0.1:{ports_in(text)[-1]}/api/customers/mcp"
+
+        assert "customer_summary, find_customers, orders_chart" in text
+        page = call(url, "customers-in-state", {"variables": {"state": "WA", "first": 1}})
+        node = page["data"]["customers"]["edges"][0]["node"]
+        assert call(url, "customer_summary", {"email": node["email"]})["name"] == node["name"]
 
 
 def test_the_demo_answers_and_ctrl_c_ends_both_processes(copied: Path) -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 # e_machine of the ELF header, by the template's name for the architecture.
 ELF_MACHINES = {"x86_64": 62, "arm64": 183}
+EXTRAS = os.environ.get("STILE_EXTRAS", "").split(",")
 CHECK_NOTHING = 0b01  # the flags of a .pyc, PEP 552: hash-based, and the source not looked at
 PYTHON_3_13 = 3571  # its magic number
 
@@ -24,9 +25,17 @@ def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
 
 
 def test_what_verifies_tokens_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
-    asked = os.environ.get("STILE_EXTRAS") == "jwt"
+    assert ({"jwt", "cryptography"} & names(artifact)) == ({"jwt", "cryptography"} if "jwt" in EXTRAS else set())
 
-    assert ({"jwt", "cryptography"} & names(artifact)) == ({"jwt", "cryptography"} if asked else set())
+
+def test_what_tools_in_python_need_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
+    assert ({"pydantic", "pydantic_core"} & names(artifact)) == (
+        {"pydantic", "pydantic_core"} if "code" in EXTRAS else set()
+    )
+
+
+def test_modules_of_authors_lie_beside_the_handler(artifact: Path) -> None:
+    assert {Path(module).name for module in os.environ.get("STILE_CODE", "").split()} <= names(artifact)
 
 
 def test_nothing_of_development_came_along(artifact: Path) -> None:

@@ -51,6 +51,7 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_BUNDLES": BUNDLE_LOCATION,
         "STILE_PRELOAD": {"Ref": "Preload"},
         "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
+        "STILE_CODE_MODULES": {"Ref": "CodeModules"},
         "STILE_PUBLIC_URL": {"Ref": "PublicUrl"},
         "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
         "STILE_UPSTREAM_HOSTS": {"Ref": "UpstreamHosts"},
@@ -158,6 +159,7 @@ SETTINGS = {
     "UpstreamHosts": "STILE_UPSTREAM_HOSTS",
     "LogKey": "STILE_LOG_KEY",
     "StateKey": "STILE_STATE_KEY",
+    "CodeModules": "STILE_CODE_MODULES",
 }
 
 
@@ -178,6 +180,9 @@ SETTINGS = {
         ("StateKey", ""),
         ("StateKey", "k" * 32),
         ("StateKey", f"{'n' * 32},{'o' * 40}"),
+        ("CodeModules", ""),
+        ("CodeModules", "shop_tools"),
+        ("CodeModules", "acme.tools,shop_tools"),
     ],
 )
 def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], parameter: str, value: str) -> None:
@@ -202,6 +207,9 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("StateKey", "k" * 31),
         ("StateKey", f"{'n' * 32},{'o' * 31}"),
         ("StateKey", ",".join(["k" * 32] * 3)),
+        ("CodeModules", "shop-tools"),
+        ("CodeModules", "acme..tools"),
+        ("CodeModules", "acme tools"),
     ],
 )
 def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter: str, value: str) -> None:

@@ -105,10 +105,33 @@ def test_answers_without_what_was_asked_are_asked_for_again(function: Function) 
     assert book(function, inputResponses=ACCEPTED).result["resultType"] == "input_required"
 
 
-@pytest.mark.parametrize("responses", [[], "yes", {"nights": "3"}, {"nights": None}])
-def test_answers_that_are_no_objects_are_refused(function: Function, responses: Any) -> None:
-    state = book(function).result["requestState"]
-    answer = book(function, inputResponses=responses, requestState=state)
+def test_tool_that_keeps_no_state_takes_answers_as_they_come_and_needs_no_key(endpoint: Compiled) -> None:
+    with running_function(endpoint, code_modules=MODULES) as function:
+        asked = request(function, "prompts/get", {"name": "careful"})
+        kind = {"tone": {"action": "accept", "content": {"tone": "kind"}}, "other": {}}
+        done = request(function, "prompts/get", {"name": "careful", "inputResponses": kind})
+
+    assert set(asked.result) == {"resultType", "inputRequests", "_meta"}
+    assert done.result["messages"][0]["content"]["text"] == "Be kind"
+
+
+def test_answers_mean_nothing_to_earlier_revisions(function: Function) -> None:
+    answer = function.request("tools/call", {"name": "book", "arguments": {"room": "7"}, "inputResponses": "yes"})
+
+    assert answer.text.startswith("Nothing was done yet, because this has to ask your user first")
+
+
+def test_question_without_a_request_or_a_state_fails_like_any_mistake_of_an_author(function: Function) -> None:
+    answer = request(function, "tools/call", {"name": "ask_nothing", "arguments": {}})
+
+    assert (answer.text, answer.result["isError"]) == ("Tool execution failed", True)
+
+
+@pytest.mark.parametrize("with_state", [True, False])
+@pytest.mark.parametrize("responses", [[], "yes", None, {"nights": "3"}, {"nights": None}])
+def test_answers_that_are_no_objects_are_refused(function: Function, responses: Any, with_state: bool) -> None:
+    state = {"requestState": book(function).result["requestState"]} if with_state else {}
+    answer = book(function, inputResponses=responses, **state)
 
     assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
     assert answer.json["error"]["message"] == "inputResponses: expected an object of objects"
@@ -264,9 +287,10 @@ def test_without_a_key_nothing_is_asked_and_the_sentence_says_whose_matter_it_is
 def test_prompt_asks_first_too(function: Function) -> None:
     asked = request(function, "prompts/get", {"name": "careful"})
     tone = {"tone": {"action": "accept", "content": {"tone": "kind"}}}
-    sent = {"name": "careful", "inputResponses": tone, "requestState": asked.result["requestState"]}
+    sent = {"name": "careful", "inputResponses": tone}
 
     assert asked.result["inputRequests"]["tone"]["params"]["message"] == "Which tone?"
+    assert "requestState" not in asked.result
     assert "ttlMs" not in asked.result
     assert request(function, "prompts/get", sent).result["messages"] == [
         {"role": "user", "content": {"type": "text", "text": "Be kind"}}

@@ -105,6 +105,7 @@ def test_user_is_asked_first_with_what_would_be_sent(tmp_path: Path, confirm: st
         asked = call(function)
 
         assert api.requests == []
+        assert [function.lines[-1][fact] for fact in ("tool", "decision", "outcome")] == ["t", "allowed", "asked"]
     assert message_of(asked) == (
         "Rename a thing would send this to api/things:\n\n"
         "mutation Rename($id: ID!, $name: String!, $by: String) {\n  rename(id: $id, name: $name, by: $by)\n}\n\n"

@@ -149,7 +149,7 @@ async def count(to: int, ctx: Context) -> str:
 def book(room: str, ctx: Context) -> str | InputRequired:
     """Book a room, once its user says for how many nights."""
     answer = ctx.input_responses.get("nights")
-    if answer is None:
+    if answer is None or ctx.request_state is None:
         form = {"type": "object", "properties": {"nights": {"type": "integer"}}, "required": ["nights"]}
         return InputRequired({"nights": Elicit(f"How long in {room}?", form)}, state={"room": room})
     if answer.get("action") != "accept":
@@ -161,6 +161,12 @@ def book(room: str, ctx: Context) -> str | InputRequired:
 def ask_for(method: str) -> InputRequired:
     """Ask by some method."""
     return InputRequired({"it": {"method": method, "params": {}}})
+
+
+@kit.tool
+def ask_nothing() -> InputRequired:
+    """Ask without a question."""
+    return InputRequired()
 
 
 @kit.tool

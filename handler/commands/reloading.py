@@ -1,0 +1,52 @@
+"""Authors' modules in a process that goes on: imported anew when their files change, as they were where that fails."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+from handler.errors import SettingsError
+from handler.settings import read_code_modules
+from handler.tools.frozen import is_among
+
+
+def code_places() -> list[Path]:
+    """Where the modules of ``STILE_CODE_MODULES`` are: a folder for a package, else a file; without any, nowhere."""
+    try:
+        modules = read_code_modules(os.environ)
+    except SettingsError:  # which compiling reports
+        return []
+    return [place for module in modules for place in _places_of(module)]
+
+
+def forget_modules() -> dict[str, ModuleType]:
+    """Let the next import read these modules again; give what they were."""
+    modules = read_code_modules(os.environ)
+    former = {name: module for name, module in sys.modules.items() if is_among(name, modules)}
+    for name in former:
+        del sys.modules[name]
+    return former
+
+
+def restore_modules(former: dict[str, ModuleType]) -> None:
+    """Take back what ``forget_modules`` gave."""
+    forget_modules()
+    sys.modules.update(former)
+
+
+def _places_of(module: str) -> Iterator[Path]:
+    """Found without importing anything, as importing may be what fails."""
+    top, *below = module.split(".")
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):  # a module that somebody put into sys.modules without a file
+        return
+    if spec is None:
+        return
+    folders = [Path(each, *below) for each in spec.submodule_search_locations or ()]
+    files = [each.with_suffix(".py") for each in folders] if below else [Path(spec.origin or "")]
+    yield from (place for place in (*folders, *files) if place.is_dir() or place.is_file())

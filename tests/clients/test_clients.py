@@ -1,0 +1,166 @@
+"""Real clients of several makers: each lists every tool of the demo endpoint, and calls it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.compiler.compile import Compiled
+from handler.server.request_state import RequestStates
+from tests.clients.clients import CLIENTS, MODERN, RealClient
+from tests.clients.inspector import Era, Inspector
+from tests.clients.serving import serving
+from tests.support.endpoints import PUBLIC, compiled
+from tests.support.require import requires
+from tests.support.upstream import Upstream
+
+EMAIL = "elif.nunez@example.com"
+LINES = [{"product": "Milk Frother", "quantity": 2, "unitPrice": "12.50"}]
+
+CALLS: Mapping[str, Mapping[str, Any]] = {
+    "customer-lookup": {
+        "query": "query ($email: String!) { customer(email: $email) { id name } }",
+        "variables": {"email": EMAIL},
+    },
+    "employee-lookup": {"query": '{ employee(id: "empl_01") { name title } }'},
+    "customer-by-email": {"variables": {"email": EMAIL}},
+    "customers-in-state": {"variables": {"state": "CA", "first": 2}},
+    "list_orders": {"email": EMAIL, "first": 2},
+    "place_order": {"input": {"customerId": "cust_0002", "lines": LINES}},
+}
+"""A call of every tool of the demo, in the order of its list."""
+
+REQUESTS = ("customer-lookup", "employee-lookup")
+"""Those whose requests the model writes: their results are text."""
+
+STATES = RequestStates(["of the tests of real clients, 32 characters"])
+
+
+def _names(client: RealClient) -> str:
+    return f"{client.name}, {client.mode}"
+
+
+@pytest.fixture(scope="module")
+def url(served_demo: Compiled) -> Iterator[str]:
+    """The demo endpoint, served."""
+    with serving(served_demo, development=True) as base:
+        yield f"{base}/mcp"
+
+
+@pytest.fixture(params=CLIENTS, ids=_names)
+def client(request: pytest.FixtureRequest) -> RealClient:
+    """Each client that is installed."""
+    found: RealClient = request.param
+    requires(found.needs, found.installed, f"`make clients` installs {found.name}")
+    return found
+
+
+def test_client_lists_and_calls_every_tool(client: RealClient, url: str, upstream: Upstream) -> None:
+    session = client.use(url, list(CALLS.items()))
+
+    assert session.revision == client.revision
+    assert session.tools == list(CALLS)
+    for name, answer in zip(CALLS, session.answers, strict=True):
+        _expect(name, answer, upstream)
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_inspector_lists_and_calls_every_tool(inspector: Inspector, url: str, upstream: Upstream, era: Era) -> None:
+    listed = inspector.list_tools(url, era=era)
+
+    assert [tool["name"] for tool in listed.result["tools"]] == list(CALLS)
+    for name, arguments in CALLS.items():
+        called = inspector.call(url, name, dict(arguments), era=era)
+        assert called.code == 0, called.complaints
+        _expect(name, called.result, upstream)
+
+
+def test_client_shows_what_is_wrong_with_a_call(client: RealClient, url: str) -> None:
+    (answer,) = client.use(url, [("list_orders", {"email": EMAIL, "first": "two"})]).answers
+
+    assert answer["isError"] is True
+    assert answer["content"][0]["text"] == (
+        'Invalid arguments for tool list_orders: /first: expected integer, got string "two"'
+    )
+
+
+def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
+    client: RealClient, upstream: Upstream, tmp_path: Path
+) -> None:
+    with serving(_asking(tmp_path, upstream), states=STATES) as base:
+        session = client.use(f"{base}/mcp", [("place", {"input": CALLS["place_order"]["input"]})])
+
+    (answer,) = session.answers
+    if client.revision == MODERN:
+        (question,) = session.questions
+        assert question.startswith("place would send this to api/things:\n\nmutation Place(")
+        assert answer["structuredContent"]["data"]["placeOrder"]["total"] == "25.00"
+    else:
+        assert session.questions == []
+        assert answer["isError"] is True
+        assert "that takes a client that speaks MCP 2026-07-28" in answer["content"][0]["text"]
+
+
+def _asking(folder: Path, upstream: Upstream) -> Compiled:
+    """An endpoint with one tool, which asks its user first."""
+    files = {
+        "index.graphql": """
+        type Query { orders: [Order!] }
+        type Mutation { placeOrder(input: PlaceOrderInput!): Order }
+        type Order { id: ID! total: String! }
+        input PlaceOrderInput { customerId: ID! lines: [OrderLineInput!]! }
+        input OrderLineInput { product: String! quantity: Int! unitPrice: String! }
+        """,
+        "operations/place.graphql": """
+        mutation Place($input: PlaceOrderInput!) @mcpTool(name: "place", confirm: required) {
+          placeOrder(input: $input) { id total }
+        }
+        """,
+        "config.yaml": f"upstream: {{url: '{upstream.url}'}}\n{PUBLIC}",
+    }
+    return compiled(folder, files)
+
+
+def _expect(name: str, answer: Mapping[str, Any], upstream: Upstream) -> None:
+    """Hold an answer against the rows of the API's database."""
+    assert not answer.get("isError"), answer
+    (block,) = answer["content"]
+    response = json.loads(block["text"])
+    assert answer.get("structuredContent") == (None if name in REQUESTS else response)
+    assert set(response) == {"data"}
+    assert _expected(name, response["data"], upstream) == response["data"]
+
+
+def _expected(name: str, data: Mapping[str, Any], upstream: Upstream) -> Any:
+    (customer,) = upstream.query_rows("select * from customers where email = ?", EMAIL)
+    match name:
+        case "customer-lookup":
+            return {"customer": {key: customer[key] for key in ("id", "name")}}
+        case "employee-lookup":
+            (row,) = upstream.query_rows("select name, title from employees where id = 'empl_01'")
+            return {"employee": dict(row)}
+        case "customer-by-email":
+            address = {key: customer[key] for key in ("street", "city", "state")}
+            return {"customer": {**{key: customer[key] for key in ("id", "name", "email")}, "address": address}}
+        case "customers-in-state":
+            rows = upstream.query_rows("select id, name, email, phone from customers where state = 'CA' order by id")
+            edges = [{"node": dict(row)} for row in rows[:2]]
+            return {"customers": {**data["customers"], "totalCount": len(rows), "edges": edges}}
+        case "list_orders":
+            rows = upstream.query_rows(
+                "select number from orders where customer_id = ? order by placed_at desc, id desc", customer["id"]
+            )
+            shown = data["customer"]["orders"]["edges"]
+            edges = [
+                {"node": {**edge["node"], "number": row["number"]}} for edge, row in zip(shown, rows, strict=False)
+            ]
+            orders = {**data["customer"]["orders"], "totalCount": len(rows), "edges": edges[:2]}
+            return {"customer": {**data["customer"], "orders": orders}}
+        case _:
+            order = data["placeOrder"]
+            (row,) = upstream.query_rows("select number, total_cents from orders where id = ?", order["id"])
+            return {"placeOrder": {**order, "number": row["number"], "total": f"{row['total_cents'] / 100:.2f}"}}

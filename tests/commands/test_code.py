@@ -1,0 +1,263 @@
+"""The commands over endpoints with tools in Python."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from handler.commands.workbench import Workbench
+from tests.commands.running import FILES, Stile, change, ran
+from tests.support.endpoints import write_endpoint
+
+KIT = """\
+from handler import Image, McpError, InputRequired, Elicit, Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool(title="Total", scopes=["read"])
+def total(year: int) -> int:
+    "Sum up a year."
+    return year
+
+
+@kit.tool(title="Chart")
+def chart() -> Image:
+    "Draw a year."
+    return Image(b"png", "image/png")
+
+
+@kit.tool(title="Fail")
+def fail() -> str:
+    "Fail."
+    raise McpError(7, "no luck")
+
+
+@kit.tool(title="Cancel")
+def cancel(ctx: "Context") -> str | InputRequired:
+    "Cancel all."
+    if ctx.input_responses:
+        return "done"
+    return InputRequired({"sure": Elicit("Cancel?")}, state={})
+""".replace("Toolkit\n", "Context, Toolkit\n", 1)
+CODE_ONLY = 'code: [{use: "shop_tools:kit", condition: true}]\naccess: {anonymous: allow}\n'
+
+
+@pytest.fixture
+def shop(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder with an endpoint of tools in Python alone, and their module in the current folder."""
+    write_endpoint(workplace, {"config.yaml": CODE_ONLY})
+    (workplace / "shop_tools.py").write_text(KIT, encoding="utf-8")
+    monkeypatch.setenv("STILE_CODE_MODULES", "shop_tools")
+    yield workplace
+    sys.modules.pop("shop_tools", None)
+
+
+def test_check_lists_tools_of_an_endpoint_without_a_schema(shop: Path, stile: Stile) -> None:
+    done = stile("check", ".")
+
+    assert (done.code, done.err) == (0, "")
+    lines = done.out.splitlines()
+    assert lines[0] == "api/things"
+    assert re.fullmatch(r"total +code +shop_tools:kit +0 +\d+ +\d+ +yes +none", lines[2])
+    assert re.fullmatch(r"chart +code +shop_tools:kit +0 +\d+ +\d+ +yes +all", lines[3])
+    assert "GraphQL over HTTP: off." in lines
+    sentence = "Unless STILE_STATE_KEY is set where the function runs, what tool cancel asks its user cannot be asked."
+    assert sentence in lines
+
+
+def test_json_stays_json_whatever_a_module_prints(shop: Path) -> None:
+    noisy = "import subprocess, sys\nprint('hello')\nsys.stdout.write('more')\nsubprocess.run(['echo', 'even more'])\n"
+    (shop / "shop_tools.py").write_text(noisy + KIT, encoding="utf-8")
+
+    done = ran("check", ".", "--json")
+
+    assert [tool["kind"] for tool in json.loads(done.out)["endpoints"][0]["tools"]] == ["code"] * 4
+    assert "hello" in done.err
+    assert "even more" in done.err
+
+
+def test_a_module_that_exits_does_not_end_the_command(shop: Path, stile: Stile) -> None:
+    (shop / "shop_tools.py").write_text("import sys\nsys.exit(0)\n", encoding="utf-8")
+
+    done = stile("check", ".")
+
+    assert done.code == 1
+    assert done.out.startswith("shop_tools.py:2:1: ")
+    assert "calls sys.exit while it is imported" in done.out
+
+
+def test_interrupting_an_import_ends_the_command(shop: Path, stile: Stile) -> None:
+    (shop / "shop_tools.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
+
+    assert stile("check", ".").code == 130
+
+
+def test_a_setting_that_does_not_fit_is_a_sentence(shop: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("STILE_STATE_KEY", "short")
+
+    done = stile("call", ".", "chart")
+
+    assert done.code == 2
+    assert done.err.startswith("STILE_STATE_KEY")
+
+
+def test_call_runs_a_tool_in_python(shop: Path, stile: Stile) -> None:
+    assert json.loads(stile("call", ".", "total", "year=3").out) == 3
+    assert json.loads(stile("call", ".", "chart").out)["data"] == "4 characters of base64"
+    failed = stile("call", ".", "fail")
+    assert (failed.code, failed.err) == (1, "The function answers 7, no luck\n")
+
+
+def test_call_shows_what_a_tool_asks_and_answers_with_yes(shop: Path, stile: Stile) -> None:
+    asked = stile("call", ".", "cancel")
+
+    assert (asked.code, asked.out) == (1, "")
+    assert asked.err.startswith("Cancel?\n")
+    assert stile("call", ".", "cancel", "--yes").out == "done\n"
+
+
+def test_call_keeps_to_the_policies(shop: Path, stile: Stile) -> None:
+    change(shop / "api/things/config.yaml", "condition: true", "condition: '$jwt.role:String == \"sales\"'")
+
+    done = stile("call", ".", "chart", "--as", "anonymous")
+
+    assert done.code == 1
+    assert '"chart" is not for this caller' in done.err
+
+
+def test_explain_says_which_condition_keeps_a_kit_back(shop: Path, stile: Stile) -> None:
+    change(shop / "api/things/config.yaml", "condition: true", "condition: '$jwt.role:String == \"sales\"'")
+
+    done = stile("explain", ".", "--as", "anonymous", "--tool", "chart", "--json")
+
+    (tool,) = json.loads(done.out)["endpoints"][0]["tools"]
+    assert (tool["kind"], tool["listed"]) == ("code", "no")
+    expected = 'shop_tools:kit: api/things/config.yaml:1: condition of shop_tools:kit: $jwt.role:String == "sales"'
+    assert tool["because"] == [expected]
+    assert tool["at"].endswith("shop_tools.py:12")
+
+
+def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, stile: Stile) -> None:
+    done = stile("publish", ".", "bundles")
+
+    assert done.code == 0
+    assert "api/things: a function that runs tools in Python needs the extra code: build it with STILE_EXTRAS=code" in (
+        done.out
+    )
+    assert "unless STILE_STATE_KEY is set where the function runs, what tool cancel asks its user" in done.out
+    assert "api/things: new  +total  +chart  +fail  +cancel" in done.out
+    assert not (shop / "bundles/.index").exists()
+    change(shop / "shop_tools.py", "year: int", "year: float")
+    del sys.modules["shop_tools"]
+    assert "api/things: changed  ~total" in stile("publish", ".", "bundles").out
+
+
+def test_an_endpoint_without_a_schema_has_nothing_that_needs_one(shop: Path, stile: Stile) -> None:
+    files = {
+        "config.yaml": CODE_ONLY.replace("allow}", "allow, policies: []}") + "graphql: on\nscalars: {Money: {}}\n",
+        "operations/a.graphql": "query A { a }",
+    }
+    write_endpoint(shop, files)
+
+    done = stile("check", ".")
+
+    assert [line.split(": ", 1)[1] for line in done.out.splitlines()[:-1]] == [
+        (
+            "access.policies: the endpoint has no index.graphql, so there is nothing to guard: "
+            "each entry of code takes a condition"
+        ),
+        "graphql: the endpoint has no index.graphql, so there is no GraphQL to answer with: expected off",
+        "scalars: the endpoint has no index.graphql, so there is no scalar to describe",
+        "the endpoint has no index.graphql, so no operation fits anything",
+    ]
+
+
+def test_a_config_without_code_is_no_endpoint(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, {"config.yaml": "upstream: {url: 'http://127.0.0.1:9'}\n"})
+
+    done = stile("check", ".")
+
+    assert done.code == 2
+    assert "no endpoint here" in done.err
+
+
+def test_a_kit_that_decides_for_each_caller_is_told(shop: Path, stile: Stile) -> None:
+    change(shop / "shop_tools.py", "kit = Toolkit()", "kit = Toolkit(allow=lambda entry, ctx: True)")
+
+    out = stile("check", ".").out
+
+    assert "shop_tools:kit decides for each caller what it has, so its module loads when tools are listed." in out
+    assert re.search(r"chart +code .* part\n", out)
+
+
+class Bench(Workbench):
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        super().__init__(Path(), stage=None, address="http://127.0.0.1:8000")
+        self._capsys = capsys
+
+    def shows(self, *changed: Path) -> str:
+        self._capsys.readouterr()
+        self.refresh(changed)
+        printed = self._capsys.readouterr()
+        return printed.out + printed.err
+
+
+@pytest.fixture
+def bench(shop: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Bench:
+    monkeypatch.syspath_prepend(shop)
+    found = Bench(capsys)
+    found.refresh()
+    return found
+
+
+def test_dev_takes_a_changed_module_over(shop: Path, bench: Bench) -> None:
+    module = shop / "shop_tools.py"
+    change(module, "def chart()", "def graph()")
+
+    assert "4 tools: total, graph, fail, cancel" in bench.shows(module)
+    assert hasattr(sys.modules["shop_tools"], "graph")
+
+
+def test_dev_keeps_the_last_good_modules_after_a_mistake(shop: Path, bench: Bench) -> None:
+    module, good = shop / "shop_tools.py", sys.modules["shop_tools"]
+    change(module, "def chart()", "def chart(")
+
+    told = bench.shows(module)
+
+    assert "SyntaxError" in told
+    assert "still the last good version" in told
+    assert sys.modules["shop_tools"] is good
+    change(module, "def chart(", "def graph()")
+    assert "4 tools: total, graph, fail, cancel" in bench.shows(module)
+
+
+def test_dev_leaves_all_of_a_package_as_it_was_where_one_endpoint_fails(shop: Path, bench: Bench) -> None:
+    write_endpoint(shop, {"config.yaml": CODE_ONLY.replace(":kit", ":other")}, name="api/more")
+    module = shop / "shop_tools.py"
+    change(module, "kit = Toolkit()", "kit = Toolkit()\nother = Toolkit()")
+    bench.shows(module)
+    change(module, "other = Toolkit()", "another = Toolkit()")
+    change(module, "def chart()", "def graph()")
+
+    told = bench.shows(module)
+
+    assert "shop_tools has no other" in told
+    assert "graph" not in told
+    assert hasattr(sys.modules["shop_tools"], "chart")
+    change(shop / "api/more/config.yaml", ":other", ":another")
+    assert "4 tools: total, graph, fail, cancel" in bench.shows(shop / "api/more/config.yaml")
+
+
+def test_a_problem_elsewhere_does_not_hold_modules_back(shop: Path, bench: Bench) -> None:
+    write_endpoint(shop, {**FILES, "config.yaml": "upstrem: {}\n"}, name="api/wrong")
+    bench.refresh()
+    module = shop / "shop_tools.py"
+    change(module, "def chart()", "def graph()")
+
+    assert "4 tools: total, graph, fail, cancel" in bench.shows(module)
