@@ -15,16 +15,9 @@ from handler.bundle import Bundle
 from handler.errors import CredentialUnavailable, HttpError, OAuthRefused
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
-from handler.server.bridge import (
-    BridgeSite,
-    authorize_location,
-    callback_location,
-    error_of,
-    metadata,
-    registration,
-    token_answer,
-    token_form,
-)
+from handler.server.bridge import authorize_location, callback_location, metadata, registration
+from handler.server.bridge_site import BridgeSite, error_of
+from handler.server.bridge_tokens import token_answer, token_form
 from handler.server.entrance import endpoint_name, find_endpoint, json_response, read_body
 from handler.server.front_door import public_url
 from handler.server.request_log import note
