@@ -86,9 +86,8 @@ clients: $(VENV)/.stamp .stile/node/.stamp .stile/familiar/.stamp .stile/mcp1/.s
 	STILE_REQUIRE="node,fastmcp,mcp1,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
 .PHONY: conformance
-conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite, and write its RESULT.md; needs npm
+conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
-	$(VENV)/bin/python -m tests.conformance --write
 
 .PHONY: issuers
 issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens and sign-in of a real OpenID provider; needs npm

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from handler.records import dataclass
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 

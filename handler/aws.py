@@ -4,12 +4,13 @@ import hashlib
 import hmac
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
 from handler.errors import AwsError, SettingsError
 from handler.http import HttpRequest
+from handler.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +158,7 @@ def _signed_headers(request: HttpRequest, added: Mapping[str, str]) -> dict[str,
 
 
 def _host_header(url: str) -> str:
-    """What urllib3 sends as ``host``."""
+    """What http.client sends as ``host``."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle_upstream import Upstream
 from handler.policy import Mask
 from handler.predicates import Predicate
+from handler.records import dataclass
 
 JSONObject = dict[str, Any]
 

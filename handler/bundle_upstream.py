@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from handler.records import dataclass
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
@@ -139,6 +141,11 @@ class Upstream:
     forward_headers: tuple[str, ...]  # taken over from the caller's request
     documents: str  # text | documentId | apollo: how an operation is named to it
     auth: UpstreamAuth
+
+    @property
+    def client(self) -> OAuthClient | None:
+        """Who asks a token endpoint for it."""
+        return self.auth.client if isinstance(self.auth, ClientCredentialsAuth | TokenExchangeAuth) else None
 
     @property
     def secrets(self) -> tuple[str, ...]:

@@ -2,19 +2,20 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import select
 import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterable
-from contextvars import ContextVar
+from collections import OrderedDict
+from collections.abc import Hashable, Sequence
 from typing import IO, Any
 
-from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
-from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.exceptions import NewConnectionError
-
 from handler.addresses import AddressRules
+
+MAX_HOSTS = 32
+MAX_KEPT = 16
+"""Idle connections kept for one host."""
 
 
 class ForbiddenAddress(OSError):
@@ -24,17 +25,14 @@ class ForbiddenAddress(OSError):
 class Exchange:
     """One request under way, and the socket it blocks on, so that another thread can give it up.
 
-    urllib3's own timeouts start again at each byte, so a server that drips could hold a thread for ever.
+    A socket's own timeout starts again at each byte, so a server that drips could hold a thread for ever.
     """
 
-    def __init__(self, *, timeout_s: float, max_idle_s: float, rules: AddressRules | None) -> None:
+    def __init__(self, *, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         self.deadline = time.monotonic() + timeout_s
         self.aborted = False
-        self.on_kept_connection = False
-        self.only_new_connection = False
-        self._max_idle_s = max_idle_s
-        self._rules = rules
+        self.answer_began = False
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
@@ -48,35 +46,18 @@ class Exchange:
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def take(self, sock: socket.socket) -> None:
-        """Block on ``sock`` from now on."""
+        """Block on ``sock`` from now on, for as long as there is time."""
         with self._lock:
             if self.aborted:
                 raise TimeoutError
             self._socket = sock
-
-    def holds(self, sock: socket.socket) -> bool:
-        """Whether this exchange opened ``sock`` itself, or has taken it before."""
-        return self._socket is sock
-
-    def require_allowed(self, addresses: Iterable[tuple[str, int]]) -> None:
-        """Refuse a name with an address that the request may not go to, whatever else it resolves to."""
-        rules = self._rules
-        if rules is not None:
-            for fault in filter(None, (rules.address_fault(address, port) for address, port in addresses)):
-                raise ForbiddenAddress(fault)
+        sock.settimeout(max(self.deadline - time.monotonic(), 0.001))
 
     def let_go(self) -> bool:
         """Leave the socket alone from now on. True if nobody touched it."""
         with self._lock:
             self._socket = None
             return not self.aborted
-
-    def refuses(self, idle_since: float) -> bool:
-        """Whether a connection kept since then is too old.
-
-        By the wall clock, because the monotonic one may stand still while Lambda has the process frozen.
-        """
-        return self.only_new_connection or time.time() - idle_since > self._max_idle_s
 
 
 class Response(http.client.HTTPResponse):
@@ -108,46 +89,59 @@ class _Head:
         return line
 
 
-class Connection(HTTPConnection):
-    """A connection that tells the exchange under way which socket it blocks on."""
+class Connection(http.client.HTTPConnection):
+    """A connection to one host, over TLS if there is a context for it. Without ``rules`` it may go to any address."""
 
     response_class = Response
-    idle_since = 0.0
 
-    def request(self, *args: Any, **kwargs: Any) -> None:
-        """Send a request, on a new socket if the kept one cannot be trusted."""
-        exchange = UNDER_WAY.get()
-        if self.sock is not None and not exchange.holds(self.sock):  # it was kept from an earlier exchange
-            if exchange.refuses(self.idle_since):
-                self.close()  # http.client opens it again
-            else:
-                exchange.take(self.sock)
-                exchange.on_kept_connection = True
-        super().request(*args, **kwargs)
+    def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
+        self.default_port = 443 if tls else 80  # which the host header leaves out
+        super().__init__(host.rstrip("."), port)
+        self.idle_since = 0.0
+        self._resolved = host
+        self._tls = tls
+        self._rules = rules
 
-    def connect(self) -> None:
-        """Connect, TLS included. The failure gets a name: in ``request`` urllib3 passes over broken pipes."""
+    @property
+    def is_dead(self) -> bool:
+        """Whether the other end has closed it, or has sent what nobody asked for."""
+        poll = select.poll()
+        poll.register(self.sock, select.POLLIN)
+        return bool(poll.poll(0))
+
+    def open(self, exchange: Exchange) -> None:
+        """Connect, the handshake of TLS included, or go on with the socket that there is."""
+        if self.sock is not None:
+            exchange.take(self.sock)
+            return
+        sock = self._connected(exchange)
         try:
-            super().connect()
-        except OSError as exc:
-            raise NewConnectionError(self, "no connection") from exc
+            self.sock = self._encrypted(sock, self._tls, exchange) if self._tls else sock
+        except BaseException:
+            sock.close()
+            raise
 
-    def _new_conn(self) -> socket.socket:
+    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> Any:
+        """Send a request and read the answer's head."""
+        # A server may answer and close before it has read everything; its answer is what counts.
+        with contextlib.suppress(BrokenPipeError):
+            self.request(method, path, body=body, headers=headers)
+        return self.getresponse()
+
+    def _connected(self, exchange: Exchange) -> socket.socket:
         """Connect to the first address that answers; all of them share the one deadline.
 
         The resolver cannot be interrupted: while it hangs so does the thread, until the resolver's own limit.
         """
-        exchange = UNDER_WAY.get()
         failure = OSError("the name has no address")
         # What is judged is what is connected to: the name is not resolved a second time.
-        found = socket.getaddrinfo(self._dns_host, self.port, type=socket.SOCK_STREAM)
-        exchange.require_allowed((str(address[0]), int(address[1])) for *_, address in found)
+        found = socket.getaddrinfo(self._resolved, self.port, type=socket.SOCK_STREAM)
+        self._require_allowed([str(address[0]) for *_, address in found])
         for family, kind, protocol, _, address in found:
             sock = socket.socket(family, kind, protocol)
             try:
                 exchange.take(sock)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                sock.settimeout(max(exchange.deadline - time.monotonic(), 0.001))
                 sock.connect(address)
             except OSError as exc:
                 sock.close()
@@ -156,39 +150,66 @@ class Connection(HTTPConnection):
                 return sock
         raise failure
 
+    def _require_allowed(self, addresses: Sequence[str]) -> None:
+        """Refuse a name with an address that requests may not go to, whatever else it resolves to."""
+        rules = self._rules
+        if rules is not None:
+            for fault in filter(None, (rules.address_fault(address, self.port) for address in addresses)):
+                raise ForbiddenAddress(fault)
 
-class TlsConnection(Connection, HTTPSConnection):
-    """The same over TLS."""
-
-
-class TlsSocket(ssl.SSLSocket):
-    """A TLS socket that reports itself: wrapping takes the descriptor away from the plain socket."""
-
-    def do_handshake(self, block: bool = False) -> None:  # noqa: FBT001, FBT002 (the base class's signature)
-        """Shake hands under the watchdog's eye."""
-        UNDER_WAY.get().take(self)
-        super().do_handshake(block)
-
-
-class Pool(HTTPConnectionPool):
-    """Kept connections to one host."""
-
-    ConnectionCls = Connection
-
-    def _put_conn(self, conn: Any) -> None:
-        # The watchdog must lose the connection before anybody else can have it; if it bit, nobody may.
-        untouched = UNDER_WAY.get().let_go()
-        if conn is not None:
-            conn.idle_since = time.time()
-            if not untouched:
-                conn.close()
-        super()._put_conn(conn)
+    def _encrypted(self, sock: socket.socket, tls: ssl.SSLContext, exchange: Exchange) -> ssl.SSLSocket:
+        # The handshake comes after, because wrapping takes the descriptor away from the plain socket.
+        encrypted = tls.wrap_socket(sock, server_hostname=self.host, do_handshake_on_connect=False)
+        try:
+            exchange.take(encrypted)
+            encrypted.do_handshake()
+        except BaseException:
+            encrypted.close()
+            raise
+        return encrypted
 
 
-class TlsPool(Pool, HTTPSConnectionPool):
-    """The same over TLS."""
+class KeptConnections:
+    """Idle connections by host, the newest first. Hosts unused for longest lose theirs."""
 
-    ConnectionCls = TlsConnection
+    def __init__(self, *, max_idle_s: float) -> None:
+        self._max_idle_s = max_idle_s
+        self._by_host: OrderedDict[Hashable, list[Connection]] = OrderedDict()
+        self._lock = threading.Lock()
 
+    def take(self, host: Hashable) -> Connection | None:
+        """A connection that can be used, as far as that can be told.
 
-UNDER_WAY: ContextVar[Exchange] = ContextVar("UNDER_WAY")  # to_thread copies it, urllib3 has no place for it
+        How long it was idle is told by the wall clock: the monotonic one may stand still while Lambda has the process
+        frozen.
+        """
+        while True:
+            with self._lock:
+                kept = self._by_host.get(host)
+                if not kept:
+                    return None
+                connection = kept.pop()
+            if time.time() - connection.idle_since <= self._max_idle_s and not connection.is_dead:
+                return connection
+            connection.close()
+
+    def give_back(self, host: Hashable, connection: Connection) -> None:
+        """Keep a connection whose last answer was read to its end."""
+        connection.idle_since = time.time()
+        with self._lock:
+            kept = self._by_host.setdefault(host, [])
+            self._by_host.move_to_end(host)
+            kept.append(connection)
+            dropped = [kept.pop(0)] if len(kept) > MAX_KEPT else []
+            while len(self._by_host) > MAX_HOSTS:
+                dropped += self._by_host.popitem(last=False)[1]
+        for each in dropped:
+            each.close()
+
+    def clear(self) -> None:
+        """Close all of them."""
+        with self._lock:
+            dropped = [connection for kept in self._by_host.values() for connection in kept]
+            self._by_host.clear()
+        for connection in dropped:
+            connection.close()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handler.addresses import STRICT, AddressRules, is_host_pattern
 from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
+from handler.records import dataclass
 
 ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
 """As browsers write them: a scheme, a host and perhaps a port, and nothing behind."""

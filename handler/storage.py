@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,6 +15,7 @@ from urllib.parse import quote
 from handler.aws import CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
+from handler.records import dataclass
 
 READ_TIMEOUT_S = 5.0
 

@@ -45,7 +45,7 @@ def botocore_authorization(sent: HttpRequest, service: str, credentials: Credent
     return str(theirs.headers["Authorization"])
 
 
-@pytest.mark.parametrize("service", ["s3", "secretsmanager", "execute-api"])
+@pytest.mark.parametrize("service", ["s3", "secretsmanager", "execute-api", "appsync", "vpc-lattice-svcs"])
 @pytest.mark.parametrize("credentials", [LASTING, TEMPORARY], ids=["lasting", "temporary"])
 @pytest.mark.parametrize(
     "url",
@@ -75,7 +75,8 @@ def test_a_get_is_signed_as_botocore_signs_it(url: str, credentials: Credentials
     assert added["authorization"] == botocore_authorization(sent, service, credentials, NOW)
 
 
-@pytest.mark.parametrize("service", ["s3", "secretsmanager"])
+@pytest.mark.parametrize("service", ["s3", "secretsmanager", "ssm", "appsync", "execute-api", "vpc-lattice-svcs"])
+@pytest.mark.parametrize("credentials", [LASTING, TEMPORARY], ids=["lasting", "temporary"])
 @pytest.mark.parametrize(
     ("method", "body"), [("GET", None), ("POST", b"{}"), ("PUT", bytes(range(256))), ("HEAD", None), ("post", b"x")]
 )
@@ -88,7 +89,7 @@ def test_a_get_is_signed_as_botocore_signs_it(url: str, credentials: Credentials
     ],
 )
 def test_methods_bodies_headers_and_times_are_signed_as_botocore_does(
-    method: str, body: bytes | None, service: str, now: datetime
+    method: str, body: bytes | None, service: str, credentials: Credentials, now: datetime
 ) -> None:
     headers = {
         "Content-Type": "application/x-amz-json-1.1",
@@ -99,9 +100,17 @@ def test_methods_bodies_headers_and_times_are_signed_as_botocore_does(
     }
     sent = request("https://h.example/p?q=1", method=method, headers=headers, body=body)
 
-    added = sign(sent, service=service, region="eu-central-1", credentials=TEMPORARY, now=now)
+    added = sign(sent, service=service, region="eu-central-1", credentials=credentials, now=now)
 
-    assert added["authorization"] == botocore_authorization(sent, service, TEMPORARY, now)
+    assert added["authorization"] == botocore_authorization(sent, service, credentials, now)
+
+
+def test_lattice_takes_no_signature_of_the_body() -> None:
+    sent = request("https://h.example/", method="POST", body=b"{}")
+
+    added = sign(sent, service="vpc-lattice-svcs", region="eu-central-1", credentials=LASTING, now=NOW)
+
+    assert added["x-amz-content-sha256"] == "UNSIGNED-PAYLOAD"
 
 
 @pytest.mark.parametrize("service", ["s3", "secretsmanager"])

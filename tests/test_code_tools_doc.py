@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 
 import handler
+from handler.compiler.code_config import KIT_KEYS
 from handler.tools.option_checks import HINTS
 from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")
-BLOCK = re.compile(r"^(?:`(\w+\.py)`\n\n)?```(python|pycon)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:`([\w/]+\.\w+)`\n\n)?```(python|pycon|console|graphql|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL
+)
 BLOCKS = BLOCK.findall(PAGE)
 FILES = {name: text for name, _, text in BLOCKS if name}
 TABLES = PAGE[PAGE.index("## All options") :]
@@ -27,13 +30,20 @@ TABLES = PAGE[PAGE.index("## All options") :]
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the files that the page writes, from which Python imports."""
     for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     return tmp_path
 
 
 def test_page_has_the_parts_that_this_test_runs() -> None:
-    assert sorted(FILES) == ["orders.py", "test_orders.py"]
+    assert sorted(FILES) == [
+        "endpoints/shop/orders/config.yaml",
+        "endpoints/shop/orders/index.graphql",
+        "orders.py",
+        "test_orders.py",
+    ]
+    assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console"]
     assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 13
     assert PAGE.count("```") == 2 * len(BLOCKS)
 
@@ -44,7 +54,7 @@ def test_every_snippet_does_what_the_page_says(workplace: Path) -> None:
     for name, kind, text in BLOCKS:
         if kind == "pycon":
             names = _run_session(text, names, checker)
-        elif not name:
+        elif not name and kind == "python":
             exec(compile(text, "page.py", "exec", dont_inherit=True), names)
     sys.modules.pop("orders", None)
 
@@ -57,6 +67,32 @@ def _run_session(text: str, names: dict[str, Any], checker: doctest.DocTestRunne
     assert tried > 0
     assert failed == 0, "".join(reports)
     return session.globs
+
+
+def test_session_prints_what_the_page_shows(workplace: Path) -> None:
+    (session,) = [text for _, kind, text in BLOCKS if kind == "console"]
+    command, _, expected = session.partition("\n")
+    setting, program, *arguments = command.removeprefix("$ ").split()
+    assert program == "stile"
+
+    done = subprocess.run(
+        [sys.executable, "-m", "handler", *arguments],
+        cwd=workplace,
+        env={"PYTHONPATH": str(ROOT), **dict([setting.split("=")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.stdout + done.stderr == expected
+
+
+def test_keys_of_an_entry_are_all_there_are() -> None:
+    table = PAGE[PAGE.index("An entry of `code`") : PAGE.index("**Who may use it.**")]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
+
+    assert re.findall(r"`(\w+)`", "".join(rows)) == ["use", "condition", "hidden", "visible", "category"]
+    assert set(re.findall(r"`(\w+)`", "".join(rows))) == set(KIT_KEYS)
 
 
 def test_tests_of_the_page_pass(workplace: Path) -> None:

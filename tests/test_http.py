@@ -448,15 +448,28 @@ class TestSize:
         with running_server(script) as server, pytest.raises(HttpTooLarge):
             client.send(get(server.url))
 
-    def test_a_chunk_of_negative_size_does_not_lift_the_cap(self, client: HttpClient) -> None:
+    @pytest.mark.parametrize("size", [b"-1", b"", b"0x5", b" 5", b"5" * 20, b"5" * 70_000])
+    def test_a_chunk_whose_size_is_no_number_is_refused_before_its_bytes(self, client: HttpClient, size: bytes) -> None:
         def script(peer: Peer) -> None:
             peer.read_request()
-            peer.send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-1\r\n")
+            peer.send(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + size + b"\r\n")
             while True:
                 peer.send(b"x" * 65_536)
 
-        with running_server(script) as server, pytest.raises(HttpTooLarge):
-            client.send(get(server.url))
+        with running_server(script) as server:
+            assert unreachable(client, get(server.url)).reason in ("the answer is not HTTP", CLOSED_EARLY)
+
+    def test_a_chunk_that_is_longer_than_it_says_is_refused(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nabc\r\n0\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            assert unreachable(client, get(server.url)).reason == "the answer is not HTTP"
+
+    def test_chunks_with_extensions_and_trailers_are_read_and_the_connection_is_kept(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2;a=b\r\nab\r\n0\r\nx: 1\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            bodies = [client.send(get(server.url)).body for _ in range(2)]
+
+        assert (bodies, server.accepted) == ([b"ab", b"ab"], 1)
 
     def test_a_large_body_comes_whole(self, client: HttpClient) -> None:
         body = b"0123456789abcdef" * (50 * 1024 * 1024 // 16)
@@ -610,7 +623,7 @@ class TestRefusals:
 
         assert error.reason == "the body has an encoding that was not asked for"
 
-    def test_urllib3_logs_no_address(self, client: HttpClient, caplog: pytest.LogCaptureFixture) -> None:
+    def test_nothing_logs_an_address(self, client: HttpClient, caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.DEBUG)
 
         def script(peer: Peer) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from handler.bundle_upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
+from handler.bundle_upstream_json import AUTH_KINDS
 from handler.commands import COMMANDS
 from handler.commands.publishable import address_faults
 from handler.compiler.bridge import KEYS as BRIDGE_KEYS
@@ -30,6 +32,9 @@ from handler.json_schema import MAX_VIOLATIONS
 from handler.policy import Judgement
 from handler.server.arguments import ArgumentsValidator
 from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.outgoing.circuits import MAX_FAILURES, PAUSE_S
+from handler.server.outgoing.secret_store import TTL_S
+from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
@@ -135,7 +140,7 @@ def test_every_shell_line_names_what_is_there() -> None:
 def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
     config = """
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
-          documents: text}
+          forward_headers: [x-request-id], documents: text, auth: none}
         limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000,
           list_sizes: {}}
         access: {anonymous: allow, hide: [], show: []}
@@ -145,6 +150,8 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         scalars: {}
         instructions: Ask for orders.
         resources: {condition: "true"}
+        code: []
+        catalog: false
     """
     table = README[README.index("All of `config.yaml`") :].split("\n\n")[1]
     named = re.findall(r"`([a-z_.]+)`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
@@ -176,6 +183,21 @@ def test_policies_of_the_readme_are_read_and_conditions_are_as_its_table_says(tm
     hr, clerk = (Judgement(made.conditions, claims={"roles": roles}) for roles in (["hr"], []))
     assert (hr.meets(made.guards["Employee.salary"]), clerk.meets(made.guards["Employee.salary"])) == (True, False)
     assert len([predicate_of(form) for form in forms if "$" in form or form in ("true", "false")]) == 8
+
+
+def test_modes_of_the_readme_are_all_there_are_and_its_example_is_read(tmp_path: Path) -> None:
+    text = README[README.index("### As whom the API is asked") : README.index("### An API that takes only operations")]
+    (example,) = re.findall(r"^```yaml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    firsts = [row.split("`")[1].strip("{}").split(":")[0] for row in text.splitlines() if row.startswith("| `")]
+
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": example}).bundle
+
+    assert sorted(firsts) == sorted(["auth", *AUTH_KINDS.values(), *SECRET_SOURCES])
+    assert made.upstream.auth == HeaderAuth(header="x-hasura-admin-secret", value="secret:HASURA")
+    assert made.upstream.claim_headers == {"x-hasura-role": "role", "x-hasura-org-id": "org.id"}
+    assert f"{', '.join(f'`{each}`' for each in SIGNED_SERVICES[:-1])} and `{SIGNED_SERVICES[-1]}`" in text
+    assert f"left alone for {PAUSE_S:g} seconds" in text
+    assert (MAX_FAILURES, TTL_S, MARGIN_S, MAX_S) == (5, 300, 30, 3_600)  # which the text has in words
 
 
 def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path) -> None:

@@ -25,7 +25,6 @@ from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.tool_calls import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
-ACCEPTED: JSONObject = {"action": "accept", "content": {}}
 
 HELP = "Call a tool of an endpoint folder, as it would answer once published."
 

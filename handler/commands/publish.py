@@ -7,7 +7,14 @@ from collections.abc import Sequence
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import have_allowed_addresses, have_no_secrets, warn_of_extras, warn_of_questions
+from handler.commands.publishable import (
+    have_allowed_addresses,
+    have_no_credentials,
+    have_no_secrets,
+    tell_of_secrets,
+    warn_of_extras,
+    warn_of_questions,
+)
 from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
@@ -27,6 +34,7 @@ def run(options: argparse.Namespace) -> int:
         return 1
     warn_of_extras(compiled)
     warn_of_questions(compiled)
+    tell_of_secrets(compiled)
     return store_all(compiled, options.destination, force=options.force)
 
 
@@ -38,7 +46,7 @@ def _destination(text: str) -> str:
 
 
 def _are_publishable(compiled: Sequence[Compiled]) -> bool:
-    judged = [judge(compiled) for judge in (_have_upstreams, have_no_secrets, have_allowed_addresses)]
+    judged = [judge(compiled) for judge in _JUDGES]
     return all(judged)
 
 
@@ -49,4 +57,5 @@ def _have_upstreams(compiled: Sequence[Compiled]) -> bool:
     return not lacking
 
 
+_JUDGES = (_have_upstreams, have_no_secrets, have_no_credentials, have_allowed_addresses)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from handler.addresses import literal_fault
 from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
-from handler.bundle_upstream import ClientCredentialsAuth, TokenExchangeAuth
+from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.commands.local import local_settings
 from handler.compiler.compile import Compiled
@@ -21,6 +21,16 @@ def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
         "STILE_SECRET_NAME where the function runs"
         for one in compiled
         for which in _literal_secrets(one.bundle)
+    )
+
+
+def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a credential for its API; complains of each that does."""
+    return _complain(
+        f"{one.bundle.endpoint}: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, "
+        "ssm:NAME or env:NAME, and put it there"
+        for one in compiled
+        if not all(map(is_reference, one.bundle.upstream.secrets))
     )
 
 
@@ -51,15 +61,22 @@ def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
     """The URLs that the function sends requests or people to, each with its key in the configuration."""
     if bundle.upstream.url:
         yield "upstream.url", bundle.upstream.url
-    match bundle.upstream.auth:
-        case ClientCredentialsAuth(client=client) | TokenExchangeAuth(client=client):
-            yield "token_url", client.token_url
+    if bundle.upstream.client:
+        yield "token_url", bundle.upstream.client.token_url
     for issuer in bundle.identity.issuers:
         if issuer.jwks_url:
             yield "jwksendpoint", issuer.jwks_url
     if bundle.identity.bridge:
         yield "bridge.authorize_url", bundle.identity.bridge.authorize_url
         yield "bridge.token_url", bundle.identity.bridge.token_url
+
+
+def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
+    """Say where the secrets have to be that endpoints refer to."""
+    for one in compiled:
+        for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
+            place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
+            say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
 
 
 def warn_of_extras(compiled: Sequence[Compiled]) -> None:
@@ -104,6 +121,13 @@ def _literal_secrets(bundle: Bundle) -> Iterator[str]:
             if key.algorithm == "HS256" and not key.key.startswith(SECRET_REFERENCE):
                 of = f" of the issuer {issuer.issuer}" if issuer.issuer else ""
                 yield f"the HS256 key {key.id}{of}" if key.id else f"the HS256 key{of}"
+
+
+_PLACES = {
+    "env": "the function's variable STILE_SECRET_{name}",
+    "secret": "Secrets Manager, {{STILE_SECRETS}}/{endpoint}/{name}",
+    "ssm": "Parameter Store, /{{STILE_SECRETS}}/{endpoint}/{name}",
+}
 
 
 def _complain(sentences: Iterator[str]) -> bool:

@@ -10,6 +10,8 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.yaml_section import Section
 from handler.settings import MODULE
 
+KIT_KEYS = ("use", "hidden", "visible", "category", "condition")
+
 ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 
@@ -59,7 +61,7 @@ def read_code_config(top: Section, problems: Problems) -> CodeConfig:
 def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
     first: dict[str, Place] = {}
     for section in sections:
-        section.expect("use", "hidden", "visible", "category", "condition")
+        section.expect(*KIT_KEYS)
         use, at = section.text("use"), section.place("use")
         hidden = _flag(section, "hidden")
         visible = _flag(section, "visible")

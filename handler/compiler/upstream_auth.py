@@ -44,7 +44,7 @@ REGION = re.compile(r"[a-z]{2}[a-z-]*-\d")
 def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAuth:
     """The mode of ``upstream.auth``; none where nothing is said, or what is said is no mode."""
     if not upstream.is_mapping("auth"):
-        if upstream.text("auth", NONE) != NONE:
+        if upstream.text("auth") not in ("", NONE):
             # Not shown: it may be the secret itself.
             problems.add(upstream.place("auth"), f'"upstream.auth": expected {NONE}, or a mapping with {_MODES}')
         return NoAuth()

@@ -11,7 +11,7 @@ nearer is said; not shorter, as not all lists there have to be meant.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from graphql import (
@@ -30,6 +30,7 @@ from handler.graph.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.places import fault_at, name_of
 from handler.graph.touched import COMPOSITE, field_type
 from handler.graph.view import View
+from handler.records import dataclass
 
 DEFAULT_LIST_SIZE = 10
 """How many items a list has of which nothing is said."""

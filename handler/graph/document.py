@@ -7,7 +7,7 @@ graphql-core loads with this module, so it is imported where a document arrives,
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
@@ -51,6 +51,7 @@ from handler.graph.size import refuse_large
 from handler.graph.type_names import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.view import View
 from handler.json_shape import to_json_bytes
+from handler.records import dataclass
 
 INTROSPECTION = frozenset({"__schema", "__type"})
 META = INTROSPECTION | {TYPE_NAME}

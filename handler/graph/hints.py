@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from graphql.pyutils import suggestion_list
 
 from handler.graph.index import named
 from handler.graph.view import BUILT_IN_SCALARS, View, print_bare
+from handler.records import dataclass
 
 MAX_SDL_BYTES = 4_000
 """All types that are shown with one refusal. A type that does not fit is shown with the members that do."""

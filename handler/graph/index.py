@@ -10,12 +10,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from handler.errors import BundleError
 from handler.json_shape import inside, parse_stored
+from handler.records import dataclass
 
 ROOT_KINDS = ("query", "mutation")
 KINDS = ("object", "interface", "union", "enum", "input", "scalar")

@@ -9,7 +9,6 @@ size of the answer, which is counted while it is made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -42,6 +41,7 @@ from graphql import (
 )
 
 from handler.errors import DocumentRefused, Fault
+from handler.records import dataclass
 
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
@@ -22,6 +21,7 @@ from handler.errors import DocumentRefused
 from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
 from handler.graph.places import fault_at, name_of
 from handler.graph.view import View
+from handler.records import dataclass
 
 SIZE_ARGUMENTS = ("first", "last", "limit")
 """What gives a page's size where no ``@listSize`` says what does."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Lock
 from typing import TypeVar
 
@@ -18,6 +17,7 @@ from handler.graph.index import InputValue
 from handler.graph.touched import Touched, touched_by
 from handler.graph.types import InputTypes, OutputTypes, TypeNamed, text_of
 from handler.graph.view import BUILT_IN_SCALARS, View
+from handler.records import dataclass
 
 EMPTY = {"_empty": GraphQLField(GraphQLBoolean, description="There is nothing to ask for here: send a mutation.")}
 """What a query type has where there are only mutations. Clients refuse a schema without one, and one without fields.

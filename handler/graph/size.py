@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from graphql import (
     DocumentNode,
@@ -20,6 +20,7 @@ from graphql import (
 from handler.bundle import Limits
 from handler.errors import DocumentRefused
 from handler.graph.places import fault_at, name_of, printable, shown
+from handler.records import dataclass
 
 MAX_FRAGMENT_NESTING = 40
 """How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""

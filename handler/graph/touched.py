@@ -7,7 +7,6 @@ of GraphQL's asks for more, once it suggests no names; a fragment is judged wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from graphql import (
     ArgumentNode,
@@ -26,6 +25,7 @@ from graphql import (
 
 from handler.graph.index import named
 from handler.graph.view import View
+from handler.records import dataclass
 
 COMPOSITE = frozenset({"object", "interface", "union"})
 

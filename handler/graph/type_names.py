@@ -7,7 +7,6 @@ name stands instead: with null in the object's place, clients would have to take
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from graphql import (
     DocumentNode,
@@ -23,6 +22,7 @@ from handler.bundle import JSONObject
 from handler.graph.index import named
 from handler.graph.touched import field_type
 from handler.graph.view import View
+from handler.records import dataclass
 
 TYPE_NAME = "__typename"
 

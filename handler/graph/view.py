@@ -8,10 +8,11 @@ goes takes the interface fields it fills, and then only what can be reached from
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice
+from handler.records import dataclass
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 

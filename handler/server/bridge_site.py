@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle import Bridge
 from handler.errors import OAuthRefused
+from handler.records import dataclass
 
 GRANTS = ("authorization_code", "refresh_token")
 

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from handler.bundle import JSONObject
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.inbound import Request
 from handler.server.principal import ANONYMOUS
 from handler.server.revisions import CLIENT_CAPABILITIES, is_modern
+
+MAX_NOTIFICATIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +22,8 @@ class Call:
     request: Request
     caller: Caller
     note: Callable[..., None]  # adds facts to the request's line in the log
-    notifications: list[JSONObject] = field(default_factory=list)  # that go before the answer: progress and messages
+    notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
+    """What goes before the answer: progress and messages. The last ones are kept: of progress, they say most."""
 
     @property
     def deadline(self) -> float:

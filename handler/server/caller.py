@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from handler.errors import CredentialRequired, NotFound
 from handler.http import HttpClient
 from handler.policy import Judgement
+from handler.records import dataclass
 from handler.server.endpoint import Endpoint
 from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services
+from handler.server.trace import Trace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +24,7 @@ class Caller:
     services: Services
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
+    trace: Trace | None = None  # that the request belongs to
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
     request_id: str = ""  # as the log has it
 

@@ -9,7 +9,7 @@ from handler.server.call import Call
 from handler.server.code_credentials import api_access
 from handler.server.input_required import answers_to
 from handler.server.own_requests import OwnRequests
-from handler.server.revisions import CLIENT_INFO, LOG_LEVEL
+from handler.server.revisions import CLIENT_INFO, wanted_log_level
 from handler.tools.context import LEVELS, Context
 
 CREDENTIALS = frozenset(
@@ -69,5 +69,5 @@ def _progress_token(call: Call) -> str | int | None:
 
 
 def _log_level(call: Call) -> str | None:
-    level: Any = call.meta.get(LOG_LEVEL)
+    level = wanted_log_level(call.meta, call.request.revision)
     return level if level in LEVELS else None

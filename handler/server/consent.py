@@ -10,11 +10,11 @@ import hashlib
 import json
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import CONFIRM, JSONObject, Tool
 from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired
+from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.input_required import answers_to, ask
 

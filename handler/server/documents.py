@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
 from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
+from handler.records import dataclass
 from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.endpoint import schema_loading

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from handler.records import dataclass
 
 STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
 """How the path of an error begins that graphql-ruby found in the document, before it executed anything."""

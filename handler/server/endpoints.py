@@ -3,12 +3,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from math import inf
 
 from handler.bundle_json import bundle_key, read_bundle
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
+from handler.records import dataclass
 from handler.server.byte_lru import ByteLru
 from handler.server.endpoint import Endpoint, keep
 from handler.server.instant import Instant, now

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -12,16 +11,19 @@ from starlette.responses import Response
 from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, KeysUnavailable, StorageError
 from handler.json_shape import to_json_bytes
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
+from handler.server.header_values import folded
 from handler.server.key_sets import RETRY_PAUSE_S
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
+from handler.server.trace import continue_trace
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -70,6 +72,9 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
             presented, bundle, tokens=services.tokens, development=development, now=services.clock()
         )
     note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
+    trace = continue_trace(http_call.headers)
+    if trace:
+        note(http_call.scope, trace_id=trace.id)
     return Caller(
         endpoint=endpoint,
         principal=principal,
@@ -77,7 +82,8 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         services=services,
         deadline=deadline_of(http_call.scope),
         credential=presented.bearer if principal.kind == "token" else "",
-        headers=dict(http_call.headers),
+        trace=trace,
+        headers=folded(http_call.headers),
         request_id=request_id(http_call.scope),
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -20,9 +20,6 @@ from handler.server.payload import fits
 from handler.server.revisions import wanted_log_level
 
 EVENT_STREAM = "text/event-stream"
-
-MAX_NOTIFICATIONS = 1_000
-"""Of one call. The last ones are kept: of progress, they say most."""
 
 _REFUSED = re.compile(r"q\s*=\s*0(\.0{0,3})?")
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -42,19 +39,19 @@ def accepted_kinds(accept: str) -> set[str]:
     return kinds
 
 
-def event_stream(request: Request, notifications: Sequence[JSONObject], answer: JSONObject) -> bytes | None:
+def event_stream(request: Request, notifications: Iterable[JSONObject], answer: JSONObject) -> bytes | None:
     """The body of an event stream: those of a call's notifications that its request asks for, then its answer.
 
     ``None``: it asks for none of them, or all of it would be larger than an answer may be.
     """
-    wanted = [*_wanted(request, notifications)][-MAX_NOTIFICATIONS:]
+    wanted = [*_wanted(request, notifications)]
     if not wanted:
         return None
     body = b"".join(map(_event, [*wanted, to_json_bytes(answer)]))
     return body if fits(body) else None
 
 
-def _wanted(request: Request, notifications: Sequence[JSONObject]) -> Iterator[bytes]:
+def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[bytes]:
     meta = request.params.get("_meta")
     wants = _Wants(meta if isinstance(meta, dict) else {}, request.revision)
     for each in notifications:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -28,6 +28,7 @@ from handler.errors import (
     ValuesRefused,
 )
 from handler.json_shape import to_json_bytes
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.deadlines import before
 from handler.server.documents import (

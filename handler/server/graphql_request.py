@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle import CONFIRM
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.records import dataclass
 
 JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"

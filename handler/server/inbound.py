@@ -3,24 +3,27 @@
 The rungs, first failure wins:
 
 1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
-2. a message without an id is a notification                  MCP, basic ("Notifications")
+2. without an id it is a notification, with a result nothing   MCP, basic ("Notifications", "Responses")
 3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
 4. the era: modern unless the header or its absence says so   MCP 2026-07-28, basic/versioning
 5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
 6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
 7. the version is one we serve                                basic/versioning
+
+Two more need the endpoint: ``methods.py`` knows which methods there are, ``tool_calls.py`` which arguments are repeated
+in headers.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NoReturn
 
 from handler.json_shape import parse_json
-from handler.server.revisions import ASSUMED, BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION
+from handler.records import dataclass
+from handler.server.header_values import decoded
+from handler.server.revisions import BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION, revision_told
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -54,6 +57,8 @@ NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name",
 MAX_BATCH = 20
 """Messages in one batch. It is answered as a whole, within the time of one request."""
 
+VERSION = "mcp-protocol-version"
+
 Id = str | int
 
 
@@ -69,7 +74,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A message that wants no answer."""
+    """A message that wants no answer: a notification, or a response, though nothing was asked."""
 
     method: str
 
@@ -132,13 +137,15 @@ def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification 
 
 
 def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
+    if "method" not in raw and ("result" in raw or "error" in raw):
+        return _posted_response(headers)
     if "id" not in raw:
         return _notification(raw)
     message = _message(raw, headers)
     method = raw["method"]
-    version = headers.get("mcp-protocol-version")
-    if version in LEGACY or (version is None and PROTOCOL_VERSION not in message.meta):
-        return Request(id=message.id, method=method, params=message.params, revision=version or ASSUMED)
+    told = revision_told(headers.get(VERSION))
+    if told in LEGACY and (VERSION in headers or PROTOCOL_VERSION not in message.meta):
+        return Request(id=message.id, method=method, params=message.params, revision=told)
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
 
 
@@ -151,7 +158,7 @@ def _parse(body: bytes) -> Any:
 
 def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
     """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have none."""
-    if headers.get("mcp-protocol-version", BATCHING) != BATCHING:
+    if revision_told(headers.get(VERSION)) != BATCHING:
         raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
     if not 1 <= len(raw) <= MAX_BATCH:
         raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
@@ -162,7 +169,7 @@ def _item(raw: Any) -> Item:
     if not isinstance(raw, dict):
         return Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
     try:
-        item = _classified(raw, {"mcp-protocol-version": BATCHING})
+        item = _classified(raw, {VERSION: BATCHING})
     except Rejected as exc:
         return exc
     if isinstance(item, Request) and item.method == "initialize":
@@ -170,9 +177,16 @@ def _item(raw: Any) -> Item:
     return item
 
 
+def _posted_response(headers: Mapping[str, str]) -> Notification:
+    """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); in 2026-07-28 nobody posts one."""
+    if revision_told(headers.get(VERSION)) not in LEGACY:
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
+    return Notification(method="response")
+
+
 def _notification(raw: Mapping[str, Any]) -> Notification:
-    if not isinstance(raw.get("method"), str):
-        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method")
+    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+        raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
     return Notification(method=raw["method"])
 
 
@@ -197,7 +211,7 @@ def _modern_revision(message: _Message, method: str) -> str:
             INVALID_PARAMS,
             f"Invalid params: _meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)",
         )
-    _require_header(message, "mcp-protocol-version", version)
+    _require_header(message, VERSION, version)
     _require_header(message, "mcp-method", method)
     if method in NAMED_METHODS:
         _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
@@ -214,15 +228,6 @@ def _require_header(message: _Message, name: str, expected: object) -> None:
     given = message.headers.get(name)
     if given is None:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
-    if _decoded(given.strip()) != expected:
+    said = decoded(given) if name == "mcp-name" else given.strip(" \t")
+    if said != expected:
         message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")
-
-
-def _decoded(value: str) -> str | None:
-    """A header value; names outside ASCII travel as ``=?base64?…?=``."""
-    if not (value.startswith("=?base64?") and value.endswith("?=")):
-        return value
-    try:
-        return base64.b64decode(value.removeprefix("=?base64?").removesuffix("?="), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
-        return None

@@ -11,11 +11,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import ClientCannotAsk, InvalidParams
+from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.principal import Principal

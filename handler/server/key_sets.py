@@ -8,13 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from handler.errors import CredentialRefused, HttpError, KeysUnavailable
 from handler.http import HttpClient, HttpRequest
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.records import dataclass
 
 FRESH_S = 600.0
 """How long a key set is believed without being asked for again."""

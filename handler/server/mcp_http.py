@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from starlette.exceptions import HTTPException
@@ -39,8 +40,9 @@ from handler.server.inbound import (
 from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
-from handler.server.revisions import is_modern, resource_not_found_code
+from handler.server.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.server.services import Services
+from handler.server.trace import continue_trace
 
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
@@ -71,7 +73,7 @@ class McpRoute:
             _refuse_media_types(http_call)
             endpoint = await find_endpoint(self._services, http_call)
             caller = await identify_caller(self._services, http_call, endpoint)
-            message = classify(http_call.headers, await read_body(http_call))
+            message = classify(caller.headers, await read_body(http_call))
             if isinstance(message, list):
                 return await _answer_batch(http_call, message, caller)
             note(http_call.scope, method=message.method)
@@ -89,7 +91,8 @@ class McpRoute:
             raise
         except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
             note(http_call.scope, outcome="failed", failure=exc)
-            return _error_response(Rejected(INTERNAL_ERROR, "Internal error", id=request.id if request else None))
+            internal = Rejected(INTERNAL_ERROR, "Internal error", id=request.id if request else None)
+            return _error_response(internal, _revision_of(http_call, request))
 
 
 def _refuse_media_types(http_call: HttpCall) -> None:
@@ -106,13 +109,23 @@ def _accepted(http_call: HttpCall) -> set[str]:
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    call = Call(request=request, caller=caller, note=partial(note, http_call.scope))
+    call = _call_of(request, caller, partial(note, http_call.scope))
     answered = await _result(call)
     if call.notifications and EVENT_STREAM in _accepted(http_call):
         events = event_stream(request, call.notifications, answered)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
     return json_response(answered)
+
+
+def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:
+    """A trace that the message itself belongs to comes before that of the HTTP request around it."""
+    call = Call(request=request, caller=caller, note=note_call)
+    trace = continue_trace(call.meta)
+    if trace is None:
+        return call
+    note_call(trace_id=trace.id)
+    return replace(call, caller=replace(caller, trace=trace))
 
 
 async def _result(call: Call) -> JSONObject:
@@ -156,7 +169,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
     try:
         if isinstance(item, Request):
-            return await _result(Call(request=item, caller=caller, note=facts.update))
+            return await _result(_call_of(item, caller, facts.update))
         rejected = item
     except Rejected as exc:
         rejected = exc
@@ -175,8 +188,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
 
 
 def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject:
-    """Without a readable id it is null, as JSON-RPC has it, and this revision with it."""
-    return {"jsonrpc": "2.0", "id": item.id, "error": {"code": code, "message": message}}
+    return {"jsonrpc": "2.0", **error_id(item.id, BATCHING), "error": {"code": code, "message": message}}
 
 
 def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int:
@@ -199,11 +211,17 @@ def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Reques
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
     headers = sign_in_headers(http_call) if isinstance(error, SignInRequired) else {}
-    return _error_response(error, legacy=request is not None and not is_modern(request.revision), headers=headers)
+    response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
+    response.headers.update(headers)
+    return response
 
 
-def _error_response(error: Rejected, *, legacy: bool = False, headers: Mapping[str, str] | None = None) -> Response:
-    """A JSON-RPC error. Without a readable id the member is left out: the schema has no null there.
+def _revision_of(http_call: HttpCall, request: Request | None) -> str:
+    return request.revision if request else revision_told(http_call.headers.get("mcp-protocol-version"))
+
+
+def _error_response(error: Rejected, revision: str, *, well_formed: bool = False) -> Response:
+    """A JSON-RPC error.
 
     Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
     they have to sign in, all of them read from the status.
@@ -211,6 +229,6 @@ def _error_response(error: Rejected, *, legacy: bool = False, headers: Mapping[s
     body: JSONObject = {"code": error.code, "message": error.message}
     if error.facts is not None:
         body["data"] = error.facts
-    identifier = {} if error.id is None else {"id": error.id}
+    legacy = well_formed and not is_modern(revision)
     status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
-    return json_response({"jsonrpc": "2.0", **identifier, "error": body}, status=status, headers=headers)
+    return json_response({"jsonrpc": "2.0", **error_id(error.id, revision), "error": body}, status=status)

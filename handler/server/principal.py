@@ -3,11 +3,12 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from handler.bundle import ApiKey, Bundle
 from handler.errors import CredentialRefused, CredentialRequired
+from handler.records import dataclass
 from handler.server.authorizer import authorized_claims
 from handler.server.tokens import TokenVerifier
 

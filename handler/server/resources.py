@@ -94,9 +94,11 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
             return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content}]
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
-            sdl = await _sdl(caller, tool)
-            if sdl and tool:
+            if tool and await entry_of(endpoint, tool, caller.judgement) is None:
+                return None  # told without the schema index, as of a tool that does not exist
+            if tool:
                 require_scopes(tool.name, tool.options.scopes, caller.principal)
+            sdl = await _sdl(caller, tool)
             return [{"uri": uri, "mimeType": SDL, "text": sdl}] if sdl else None
     return None
 

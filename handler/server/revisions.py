@@ -14,6 +14,7 @@ from handler.json_shape import to_json_bytes
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 TEXT_ONLY = ("2025-03-26", "2024-11-05")
+NULL_IDS = ("2025-06-18", "2025-03-26", "2024-11-05")
 FIRST = "2024-11-05"
 ASSUMED = "2025-03-26"
 """What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
@@ -34,6 +35,22 @@ LOG_LEVEL = f"{_META_PREFIX}logLevel"
 def is_modern(revision: str) -> bool:
     """Whether requests carry their own metadata and there is no handshake."""
     return revision in MODERN
+
+
+def revision_told(header: str | None) -> str:
+    """The revision that the header ``MCP-Protocol-Version`` names, where a body cannot be asked."""
+    if header is None:
+        return ASSUMED
+    version = header.strip(" \t")
+    return version if version in LEGACY else MODERN[0]
+
+
+def error_id(identifier: str | int | None, revision: str) -> dict[str, Any]:
+    """The member ``id`` of an error. Where it cannot be read, JSON-RPC says null; MCP's later schemas leave it out.
+
+    Source: JSON-RPC 2.0, section 5; MCP 2025-11-25, schema ("JSONRPCErrorResponse").
+    """
+    return {} if identifier is None and revision not in NULL_IDS else {"id": identifier}
 
 
 def negotiate(asked: object) -> str:

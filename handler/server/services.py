@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handler.http import HttpClient
+from handler.records import dataclass
 from handler.server.endpoints import Endpoints
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.pseudonyms import Pseudonyms

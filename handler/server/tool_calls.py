@@ -17,6 +17,9 @@ from handler.errors import (
 )
 from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.server.call import Call
+from handler.server.header_values import find_mismatch
+from handler.server.inbound import HEADER_MISMATCH, Rejected
+from handler.server.revisions import is_modern
 from handler.server.scopes import require_scopes
 from handler.server.tools import call_tool, entry_of, failed, find_tool, list_entries
 from handler.tools.finding import Listed
@@ -82,6 +85,8 @@ async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> 
         return await _call_provided(call, tool, name, arguments)
     call.note(kind=KINDS[type(tool)])
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
+    if isinstance(tool, CodeTool):
+        _require_mirrored(call, tool.entry, arguments)
     call.note(decision="allowed")
 
     def on_failure(exc: Exception) -> None:
@@ -96,6 +101,15 @@ async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> 
             return await _call_catalog(call, tool, arguments)
         case PrescribedTool() | GraphQLTool():
             return await call_tool(call, tool, arguments, on_failure=on_failure)
+
+
+def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any]) -> None:
+    """Source: MCP 2026-07-28, basic/transports/streamable-http ("Server Behavior for Custom Headers")."""
+    if not is_modern(call.request.revision):
+        return
+    mismatch = find_mismatch(entry["inputSchema"], arguments, call.caller.headers)
+    if mismatch:
+        raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
 
 
 async def _find(call: Call, name: str) -> Tool | CodeKit:

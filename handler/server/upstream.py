@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from handler.bundle import JSONObject
@@ -20,6 +19,7 @@ from handler.errors import (
 )
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.drift import is_drift, is_static
 from handler.server.outgoing.sending import send
@@ -76,11 +76,12 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         body["operationName"] = operation.operation_name
     if operation.variables:
         body["variables"] = dict(operation.variables)
+    trace = caller.trace.headers if caller.trace else {}
     repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
     request = HttpRequest(
         method="POST",
         url=upstream.url,
-        headers={**repeated, "content-type": "application/json", "accept": ACCEPT},
+        headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
         body=to_json_bytes(body),
         timeout_s=_allowed_s(caller),
         max_bytes=upstream.max_bytes,

@@ -11,6 +11,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.json_schema import refuse_bad_schema
+from handler.mirrored import mirrored_in
 from handler.tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
@@ -91,6 +92,8 @@ class ToolDefinition:
         """A schema, found to be one. Only here, because it takes longer than a call."""
         try:
             refuse_bad_schema(schema or {})
+            if what == "input_schema":
+                mirrored_in(schema or {})
         except ValueError as exc:
             self.place.refuse(f"{what}: {exc}", cause=exc)
         return schema

@@ -1,8 +1,9 @@
-"""Real MCP clients, each a small program in its own language and environment."""
+"""Real MCP clients, each a small program in its own language and environment, whose user agrees to everything."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -40,8 +41,15 @@ class RealClient:
     revision: str  # that it settles on with us
     program: str
     runtime: Path
+    package: str
+    lock: Path
     needs: str = ""
     packages: Path | None = None  # node_modules
+
+    @property
+    def version(self) -> str:
+        """Of its package, as the lock has it."""
+        return locked_version(self.lock, self.package)
 
     @property
     def installed(self) -> bool:
@@ -50,7 +58,7 @@ class RealClient:
 
     def use(self, url: str, calls: Calls) -> Session:
         """Connect, list the tools, and make the calls."""
-        given = [url, self.mode, *([self.packages] if self.packages else [])]
+        given: list[str | Path] = [url, self.mode, *([self.packages] if self.packages else [])]
         done = subprocess.run(
             [self.runtime, PROGRAMS / self.program, *given],
             input=json.dumps(calls),
@@ -68,15 +76,44 @@ MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 
 
+NPM_LOCK = Path(__file__).with_name("package-lock.json")
+REQUIREMENTS = ROOT / "requirements"
+
+
+def locked_version(lock: Path, package: str) -> str:
+    """The version of a package in a lock file of npm's or pip's."""
+    text = lock.read_text("utf-8")
+    if lock.suffix == ".json":
+        return str(json.loads(text)["packages"][f"node_modules/{package}"]["version"])
+    found = re.search(rf"^{package}==(\S+)", text, re.MULTILINE)
+    assert found, f"{lock} has no {package}"
+    return found[1]
+
+
 def _python(name: str, mode: str, revision: str, *, program: str, environment: str = "") -> RealClient:
-    runtime = ENVIRONMENTS / environment / "bin" / "python" if environment else Path(sys.executable)
-    needs = {"familiar": "fastmcp"}.get(environment, environment)
-    return RealClient(name=name, mode=mode, revision=revision, program=program, runtime=runtime, needs=needs)
+    return RealClient(
+        name=name,
+        mode=mode,
+        revision=revision,
+        program=program,
+        runtime=ENVIRONMENTS / environment / "bin" / "python" if environment else Path(sys.executable),
+        package="fastmcp" if environment == "familiar" else "mcp",
+        lock=REQUIREMENTS / f"{environment or 'dev'}.txt",
+        needs="fastmcp" if environment == "familiar" else environment,
+    )
 
 
 def _typescript(name: str, mode: str, revision: str, *, program: str) -> RealClient:
     return RealClient(
-        name=name, mode=mode, revision=revision, program=program, runtime=NODE, needs="node", packages=MODULES
+        name=name,
+        mode=mode,
+        revision=revision,
+        program=program,
+        runtime=NODE,
+        package="@modelcontextprotocol/" + {"ts1.mjs": "sdk", "ts2.mjs": "client"}[program],
+        lock=NPM_LOCK,
+        needs="node",
+        packages=MODULES,
     )
 
 

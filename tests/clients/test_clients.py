@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,10 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.server.request_state import RequestStates
-from tests.clients.clients import CLIENTS, MODERN, RealClient
+from tests.clients.clients import CLIENTS, LEGACY, MODERN, NPM_LOCK, RealClient, locked_version
 from tests.clients.inspector import Era, Inspector
 from tests.clients.serving import serving
+from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.require import requires
 from tests.support.upstream import Upstream
@@ -60,12 +62,17 @@ def client(request: pytest.FixtureRequest) -> RealClient:
 
 
 def test_client_lists_and_calls_every_tool(client: RealClient, url: str, upstream: Upstream) -> None:
-    session = client.use(url, list(CALLS.items()))
+    session = client.use(url, [*CALLS.items(), ("list_orders", {"email": EMAIL, "first": "two"})])
 
     assert session.revision == client.revision
     assert session.tools == list(CALLS)
-    for name, answer in zip(CALLS, session.answers, strict=True):
+    *answers, refused = session.answers
+    for name, answer in zip(CALLS, answers, strict=True):
         _expect(name, answer, upstream)
+    assert refused["isError"] is True
+    assert refused["content"][0]["text"] == (
+        'Invalid arguments for tool list_orders: /first: expected integer, got string "two"'
+    )
 
 
 @pytest.mark.parametrize("era", ["legacy", "modern"])
@@ -77,15 +84,6 @@ def test_inspector_lists_and_calls_every_tool(inspector: Inspector, url: str, up
         called = inspector.call(url, name, dict(arguments), era=era)
         assert called.code == 0, called.complaints
         _expect(name, called.result, upstream)
-
-
-def test_client_shows_what_is_wrong_with_a_call(client: RealClient, url: str) -> None:
-    (answer,) = client.use(url, [("list_orders", {"email": EMAIL, "first": "two"})]).answers
-
-    assert answer["isError"] is True
-    assert answer["content"][0]["text"] == (
-        'Invalid arguments for tool list_orders: /first: expected integer, got string "two"'
-    )
 
 
 def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
@@ -103,6 +101,17 @@ def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
         assert session.questions == []
         assert answer["isError"] is True
         assert "that takes a client that speaks MCP 2026-07-28" in answer["content"][0]["text"]
+
+
+def test_readme_tells_all_of_them() -> None:
+    section = (ROOT / "README.md").read_text("utf-8").partition("### Proved with real clients")[2].partition("###")[0]
+    told = re.findall(r"^\| (.+) \| ([\d.]+) \| (.+) \| (.+) \|$", section, re.MULTILINE)
+    inspector = locked_version(NPM_LOCK, "@modelcontextprotocol/inspector")
+
+    assert told == [
+        *((each.name, each.version, f"`{each.mode}`", each.revision) for each in CLIENTS),
+        ("MCP Inspector", inspector, "`legacy`, `modern`", f"{LEGACY}, {MODERN}"),
+    ]
 
 
 def _asking(folder: Path, upstream: Upstream) -> Compiled:

@@ -7,8 +7,10 @@ from textwrap import dedent
 
 import pytest
 
+from handler.errors import CredentialUnavailable
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
+from tests.support.api import running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.modules import Modules, modules
 from tests.support.raw_http import RawServer, answer, answering, running_server
@@ -420,3 +422,33 @@ def test_a_tool_that_its_kit_alone_knows_is_called(shop: RawServer, stile: Stile
     assert (done.code, json.loads(done.out)) == (0, {"called": "plugin", "n": 1})
     assert (missing.code, missing.out) == (1, "")
     assert "the function answers -32602, Unknown tool: nothing" in missing.err
+
+
+@pytest.mark.parametrize("reference", ["env:API_KEY", "secret:API.KEY", "ssm:API-KEY"])
+def test_secret_comes_from_the_env_file_or_the_environment_which_wins(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, reference: str
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}', auth: {{header: x-api-key, value: '{reference}'}}}}"
+        write_endpoint(workplace, {**files, "config.yaml": config, ".env": "STILE_SECRET_API_KEY='of the file'\n"})
+
+        assert stile("call", ".", "Me").code == 0
+        monkeypatch.setenv("STILE_SECRET_API_KEY", "of the environment")
+        assert stile("call", ".", "Me").code == 0
+
+        assert [each.headers["x-api-key"] for each in api.asked] == ["of the file", "of the environment"]
+
+
+@pytest.mark.parametrize("env", [None, "", "OTHER=a\n", "STILE_SECRET_API_KEY=\n"])
+def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path, stile: Stile, env: str | None) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    files |= {} if env is None else {".env": env}
+    with running_api() as api:
+        config = f"upstream: {{url: '{api.url}', auth: {{bearer: env:API_KEY}}}}"
+        write_endpoint(workplace, {**files, "config.yaml": config})
+
+        done = stile("call", ".", "Me")
+
+        assert api.asked == []
+    assert (done.code, done.err.strip()) == (1, str(CredentialUnavailable("any")))

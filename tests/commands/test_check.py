@@ -239,7 +239,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
         (["check", "file"], "file is a file; expected the folder of an endpoint, or one above it"),
         (
             ["check", "empty"],
-            "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code, in it or below it",
+            "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code",
         ),
         (["check", "empty", "--jsno"], "no endpoint here"),
         (["chek"], "invalid choice: 'chek'"),

@@ -109,17 +109,16 @@ def test_a_setting_that_does_not_fit_is_a_sentence(shop: Path, stile: Stile, mon
 
 def test_call_runs_a_tool_in_python(shop: Path, stile: Stile) -> None:
     assert json.loads(stile("call", ".", "total", "year=3").out) == 3
-    assert json.loads(stile("call", ".", "chart").out)["data"] == "4 characters of base64"
+    assert stile("call", ".", "chart").out == "[image, image/png, 3 bytes]\n"
     failed = stile("call", ".", "fail")
-    assert (failed.code, failed.err) == (1, "The function answers 7, no luck\n")
+    assert (failed.code, failed.err) == (1, "the function answers 7, no luck\n")
 
 
-def test_call_shows_what_a_tool_asks_and_answers_with_yes(shop: Path, stile: Stile) -> None:
+def test_call_shows_what_a_tool_asks_its_user(shop: Path, stile: Stile) -> None:
     asked = stile("call", ".", "cancel")
 
     assert (asked.code, asked.out) == (1, "")
-    assert asked.err.startswith("Cancel?\n")
-    assert stile("call", ".", "cancel", "--yes").out == "done\n"
+    assert "  Cancel?\n" in asked.err
 
 
 def test_call_keeps_to_the_policies(shop: Path, stile: Stile) -> None:

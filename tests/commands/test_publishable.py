@@ -170,3 +170,78 @@ def test_everything_that_cannot_be_published_is_said_at_once(workplace: Path, st
         "the HS256 key one of",
         "jwksendpoint http://",
     ]
+
+
+AUTH = "upstream: {{url: 'https://api.example.com/graphql', auth: {auth}}}\n"
+CLIENT = "client_id: c, client_secret: env:LOGIN"
+
+
+def write_auth(workplace: Path, auth: str) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": AUTH.format(auth=auth)})
+
+
+@pytest.mark.parametrize(("command", "end"), [("publish", "published"), ("build", "built")])
+@pytest.mark.parametrize(
+    "auth",
+    [
+        f"{{bearer: '{SECRET}'}}",
+        f"{{header: x-api-key, value: '{SECRET}'}}",
+        f"{{client_credentials: {{token_url: 'https://a.b/', client_id: c, client_secret: '{SECRET}'}}}}",
+        f"{{token_exchange: {{token_url: 'https://a.b/', {CLIENT}, actor_token: '{SECRET}'}}}}",
+    ],
+)
+def test_credential_for_the_api_is_refused_without_being_shown(
+    workplace: Path, stile: Stile, command: str, end: str, auth: str
+) -> None:
+    write_auth(workplace, auth)
+
+    done = stile(command, ".", *(["out"] if command == "publish" else ["--out", "out"]))
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [
+        (
+            "api/things: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, ssm:NAME or "
+            "env:NAME, and put it there"
+        ),
+        f"Nothing was {end}.",
+    ]
+    assert not (workplace / "out").exists()
+
+
+def test_check_takes_a_credential_for_the_api_with_a_warning(workplace: Path, stile: Stile) -> None:
+    write_auth(workplace, f"{{bearer: '{SECRET}'}}")
+
+    done = stile("check", ".")
+
+    assert done.code == 0
+    assert "a secret stands here, which cannot be published" in done.out + done.err
+    assert SECRET not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("secret", "place"),
+    [
+        ("secret:K", "Secrets Manager, {STILE_SECRETS}/api/things/K"),
+        ("ssm:K.2", "Parameter Store, /{STILE_SECRETS}/api/things/K.2"),
+        ("env:K", "the function's variable STILE_SECRET_K"),
+    ],
+)
+def test_publishing_says_where_secrets_have_to_be(workplace: Path, stile: Stile, secret: str, place: str) -> None:
+    write_auth(workplace, f"{{bearer: {secret}}}")
+
+    done = stile("publish", ".", "out")
+
+    assert done.code == 0
+    assert done.out.splitlines()[0] == f"api/things: {secret} is read from {place}"
+
+
+def test_token_endpoint_of_this_machine_is_built_and_not_published(workplace: Path, stile: Stile) -> None:
+    write_auth(workplace, f"{{client_credentials: {{token_url: 'http://localhost/token', {CLIENT}}}}}")
+
+    done = stile("publish", ".", "out")
+
+    assert done.err.splitlines()[0] == (
+        "api/things: token_url http://localhost/token: its address is loopback; "
+        "expected the https URL of a host that the function may ask"
+    )
+    assert stile("build", ".").code == 0

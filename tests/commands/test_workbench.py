@@ -55,6 +55,19 @@ def test_what_compiles_is_served_and_told_with_its_url(bench: Bench) -> None:
     assert bench.tools() == ["a"]
 
 
+def test_a_change_of_a_prompt_or_a_resource_is_served(bench: Bench, endpoint: Path) -> None:
+    bench.refresh()
+    write_endpoint(endpoint.parents[1], {"prompts/p.md": "One.", "resources/a/r.md": "R"})
+    bench.shows("api/things/prompts/p.md", "api/things/resources/a/r.md")
+
+    stored = bench.storage.read(bundle_key("api/things"))
+
+    assert stored
+    bundle = read_bundle(stored.body, endpoint="api/things")
+    assert [prompt.name for prompt in bundle.prompts] == ["p"]
+    assert [resource.entry["name"] for resource in bundle.resources] == ["a/r.md"]
+
+
 def test_warnings_are_shown(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_endpoint(workplace, {"index.graphql": "type Query { a: String }"})
 

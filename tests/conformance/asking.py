@@ -11,7 +11,9 @@ asking = Toolkit()
 
 Answer = str | InputRequired
 
-ROOTS = {"method": "roots/list", "params": {}}
+Question = Elicit | Mapping[str, Any]
+
+ROOTS: Mapping[str, Any] = {"method": "roots/list", "params": {}}
 
 
 def _text(message: str, name: str) -> Elicit:
@@ -90,7 +92,7 @@ def test_input_required_result_multiple_inputs(ctx: Context) -> Answer:
     """Ask three things at once."""
     if {"user_name", "greeting", "client_roots"} <= set(ctx.input_responses):
         return f"All of {ctx.request_state}"
-    requests = {
+    requests: Mapping[str, Question] = {
         "user_name": _text("What is your name?", "name"),
         "greeting": _sampling("Generate a greeting", max_tokens=50),
         "client_roots": ROOTS,
@@ -117,7 +119,7 @@ def test_input_required_result_capabilities(ctx: Context) -> Answer:
     """Ask what the client can be asked."""
     if ctx.input_responses:
         return "answered"
-    possible = {
+    possible: Mapping[str, Question] = {
         "elicitation": _text("What is your name?", "name"),
         "sampling": _sampling("What is the capital of France?", max_tokens=100),
     }

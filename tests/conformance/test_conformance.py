@@ -8,7 +8,8 @@ import pytest
 import yaml
 
 from tests.conformance.fixture import served_fixture
-from tests.conformance.suite import REQUIRED, baseline_of, is_installed, judge
+from tests.conformance.report import RESULT, judge_all, report
+from tests.conformance.suite import REQUIRED, Verdict, baseline_of, is_installed, judge
 from tests.support.require import requires
 
 EXCUSABLE = {
@@ -25,11 +26,11 @@ EXCUSABLE = {
 """What may fail at 2025-11-25: without sessions nothing can ask a client, and what is deprecated is not begun."""
 
 
-@pytest.fixture
-def installed() -> None:
-    requires(
-        "node", is_installed(), "`make conformance` installs the MCP conformance suite, and Node.js for Linux, with npm"
-    )
+@pytest.fixture(scope="module")
+def verdicts() -> dict[str, Verdict]:
+    """What the suite says of us at each revision."""
+    requires("node", is_installed(), "`make conformance` installs the MCP conformance suite, and Node.js for Linux")
+    return judge_all()
 
 
 def excused(revision: str) -> list[str]:
@@ -38,11 +39,9 @@ def excused(revision: str) -> list[str]:
     return names
 
 
-@pytest.mark.usefixtures("installed")
 @pytest.mark.parametrize("revision", REQUIRED)
-def test_all_required_scenarios_pass_but_those_of_the_baseline(tmp_path: Path, revision: str) -> None:
-    with served_fixture() as url:
-        verdict = judge(url, revision, tmp_path)
+def test_all_required_scenarios_pass_but_those_of_the_baseline(verdicts: dict[str, Verdict], revision: str) -> None:
+    verdict = verdicts[revision]
 
     failed = {each.name: each.complaints for each in verdict.required if not each.passed}
     assert {name: why for name, why in failed.items() if name not in excused(revision)} == {}
@@ -51,13 +50,17 @@ def test_all_required_scenarios_pass_but_those_of_the_baseline(tmp_path: Path, r
     assert verdict.passed == REQUIRED[revision] - len(excused(revision))
 
 
+def test_result_is_what_was_found(verdicts: dict[str, Verdict]) -> None:
+    assert report(verdicts) == RESULT.read_text("utf-8")
+
+
 def test_nothing_is_excused_but_what_cannot_be_without_sessions() -> None:
     assert excused("2026-07-28") == []
     assert set(excused("2025-11-25")) <= EXCUSABLE
 
 
-@pytest.mark.usefixtures("installed")
-def test_server_that_is_none_fails(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("verdicts")
+def test_route_that_speaks_another_protocol_fails(tmp_path: Path) -> None:
     with served_fixture() as url:
         verdict = judge(url.replace("/mcp", "/graphql"), "2026-07-28", tmp_path)
 

@@ -56,6 +56,7 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
         "STILE_UPSTREAM_HOSTS": {"Ref": "UpstreamHosts"},
         "STILE_ALLOW_LOCAL_UPSTREAMS": "false",
+        "STILE_SECRETS": {"Ref": "SecretsPrefix"},
         "STILE_LOG_KEY": {"Ref": "LogKey"},
         "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
         "STILE_STATE_KEY": {"Ref": "StateKey"},
@@ -118,8 +119,45 @@ def test_the_function_may_read_bundles_and_write_its_log_and_nothing_else(templa
     }
 
 
+def secrets_policy(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of the policy on secrets."""
+    resource = template["Resources"]["SecretsPolicy"]
+    assert (resource["Type"], resource["Condition"]) == ("AWS::IAM::RolePolicy", "HasSecrets")
+    assert resource["Properties"]["RoleName"] == {"Ref": "StileRole"}
+    found: list[dict[str, Any]] = resource["Properties"]["PolicyDocument"]["Statement"]
+    return found
+
+
+def test_the_function_may_read_secrets_below_the_prefix_and_only_with_one(template: dict[str, Any]) -> None:
+    account = "${AWS::Region}:${AWS::AccountId}"
+
+    assert template["Conditions"]["HasSecrets"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "SecretsPrefix"}, ""]}]}
+    assert template["Parameters"]["SecretsPrefix"]["Default"] == ""
+    assert [(each["Effect"], each["Action"], each["Resource"]["Fn::Sub"]) for each in secrets_policy(template)] == [
+        (
+            "Allow",
+            "secretsmanager:GetSecretValue",
+            f"arn:${{AWS::Partition}}:secretsmanager:{account}:secret:${{SecretsPrefix}}/*",
+        ),
+        ("Allow", "ssm:GetParameter", f"arn:${{AWS::Partition}}:ssm:{account}:parameter/${{SecretsPrefix}}/*"),
+    ]
+
+
+@pytest.mark.parametrize("prefix", ["stile", "prod/stile", "a_b-c"])
+def test_a_secrets_prefix_is_one_that_the_function_takes(template: dict[str, Any], prefix: str) -> None:
+    assert accepts(template, "SecretsPrefix", prefix)
+    assert read_settings({"STILE_BUNDLES": "a", "STILE_SECRETS": prefix}).secrets_prefix == prefix
+
+
+@pytest.mark.parametrize("prefix", ["/stile", "stile/", "a//b", "*", "a/*", "a?", "${x}", "../a", "a.b"])
+def test_a_secrets_prefix_that_would_widen_the_role_is_refused(template: dict[str, Any], prefix: str) -> None:
+    assert not accepts(template, "SecretsPrefix", prefix)
+    with pytest.raises(SettingsError, match="STILE_SECRETS"):
+        read_settings({"STILE_BUNDLES": "a", "STILE_SECRETS": prefix})
+
+
 def test_no_action_has_a_wildcard(template: dict[str, Any]) -> None:
-    actions = [statement["Action"] for statement in statements(template).values()]
+    actions = [statement["Action"] for statement in [*statements(template).values(), *secrets_policy(template)]]
 
     assert "*" not in str(actions)
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from handler.bundle import Bundle
 from tests.leaks.api import Loopback, running_loopback
 from tests.leaks.documents import random_document, random_values
-from tests.leaks.endpoint import FLAT, PRESCRIBED, LeakEndpoint, random_endpoint, serving
+from tests.leaks.endpoint import CODE, FLAT, PRESCRIBED, LeakEndpoint, random_endpoint, serving
 from tests.leaks.oracle import Denied
 from tests.leaks.policies import Caller, Facts
 from tests.leaks.schemas import marker
@@ -28,7 +28,21 @@ SECRET = re.compile(r"secret-\d+|(?<!\d)\d{6}(?!\d)|about-[\w-]+")
 
 WORD = re.compile(r"[A-Za-z_]\w+")
 
-ROUTES = ("call", "call", "call", "tool", "tool", "graphql", "graphql", "get", "list", PRESCRIBED, FLAT, "persisted")
+ROUTES = (
+    "call",
+    "call",
+    "call",
+    "tool",
+    "tool",
+    "graphql",
+    "graphql",
+    "get",
+    "list",
+    PRESCRIBED,
+    FLAT,
+    "persisted",
+    CODE,
+)
 
 NOT_TOLD = ("request_id", "duration_ms", "failure")
 """What of a log line is no text of ours; a failure is looked at by itself."""
@@ -64,7 +78,7 @@ class Request:
     def send(self, function: Function) -> Answer:
         headers = self.caller.headers
         match self.route:
-            case "call" | "prescribed" | "flat":
+            case "call" | "prescribed" | "flat" | "pass_on":
                 return function.call(self.tool or self.route, self.body, headers=headers)
             case "tool":
                 return function.graphql(self.body, f"/tools/{self.tool}/graphql", headers=headers)
@@ -216,9 +230,14 @@ class Trial:
         return ""
 
     def _introspected(self, answer: Answer) -> str:
-        if self._request.route not in ("graphql", "get"):
-            return ""
-        answered = {"__schema", "__type"} & set(answer.json.get("data") or {})
+        match self._request.route:
+            case "graphql" | "get":
+                data = answer.json.get("data")
+            case "pass_on":
+                data = answer.result.get("structuredContent", {}).get("data")
+            case _:
+                return ""
+        answered = {"__schema", "__type"} & set(data or {})
         told = [name for name in answered if not self._endpoint.oracle.may_ask(self._request.caller, name)]
         return f"{told[0]} was answered: {answer.body.decode():.200}" if told else ""
 

@@ -29,10 +29,13 @@ from tests.leaks.policies import (
 from tests.leaks.schemas import Schema, print_types, random_schema
 from tests.support.endpoints import write_endpoint
 from tests.support.function import Function, running_function
+from tests.support.kits import with_kit
 
 OPERATIONS = "operations.graphql"
 PRESCRIBED = "prescribed"
 FLAT = "flat"
+CODE = "pass_on"
+PASSING_ON = "tests.leaks.passing_on"
 MAX_ATTEMPTS = 20
 """Random patterns may leave nothing, which the compiler refuses; others are drawn then."""
 
@@ -82,7 +85,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
         operations = _random_operations(api, oracle.denied(access.callers[0], None, Facts(None)), random)
         files = _files(schema, access, operations, url)
         try:
-            compiled = compile_endpoint(write_endpoint(folder / str(random.random()), files, name="api/leaks"))
+            own = compile_endpoint(write_endpoint(folder / str(random.random()), files, name="api/leaks"))
         except CompileError as exc:
             refused = exc
             continue
@@ -94,7 +97,7 @@ def random_endpoint(seed: str, folder: Path, url: str) -> LeakEndpoint:
             api=api,
             operations=operations,
             files=files,
-            compiled=compiled,
+            compiled=with_kit(own, f"{PASSING_ON}:kit"),
         )
     raise refused
 
@@ -138,7 +141,7 @@ def serving(endpoint: LeakEndpoint) -> Iterator[Served]:
     """Serve an endpoint in memory, both ways."""
     compiled = endpoint.compiled
     unenforced = replace(compiled, bundle=without_enforcement(compiled.bundle, name="api/open"))
-    with running_function(compiled, unenforced) as function:
+    with running_function(compiled, unenforced, code_modules=[PASSING_ON]) as function:
         yield Served(function, Function(function.handler, function.lines, "/api/open/mcp"))
 
 

@@ -402,6 +402,16 @@ def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
         assert "www-authenticate" not in answer.headers
 
 
+def test_tool_ends_in_time_to_be_answered(function: Function) -> None:
+    hurried = replace(function, context=Context(remaining_ms=800))
+
+    assert called(hurried, "surroundings").result["structuredContent"]["in_time"]
+    answer = called(hurried, "slow")
+    assert answer.text.startswith("Tool timed out after 0.")
+    assert answer.result["isError"]
+    assert reason(function)[2:] == ("allowed", "tool_error", "Expired")
+
+
 API_KEY = SESSION.keep("a key of an API", "Xq4Zc7Lr1Tb6Wn8Kd3Hf5Jp0Gs")
 
 

@@ -10,16 +10,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from handler.compiler.compile import Compiled
 from handler.storage import FolderStorage
 from tests.conftest import ROOT
+from tests.support.api import Reply, running_api
 from tests.support.bucket import BundleBucket
-from tests.support.endpoints import compiled
+from tests.support.endpoints import PUBLIC, READABLE, compiled
 from tests.support.function import store
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
+from tests.support.kits import TOOLS, with_catalog, with_kit
 from tests.support.raw_http import Peer, RawServer, running_server
 from tests.support.secrecy import SESSION, Output
 
@@ -38,6 +41,9 @@ HEAVY = {
     "jwt",
     "cryptography",
 }
+
+OTHERS = "tests.leaks.passing_on:kit"
+"""A kit whose tools nobody calls."""
 
 PROGRAM = """
 import json, sys
@@ -100,6 +106,43 @@ def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> N
 
     assert "graphql" in after_call
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
+
+
+def test_cold_call_with_a_secret_of_aws_loads_none_of_the_heavy_packages(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    with (
+        running_api() as api,
+        running_api(lambda _: Reply({"SecretString": "a-secret-0815"}), takes_secrets=True) as aws,
+    ):
+        operation = 'query Me @mcpTool(name: "customer-by-email") { me }'
+        files = {
+            "index.graphql": "type Query { me: String }",
+            "operations/me.graphql": operation,
+            "config.yaml": f"upstream: {{url: '{api.url}', auth: {{bearer: secret:K}}}}\n{READABLE}",
+        }
+        store(folder_storage, compiled(tmp_path, files))
+        event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+        event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+        call = {"name": "customer-by-email", "arguments": {}}
+        event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call})
+        event["headers"] = {"content-type": "application/json"}
+        (tmp_path / "call.json").write_text(json.dumps(event), encoding="utf-8")
+        environ = {
+            "STILE_BUNDLES": folder_storage.location,
+            "STILE_SECRETS": "stile",
+            "AWS_ENDPOINT_URL": aws.url,
+            "AWS_REGION": "eu-central-1",
+            "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
+            "AWS_SECRET_ACCESS_KEY": "a-secret-key-of-the-role",
+        }
+        done = run(environ, tmp_path / "call.json")
+
+    assert done.returncode == 0, done.stderr
+    answer, steps = (json.loads(line) for line in done.stderr.splitlines())
+    assert (answer["status"], api.authorizations) == (200, ["Bearer a-secret-0815"])
+    assert not (HEAVY | {"handler.compiler"}) & set(steps[-1])
+    assert aws.asked[0].json == {"SecretId": "stile/api/things/K"}
 
 
 def test_persisted_document_by_its_id_loads_no_graphql_core(bundles: str) -> None:
@@ -176,7 +219,7 @@ def test_missing_setting_stops_the_init_with_a_sentence() -> None:
 
 def test_no_module_of_the_server_names_the_compiler() -> None:
     for half, other in (("server", "compiler"), ("compiler", "server"), ("graph", "server"), ("graph", "compiler")):
-        for file in (ROOT / "handler" / half).glob("*.py"):
+        for file in (ROOT / "handler" / half).rglob("*.py"):
             assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
 
 
@@ -217,3 +260,44 @@ def _imports(file: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield node.module or ""
+
+
+def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_loads_its_own_alone(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    endpoint = compiled(
+        tmp_path, {"index.graphql": "type Query { a: Int }\ntype Mutation { b: Int }", "config.yaml": PUBLIC}
+    )
+    store(folder_storage, with_catalog(with_kit(with_kit(endpoint, TOOLS), OTHERS)))
+    events = [
+        _event(tmp_path, "list", "tools/list", {}),
+        _event(tmp_path, "prompts", "prompts/list", {}),
+        _event(tmp_path, "catalog", "tools/call", {"name": "catalog", "arguments": {}}),
+        _event(tmp_path, "call", "tools/call", {"name": "echo", "arguments": {"text": "hi"}}),
+    ]
+    environ = {"STILE_BUNDLES": folder_storage.location, "STILE_CODE_MODULES": "tests"}
+
+    done = run(environ, *events)
+    assert done.returncode == 0, done.stderr
+    *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
+    assert all("result" in json.loads(answer["body"]) for answer in answers), answers
+    after_init, after_list, after_prompts, after_catalog, after_call = map(set, steps)
+    authors = {use.partition(":")[0] for use in (TOOLS, OTHERS)}
+
+    for listed in (after_init, after_list, after_prompts):
+        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.tools.definition"}) & listed
+    assert not (HEAVY | authors | {"handler.compiler", "handler.tools.definition"}) & after_catalog
+    assert "jsonschema" in after_catalog  # its arguments were judged
+    assert not (HEAVY - {"pydantic"} | {"handler.compiler"}) & after_call
+    assert after_call & authors == {"tests.support.acme_tools"}
+    assert json.loads(answers[-1]["body"])["result"]["structuredContent"]["said"] == "hi"
+
+
+def _event(folder: Path, name: str, method: str, params: dict[str, Any]) -> Path:
+    """An event with a request of a legacy client to the endpoint of these tests."""
+    event = json.loads((ROOT / "events" / "tools-list-legacy.json").read_text(encoding="utf-8"))
+    event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+    event["body"] = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+    file = folder / f"{name}.json"
+    file.write_text(json.dumps(event), encoding="utf-8")
+    return file

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.event_stream import MAX_NOTIFICATIONS, accepted_kinds, event_stream
+from handler.server.event_stream import accepted_kinds, event_stream
 from handler.server.inbound import Request
 from handler.server.payload import MAX_PAYLOAD_BYTES
 from handler.server.revisions import LEGACY, MODERN
@@ -104,12 +104,6 @@ def test_no_text_ends_a_line_of_the_stream() -> None:
     told, _ = events({LEVEL: "debug"}, message("info", text))
 
     assert told["params"]["data"] == text
-
-
-def test_the_last_of_too_many_are_kept() -> None:
-    *told, _ = events({"progressToken": "t"}, *(progress(value) for value in range(MAX_NOTIFICATIONS + 10)))
-
-    assert [told[0]["params"]["progress"], len(told)] == [10, MAX_NOTIFICATIONS]
 
 
 def test_notifications_that_would_not_fit_beside_the_answer_are_left_out() -> None:

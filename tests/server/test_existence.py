@@ -100,6 +100,24 @@ def test_invisible_tool_is_called_as_one_that_does_not_exist(
     assert [key for key in storage.reads if ".index" in key] == []
 
 
+@pytest.mark.parametrize("modern", [False, True])
+@pytest.mark.parametrize("name", INVISIBLE)
+def test_schema_of_an_invisible_tool_is_read_as_that_of_one_that_does_not_exist(
+    served: tuple[Function, CountingStorage], name: str, modern: bool
+) -> None:
+    function, storage = served
+    answers = [
+        function.request(
+            "resources/read", {"uri": f"stile://api/things/tools/{each}.graphql"}, modern=modern, headers=HOLDER
+        )
+        for each in (name, unknown(name))
+    ]
+
+    assert answers[0].json["error"]["code"] == (-32602 if modern else -32002)
+    assert told(answers[0], name) == told(answers[1], unknown(name))
+    assert [key for key in storage.reads if ".index" in key] == []
+
+
 @pytest.mark.parametrize("parameters", [{"query": "{ open { id } }"}, {"query": "{"}, {"documentId": "sha256:0"}, {}])
 @pytest.mark.parametrize("name", INVISIBLE)
 def test_invisible_tool_has_no_route_as_one_that_does_not_exist(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from handler.server.inbound import Notification, Rejected, Request, classify
+from handler.server.revisions import LEGACY
 from tests.support.function import META, MODERN
 
 HEADERS = {"mcp-protocol-version": MODERN, "mcp-method": "tools/list"}
@@ -39,7 +40,39 @@ def test_message_without_an_id_is_a_notification() -> None:
     assert _classify({"jsonrpc": "2.0", "method": "notifications/initialized"}) == Notification(
         method="notifications/initialized"
     )
-    assert _rejection({"jsonrpc": "2.0", "result": {}}).code == -32600
+    for wrong in (
+        {"jsonrpc": "2.0"},
+        {"method": "a"},
+        {"jsonrpc": "1.0", "method": "a"},
+        {"jsonrpc": "2.0", "method": 1},
+    ):
+        assert (_rejection(wrong).code, _rejection(wrong).id) == (-32600, None)
+
+
+RESPONSES = [
+    {"jsonrpc": "2.0", "id": 1, "result": {}},
+    {"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": ""}},
+]
+
+
+@pytest.mark.parametrize("message", [*RESPONSES, {"jsonrpc": "2.0", "result": {}}])
+@pytest.mark.parametrize("version", [None, *LEGACY])
+def test_posted_response_is_taken_in_the_legacy_era(message: Any, version: str | None) -> None:
+    headers = {"mcp-protocol-version": version} if version else {}
+
+    assert _classify(message, headers) == Notification(method="response")
+
+
+@pytest.mark.parametrize("message", RESPONSES)
+@pytest.mark.parametrize("version", [MODERN, "2099-01-01", ""])
+def test_posted_response_is_refused_in_the_modern_era(message: Any, version: str) -> None:
+    rejected = _rejection(message, {"mcp-protocol-version": version})
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32600, 400, None)
+
+
+def test_a_message_with_a_method_and_a_result_is_a_request() -> None:
+    assert isinstance(_classify({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}), Request)
 
 
 @pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", 2**60])
@@ -65,7 +98,6 @@ def test_other_ids_are_refused_and_not_echoed(identifier: Any) -> None:
         {"jsonrpc": "1.0", "id": 1, "method": "ping"},
         {"jsonrpc": "2.0", "id": 1},
         {"jsonrpc": "2.0", "id": 1, "method": 5},
-        {"jsonrpc": "2.0", "id": 1, "result": {}},
     ],
 )
 def test_message_that_is_no_request_is_refused_with_its_id(message: Any) -> None:
@@ -147,6 +179,39 @@ def _call(name: str) -> Any:
     return {**MODERN_LIST, "method": "tools/call", "params": {"_meta": META, "name": name}}
 
 
+def test_method_and_version_do_not_travel_as_base64() -> None:
+    for name, value in HEADERS.items():
+        encoded = base64.b64encode(value.encode()).decode()
+
+        assert _rejection(MODERN_LIST, {**HEADERS, name: f"=?base64?{encoded}?="}).code == -32020
+
+
+@pytest.mark.parametrize("version", LEGACY)
+def test_header_of_a_legacy_revision_decides_whatever_the_body_says(version: str) -> None:
+    request = _classify(MODERN_LIST, {"mcp-protocol-version": f" {version}\t"})
+
+    assert isinstance(request, Request)
+    assert request.revision == version
+
+
+def test_without_a_header_and_metadata_a_request_speaks_2025_03_26() -> None:
+    given: list[dict[str, Any]] = [{}, {"_meta": {}}, {"_meta": None}, {"_meta": {"progressToken": 1}}]
+    for params in given:
+        request = _classify({**MODERN_LIST, "params": params})
+
+        assert isinstance(request, Request)
+        assert request.revision == "2025-03-26"
+
+
+@pytest.mark.parametrize(
+    "version", ["2024-10-07", "1.0", "", "2025-11-25, 2025-11-25", "2025-11-25\n", "２０２５-11-25"]
+)
+def test_unknown_version_in_the_header_alone_is_refused(version: str) -> None:
+    rejected = _rejection({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}, {"mcp-protocol-version": version})
+
+    assert (rejected.code, rejected.status, rejected.id) == (-32602, 400, 1)
+
+
 def test_tools_call_needs_its_name_in_a_header() -> None:
     headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call"}
 
@@ -160,7 +225,10 @@ def test_name_outside_ascii_travels_as_base64() -> None:
     encoded = base64.b64encode("größe".encode()).decode()
 
     assert isinstance(_classify(_call("größe"), {**headers, "mcp-name": f"=?base64?{encoded}?="}), Request)
-    for bad in (f"=?base64?{encoded}junk!?=", "=?base64?/w==?=", "=?base64??="):
+    bent = encoded.replace("ZQ==", "ZR==")  # the same bytes, written in another way
+    raw = "größe".encode().decode("latin-1")
+    bad_ones = (f"=?base64?{encoded}junk!?=", "=?base64?/w==?=", "=?base64??=", f"=?base64?{bent}?=", "größe", raw)
+    for bad in bad_ones:
         assert _rejection(_call("größe"), {**headers, "mcp-name": bad}).code == -32020
 
 

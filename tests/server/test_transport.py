@@ -8,6 +8,9 @@ from handler.compiler.compile import Compiled
 from handler.server.entrance import MAX_BODY_BYTES
 from tests.support.function import Context, Function, running_function
 
+REVISIONS_WITH_NULL = [(revision, {"id": None}) for revision in ("2024-11-05", "2025-03-26", "2025-06-18")]
+REVISIONS_WITHOUT: list[tuple[str, dict[str, None]]] = [("2025-11-25", {}), ("2026-07-28", {}), ("2099-01-01", {})]
+
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 
 
@@ -40,7 +43,18 @@ def test_body_that_is_not_json_is_400_parse_error(function: Function, body: byte
 
     assert answer.status == 400
     assert answer.json["error"]["code"] == -32700
-    assert "id" not in answer.json
+    assert answer.json["id"] is None
+
+
+@pytest.mark.parametrize(("revision", "identifier"), [*REVISIONS_WITH_NULL, *REVISIONS_WITHOUT])
+@pytest.mark.parametrize("body", [b"{", b"7", b'{"jsonrpc": "2.0", "id": null, "method": "ping"}'])
+def test_id_that_cannot_be_read_is_null_or_left_out_as_the_revision_has_it(
+    function: Function, body: bytes, revision: str, identifier: dict[str, None]
+) -> None:
+    answer = function.post(body, headers={"mcp-protocol-version": revision})
+
+    assert answer.status == 400
+    assert {key: value for key, value in answer.json.items() if key == "id"} == identifier
 
 
 def test_body_over_a_mebibyte_is_413(function: Function) -> None:
@@ -60,13 +74,17 @@ def test_other_content_types_are_415(function: Function, kind: str) -> None:
     assert function.post(LIST, headers={"content-type": kind}).status == 415
 
 
-@pytest.mark.parametrize("accept", ["application/json, text/event-stream", "*/*", "application/*", "application/json"])
+@pytest.mark.parametrize(
+    "accept",
+    ["application/json, text/event-stream", "*/*", "application/*", "application/json", "", "text/html;q=0, */*;q=0.1"],
+)
 def test_accept_that_takes_json_is_enough(function: Function, accept: str) -> None:
     assert function.post(LIST, headers={"accept": accept}).status == 200
 
 
-def test_accept_that_excludes_json_is_406(function: Function) -> None:
-    assert function.post(LIST, headers={"accept": "text/event-stream"}).status == 406
+@pytest.mark.parametrize("accept", ["text/event-stream", "application/json;q=0", "text/*, image/png"])
+def test_accept_that_excludes_json_is_406(function: Function, accept: str) -> None:
+    assert function.post(LIST, headers={"accept": accept}).status == 406
 
 
 def test_foreign_origin_is_403_and_an_allowed_one_passes(served_demo: Compiled) -> None:
@@ -94,6 +112,33 @@ def test_notifications_are_202_without_a_body(function: Function) -> None:
         assert (answer.status, answer.body) == (202, b"")
 
 
+@pytest.mark.parametrize("version", [None, "2025-11-25"])
+def test_posted_response_is_202_without_a_body(function: Function, version: str | None) -> None:
+    headers = {"mcp-protocol-version": version} if version else {}
+
+    answer = function.post({"jsonrpc": "2.0", "id": 1, "result": {}}, headers=headers)
+
+    assert (answer.status, answer.body) == (202, b"")
+    assert function.lines[0]["method"] == "response"
+
+
+def test_posted_response_is_400_in_the_modern_era(function: Function) -> None:
+    answer = function.post({"jsonrpc": "2.0", "id": 1, "result": {}}, headers={"mcp-protocol-version": "2026-07-28"})
+
+    assert (answer.status, answer.json["error"]["code"]) == (400, -32600)
+    assert "id" not in answer.json
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+def test_sessions_and_places_in_streams_are_ignored(function: Function, version: str) -> None:
+    headers = {"mcp-session-id": "s1", "last-event-id": "e1"}
+
+    answer = function.request("tools/list", modern=version == "2026-07-28", headers=headers)
+
+    assert answer.status == 200
+    assert "mcp-session-id" not in answer.headers
+
+
 def test_health_counts_endpoints_tells_when_they_were_checked_and_names_none(function: Function) -> None:
     function.post(LIST)
 
@@ -116,6 +161,7 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
         "who": "anonymous",
         "method": "tools/call",
         "tool": "customer-by-email",
+        "kind": "prescribed",
         "decision": "allowed",
         "outcome": "ok",
         "status": 200,

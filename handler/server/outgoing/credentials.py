@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from functools import partial
 from math import inf
@@ -24,6 +24,7 @@ from handler.bundle_upstream import (
 )
 from handler.errors import AwsError, CallerTokenRequired, CredentialUnavailable
 from handler.http import HttpRequest
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.outgoing.kept import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
-from dataclasses import dataclass
 from math import inf
 from typing import Generic, TypeVar
 
 from handler.errors import CredentialUnavailable
+from handler.records import dataclass
 
 T = TypeVar("T")
 

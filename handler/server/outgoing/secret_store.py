@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from handler.aws_json import AwsJson
 from handler.bundle_upstream import SecretReference, is_reference, parse_reference
 from handler.errors import AwsError, AwsUnanswered, CredentialUnavailable, SettingsError
+from handler.records import dataclass
 from handler.server.outgoing.kept import Fetched, Kept
 
 TTL_S = 300.0

@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handler.aws import CredentialSource
 from handler.aws_json import AwsJson
 from handler.http import HttpClient
+from handler.records import dataclass
 from handler.server.outgoing.circuits import Circuits
 from handler.server.outgoing.kept import Kept
 from handler.server.outgoing.secret_store import SecretStore

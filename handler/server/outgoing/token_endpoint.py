@@ -105,7 +105,9 @@ def _read(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
 
 def _refusal(response: HttpResponse, body: Mapping[str, Any], *, exchanged: bool) -> CredentialUnavailable:
     code = body.get("error")
-    if code not in KNOWN_ERRORS:  # its words are not for the log, which they may show the token to
+    if (
+        not isinstance(code, str) or code not in KNOWN_ERRORS
+    ):  # its words are not for the log, which they may show the token to
         code = f"status {response.status} and no token"
     if code == "invalid_client" or response.status == 401:
         return ClientRefused(f"token endpoint: {code}")

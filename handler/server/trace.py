@@ -1,0 +1,86 @@
+"""The trace that a request belongs to, carried on to the API behind the endpoint.
+
+Source: W3C Trace Context, section 3; W3C Baggage, section 3; MCP 2026-07-28, basic ("OpenTelemetry trace context").
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MAX_STATE_CHARS = 512
+MAX_STATE_MEMBERS = 32
+MAX_BAGGAGE_CHARS = 8_192
+MAX_BAGGAGE_MEMBERS = 64
+
+_VERSION_0 = 55
+"""How long a ``traceparent`` of version 00 is. Later versions may be longer, behind a hyphen."""
+
+_PARENT = re.compile(r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]*)?")
+_KNOWN_FLAGS = 0b11  # sampled, and a random trace id
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9_\-*/]{0,255}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?")
+_STATE_VALUE = re.compile(r"[ -+\--<>-~]{1,256}")
+_TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_BAGGAGE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """A trace with our part of it as the parent of what follows."""
+
+    id: str
+    headers: Mapping[str, str]  # for requests that belong to it
+
+
+def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
+    """Continue the trace in headers (their names in lower case) or in the ``_meta`` of a request, by the same names.
+
+    What is malformed is left out: without a ``traceparent`` there is no trace.
+    """
+    parent = _PARENT.fullmatch(_text(carrier, "traceparent", most=256))
+    if parent is None or (parent[1] == "00" and len(parent[0]) != _VERSION_0):
+        return None
+    trace_id, flags = parent[2], int(parent[3], 16) & _KNOWN_FLAGS
+    headers = {"traceparent": f"00-{trace_id}-{os.urandom(8).hex()}-{flags:02x}"}
+    state = _text(carrier, "tracestate", most=MAX_STATE_CHARS)
+    if state and _is_state(state):
+        headers["tracestate"] = state
+    baggage = _text(carrier, "baggage", most=MAX_BAGGAGE_CHARS)
+    if baggage and _is_baggage(baggage):
+        headers["baggage"] = baggage
+    return Trace(id=trace_id, headers=headers)
+
+
+def _is_state(text: str) -> bool:
+    """Members may be empty, but none of them stands twice."""
+    members = [each.strip(" \t") for each in text.split(",")]
+    pairs = [each.partition("=")[::2] for each in members if each]
+    keys = {key for key, _ in pairs}
+    if len(members) > MAX_STATE_MEMBERS or len(keys) < len(pairs):
+        return False
+    return all(_KEY.fullmatch(key) and _STATE_VALUE.fullmatch(value) for key, value in pairs)
+
+
+def _is_baggage(text: str) -> bool:
+    members = text.split(",")
+    return len(members) <= MAX_BAGGAGE_MEMBERS and all(map(_is_entry, members))
+
+
+def _is_entry(member: str) -> bool:
+    """A key with its value, and properties, of which a value may be missing."""
+    first, *properties = member.split(";")
+    return "=" in first and all(map(_is_pair, [first, *properties]))
+
+
+def _is_pair(text: str) -> bool:
+    key, _, value = text.partition("=")
+    return bool(_TOKEN.fullmatch(key.strip(" \t")) and _BAGGAGE_VALUE.fullmatch(value.strip(" \t")))
+
+
+def _text(carrier: Mapping[str, Any], name: str, *, most: int) -> str:
+    value = carrier.get(name)
+    return value.strip(" \t") if isinstance(value, str) and len(value) <= most else ""

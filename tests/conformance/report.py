@@ -1,0 +1,57 @@
+"""What the suite found, as RESULT.md has it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from tests.conformance.fixture import served_fixture
+from tests.conformance.suite import PACKAGE, REQUIRED, Scenario, Verdict, judge
+
+RESULT = Path(__file__).with_name("RESULT.md")
+
+
+def judge_all() -> dict[str, Verdict]:
+    """What the suite says of the fixture at each revision."""
+    with served_fixture() as url:
+        return {revision: _judged(url, revision) for revision in REQUIRED}
+
+
+def report(verdicts: Mapping[str, Verdict]) -> str:
+    """The same for people."""
+    return "\n".join(_lines(verdicts)) + "\n"
+
+
+def _judged(url: str, revision: str) -> Verdict:
+    with tempfile.TemporaryDirectory() as folder:
+        return judge(url, revision, Path(folder))
+
+
+def _lines(verdicts: Mapping[str, Verdict]) -> Iterator[str]:
+    version = json.loads((PACKAGE / "package.json").read_text("utf-8"))["version"]
+    yield f"# The official MCP conformance suite, {version}"
+    yield ""
+    yield "`make conformance` checks this page, and `.venv/bin/python -m tests.conformance --write` writes it."
+    yield ""
+    yield "Scenarios that a revision requires, and how many passed without a failure or a warning. Why others did not,"
+    yield "the baselines say:"
+    yield ""
+    yield "| revision | passed | not passed |"
+    yield "| --- | --- | --- |"
+    for revision, verdict in verdicts.items():
+        failed = ", ".join(each.name for each in verdict.required if not each.passed) or "none"
+        yield f"| {revision} | {verdict.passed} of {len(verdict.required)} | {failed} |"
+    yield ""
+    yield "Their checks, and those of scenarios that came later and are not required:"
+    for revision, verdict in verdicts.items():
+        yield ""
+        yield f"| {revision} | required | passed | failed | warned of | skipped |"
+        yield "| --- | --- | --- | --- | --- | --- |"
+        yield from map(_row, verdict.scenarios)
+
+
+def _row(scenario: Scenario) -> str:
+    counts = [str(scenario.checks.get(status, 0)) for status in ("SUCCESS", "FAILURE", "WARNING", "SKIPPED")]
+    return f"| {scenario.name} | {'yes' if scenario.required else 'no'} | {' | '.join(counts)} |"
