@@ -52,6 +52,10 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
 
+.PHONY: fuzz
+fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
+	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write
+
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
@@ -97,6 +101,14 @@ issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID p
 audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
 	$(VENV)/bin/python -m tests.audit
+
+.PHONY: postgraphile
+postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## The example over PostgreSQL with row-level security; needs npm and PostgreSQL
+	$(VENV)/bin/python -m examples.postgraphile $(ARGS)
+
+.PHONY: test-postgraphile
+test-postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## Its README, done, and what its callers can do; needs npm and PostgreSQL
+	STILE_REQUIRE="node,postgres,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/postgraphile $(ARGS)
 
 .PHONY: familiar
 familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastMCP's and the official SDK's, function by function
@@ -175,6 +187,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/mcp1.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/mcp1.txt
+	@touch $@
+
+.stile/node-postgraphile/.stamp: examples/postgraphile/package.json examples/postgraphile/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make postgraphile\` installs PostGraphile with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json
