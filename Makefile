@@ -22,7 +22,7 @@ HOST_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 .PHONY: help
 help:  ## This list
 	@echo "make TARGET, where TARGET is one of"
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 22
 
 .PHONY: setup
 setup: $(VENV)/.stamp  ## .venv with everything for development, and the `stile` command in .venv/bin
