@@ -28,7 +28,7 @@ def _lists_tools(answer: Answer) -> None:
 
 def _initializes(answer: Answer) -> None:
     assert answer.result["protocolVersion"] == "2025-06-18"
-    assert answer.result["capabilities"] == {"tools": {}}
+    assert answer.result["capabilities"] == {"tools": {}, "prompts": {}, "resources": {}, "completions": {}}
 
 
 def _discovers(answer: Answer) -> None:
