@@ -62,7 +62,7 @@ def test_value_that_is_refused_while_others_wait_is_fetched_anew_for_them() -> N
         return value
 
     async def ask() -> list[str]:
-        return await asyncio.gather(refuse(), kept.get("k", source.fetch), kept.get("k", source.fetch))
+        return [*await asyncio.gather(refuse(), kept.get("k", source.fetch), kept.get("k", source.fetch))]
 
     assert asyncio.run(ask()) == ["0", "1", "1"]
 
