@@ -94,13 +94,21 @@ conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP 
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
 
 .PHONY: issuers
-issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
+issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens and sign-in of a real OpenID provider; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
 
 .PHONY: audit
 audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
 	$(VENV)/bin/python -m tests.audit
+
+.PHONY: postgraphile
+postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## The example over PostgreSQL with row-level security; needs npm and PostgreSQL
+	$(VENV)/bin/python -m examples.postgraphile $(ARGS)
+
+.PHONY: test-postgraphile
+test-postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## Its README, done, and what its callers can do; needs npm and PostgreSQL
+	STILE_REQUIRE="node,postgres,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/postgraphile $(ARGS)
 
 .PHONY: familiar
 familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastMCP's and the official SDK's, function by function
@@ -179,6 +187,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/mcp1.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/mcp1.txt
+	@touch $@
+
+.stile/node-postgraphile/.stamp: examples/postgraphile/package.json examples/postgraphile/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make postgraphile\` installs PostGraphile with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json
