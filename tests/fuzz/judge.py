@@ -80,9 +80,9 @@ def _judge_message(answer: Any, request: Any) -> str:
 
 def _id_of(request: Any) -> Any:
     """The id that an answer has to have; ``None``: none, or null."""
-    identifier = request.get("id") if isinstance(request, dict) else None
-    if "method" not in (request if isinstance(request, dict) else {}) and _is_response(request):
+    if not isinstance(request, dict) or _is_response(request):
         return None
+    identifier = request.get("id")
     return identifier if isinstance(identifier, str | int) and not isinstance(identifier, bool) else None
 
 
