@@ -63,6 +63,20 @@ find "$artifact" -type d \( -name tests -o -name benchmarks \) -prune -exec rm -
 find "$artifact" -path '*.dist-info/*' -type f \
     \( -name INSTALLER -o -name RECORD -o -name REQUESTED -o -name WHEEL -o -name entry_points.txt \) -delete
 
+# Of Powertools what logs: its web framework and its utilities for other events are half a megabyte that nothing uses.
+rm -rf "$artifact/aws_lambda_powertools/event_handler"
+find "$artifact/aws_lambda_powertools/utilities" -mindepth 1 -maxdepth 1 -type d ! -name jmespath_utils -exec rm -rf {} +
+
+# Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
+# compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
+compile() { "$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$@"; }
+
+# Packages go without their sources, which are a third of the zip: a traceback names their files and lines, and the
+# locks say which versions these are of. Ours and authors' modules keep theirs.
+echo "Compiling"
+compile -b "$artifact"
+find "$artifact" -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) -delete
+
 # The request's half of the package: the compiler and the commands work at deploy time only.
 cp -R handler "$artifact/"
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
@@ -76,10 +90,7 @@ for module in ${STILE_CODE:-}; do
 done
 find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
 
-# Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
-# compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
-echo "Compiling"
-"$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$artifact"
+compile "$artifact"
 
 if [ -n "${STILE_LOCAL_BUNDLES:-}" ]; then
     echo "Adding the bundles in $STILE_LOCAL_BUNDLES"

@@ -279,8 +279,8 @@ class Endpoint:
 
 
 def read_cost(stored_bytes: int) -> int:
-    """About how much memory a bundle or an index takes that is stored in so many bytes: 3.5 to 5 times as much."""
-    return 8_000 + 5 * stored_bytes
+    """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
+    return 16_000 + 7 * stored_bytes
 
 
 def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:

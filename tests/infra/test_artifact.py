@@ -52,13 +52,24 @@ def test_every_distribution_kept_its_licence(artifact: Path) -> None:
 
 
 def test_every_module_is_compiled_for_3_13_and_never_checked_again(artifact: Path) -> None:
-    sources = list(artifact.rglob("*.py"))
+    compiled = list(artifact.rglob("*.pyc"))
 
-    assert sources
-    for source in sources:
-        compiled = source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
-        magic, flags = struct.unpack("<H2xI", compiled.read_bytes()[:8])
-        assert (magic, flags) == (PYTHON_3_13, CHECK_NOTHING), compiled
+    assert compiled
+    for file in compiled:
+        magic, flags = struct.unpack("<H2xI", file.read_bytes()[:8])
+        assert (magic, flags) == (PYTHON_3_13, CHECK_NOTHING), file
+
+
+def test_modules_of_ours_keep_their_sources_for_tracebacks_and_packages_go_without(artifact: Path) -> None:
+    sources = set(artifact.rglob("*.py"))
+    ours = {path for path in sources if path.is_relative_to(artifact / "handler")}
+    authors = {Path(module).name for module in os.environ.get("STILE_CODE", "").split()}
+
+    assert {path.relative_to(artifact).parts[0] for path in sources} <= {"handler", *authors}
+    assert ours
+    for source in ours:
+        assert (source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc").is_file(), source
+    assert (artifact / "starlette" / "routing.pyc").is_file()
 
 
 def test_compiled_wheels_are_for_the_named_architecture(artifact: Path, arch: str) -> None:

@@ -73,7 +73,7 @@ def test_endpoints_that_do_not_fit_together_are_loaded_again(demo: Compiled) -> 
     names = [f"api/e{number}" for number in range(4)]
     shelf = Shelf()
     store(shelf, *(_named(demo, name) for name in names))
-    with running_function(storage=shelf, keeping=Keeping(max_bytes=300_000)) as function:
+    with running_function(storage=shelf, keeping=Keeping(max_bytes=450_000)) as function:
         for name in (*names, names[-1], names[0]):
             assert _listed(function, name)
 

@@ -1,0 +1,156 @@
+"""Thousands of endpoints behind one function: what the first request to each costs, and what stays in memory.
+
+python -m benchmarks.endpoints --endpoints 5000
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mangum import Mangum
+
+from benchmarks.container import RESIDENT
+from benchmarks.functions.cases import event_of, sized_endpoint
+from benchmarks.report import MB, machine, write_page
+from benchmarks.requests import answering_upstream
+from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.compiler.compile import Compiled
+from handler.http import HttpClient
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.services import Services
+from handler.server.tokens import TokenVerifier
+from handler.storage import Storage, open_storage
+from tests.support.function import Context
+from tests.support.objects import Objects, running_objects
+
+CACHE_BYTES = 64 * 1_048_576
+MORE_BYTES = 40 * 1_048_576
+"""What the process may take above the cache's bound, and above what it took when nothing was loaded."""
+
+WARM_CALLS = 1_000
+TOOLS = 20
+
+
+class Served:
+    """The function in this process, over a storage."""
+
+    def __init__(self, storage: Storage, http: HttpClient, keeping: Keeping) -> None:
+        self.troubles: list[str] = []
+        self.endpoints = Endpoints(
+            storage, keeping=keeping, on_trouble=lambda name, exc: self.troubles.append(f"{name}: {exc}")
+        )
+        services = Services(endpoints=self.endpoints, http=http, tokens=TokenVerifier(http, secrets={}))
+        app = create_app(services, write_line=_raise_failures)
+        self._handler = Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
+
+    def call(self, event: Any) -> float:
+        """The seconds that an answer takes, which has to be a result."""
+        started = time.perf_counter()
+        answer = self._handler(event, Context())  # type: ignore[arg-type] # as much of a context as is used
+        took = time.perf_counter() - started
+        result = json.loads(answer["body"]).get("result")
+        if result is None or result.get("isError"):
+            raise SystemExit(f"no result: {answer}")
+        return took
+
+
+def _raise_failures(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+    if failure:
+        raise RuntimeError(f"{facts}") from failure
+
+
+@contextmanager
+def served(objects: Objects, keeping: Keeping) -> Iterator[Served]:
+    """The function, with a loop to run on and connections of its own."""
+    http = HttpClient()
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    try:
+        yield Served(open_storage(objects.location, http=http, environ=objects.environ()), http, keeping)
+    finally:
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        http.close()
+
+
+def publish(objects: Objects, made: Compiled, name: str) -> None:
+    """The endpoint under another name."""
+    objects.write(index_key(made.bundle.index), made.index)
+    objects.write(bundle_key(name), write_bundle(dataclasses.replace(made.bundle, endpoint=name)))
+
+
+def event_for(name: str, method: str = "tools/list") -> Any:
+    """A list of the tools, or a call of the first one."""
+    params = {} if method == "tools/list" else {"name": "thing-0", "arguments": {"id": "1"}}
+    return json.loads(event_of(name, method, params))
+
+
+def resident_bytes() -> int:
+    """What this process takes."""
+    found = RESIDENT.search(Path("/proc/self/status").read_text(encoding="utf-8"))
+    return int(found[1]) * 1024 if found else 0
+
+
+def p99_us(function: Served, name: str) -> tuple[float, float]:
+    """The median and the 99th percentile of warm calls."""
+    taken = [function.call(event_for(name, "tools/call")) * 1e6 for _ in range(WARM_CALLS)]
+    return statistics.median(taken), statistics.quantiles(taken, n=100)[98]
+
+
+def main() -> int:
+    """Measure, and write ``benchmarks/results/endpoints.md``. 1: more requests or more memory than there may be."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.endpoints")
+    parser.add_argument("--endpoints", type=int, default=5000, metavar="N")
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    names = [f"many/e{number}" for number in range(given.endpoints)]
+    keeping = Keeping(max_bytes=CACHE_BYTES, refresh_s=86_400, max_stale_s=86_400)
+    with tempfile.TemporaryDirectory() as work, answering_upstream() as url, running_objects() as objects:
+        made = sized_endpoint(Path(work), url, TOOLS)
+        for name in names:
+            publish(objects, made, name)
+        with served(objects, keeping) as function:
+            function.call(event_for(names[0]))
+            first = p99_us(function, names[0])
+            before, asked = resident_bytes(), objects.requests
+            for name in names[1:]:
+                function.call(event_for(name))
+                if objects.server:
+                    asked += len(objects.server.requests)
+                    objects.server.requests.clear()  # this process would keep them all
+            after, held = resident_bytes(), function.endpoints.count
+            last = p99_us(function, names[-1])
+    bundle_bytes = len(objects.bodies[bundle_key(names[0])])
+    rows = (
+        f"| requests to S3 for the first request of each | {asked / len(names):.2f} |\n"
+        f"| bundle, KB | {bundle_bytes / 1e3:.1f} |\n"
+        f"| endpoints held in the end, of {CACHE_BYTES / MB:.0f} MB | {held} |\n"
+        f"| memory before, MB | {before / MB:.0f} |\n| memory after all, MB | {after / MB:.0f} |\n"
+        f"| warm call with one endpoint, median and p99, µs | {first[0]:.0f}, {first[1]:.0f} |\n"
+        f"| warm call after all, median and p99, µs | {last[0]:.0f}, {last[1]:.0f} |\n"
+    )
+    text = (
+        f"# {len(names)} endpoints\n\n`make endpoints`: one process, a bucket on loopback, endpoints of {TOOLS} "
+        f"prescribed tools, each asked for\nonce. {machine(('starlette',))}\n\n| what | |\n| --- | ---: |\n{rows}"
+    )
+    if given.write:
+        write_page("endpoints", text)
+    else:
+        sys.stdout.write(text)
+    return int(asked != len(names) or after - before > CACHE_BYTES + MORE_BYTES)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

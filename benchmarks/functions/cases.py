@@ -1,0 +1,170 @@
+"""The functions that are measured, each with the gates that it has to stay under."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import policies
+from benchmarks.container import Function
+from benchmarks.requests import QUERY, VARIABLES
+from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.compiler.compile import Compiled, compile_endpoint
+from handler.storage import FolderStorage
+from tests.corpora.fetch import fetch
+from tests.support.moto import Moto
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
+HANDLER = "handler.lambda_function.handler"
+BUCKET, PREFIX = "stile-bundles", "endpoints"
+
+FLOOR = "floor: an empty function"
+HELLO = "Starlette and Mangum, a constant"
+
+LIST_GATE, PRESCRIBED_GATE, GRAPHQL_GATE = 4.0, 5.7, 7.5
+"""Of cold starts, times the floor's."""
+
+PRESCRIBED_WARM_GATE_US, GRAPHQL_WARM_GATE_US = 450.0, 8000.0
+MEMORY_GATE = 2.8
+
+LIST = ("tools/list", dict[str, Any]())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """A function and its gates; ``None``: it is measured and not judged."""
+
+    function: Function
+    cold: float | None = None
+    warm_us: float | None = None
+    memory: float | None = None
+
+
+def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, moto: Moto) -> list[Made]:
+    """All of them. ``artifact``: the built function. Publishes what they serve to a folder and to a bucket."""
+    folder = work / "bundles"
+    for made in _endpoints(work, upstream):
+        storage = FolderStorage(folder)
+        storage.write(index_key(made.bundle.index), made.index)
+        storage.write(bundle_key(made.bundle.endpoint), write_bundle(made.bundle))
+    objects = {
+        f"{PREFIX}/{path.relative_to(folder)}": path.read_bytes() for path in folder.rglob("*") if path.is_file()
+    }
+    moto.add_bucket(BUCKET, objects)
+    here = Path(__file__).resolve().parent
+    in_folder = {"STILE_BUNDLES": str(folder)}
+    in_s3 = {**moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
+
+    def ours(name: str, endpoint: str, call: tuple[str, Mapping[str, Any]], environ: Mapping[str, str]) -> Function:
+        event = event_of(endpoint, *call)
+        return Function(
+            name=name, python=python, folder=artifact, handler=HANDLER, event=event, expects="result", environ=environ
+        )
+
+    def plain(name: str, handler: str, environ: Mapping[str, str]) -> Made:
+        event = event_of("api/customers", *LIST)
+        return Made(
+            function=Function(name=name, python=python, folder=here, handler=handler, event=event, environ=environ)
+        )
+
+    prescribed = ("tools/call", {"name": "customer-by-email", "arguments": {"variables": {"email": "a@b.example"}}})
+    query = ("tools/call", {"name": "github-api", "arguments": {"query": QUERY, "variables": VARIABLES}})
+    small = ("tools/call", {"name": "employee-lookup", "arguments": {"query": "{ employees { id } }"}})
+    return [
+        plain(FLOOR, "floor.handler", {}),
+        plain(HELLO, "hello.handler", {"PYTHONPATH": str(artifact)}),
+        Made(function=ours("tools/list, demo, S3", "api/customers", LIST, in_s3), cold=LIST_GATE, memory=MEMORY_GATE),
+        Made(
+            function=ours("the same, preloaded", "api/customers", LIST, {**in_s3, "STILE_PRELOAD": "api/customers"}),
+            cold=LIST_GATE,
+            memory=MEMORY_GATE,
+        ),
+        Made(function=ours("tools/list, demo, folder", "api/customers", LIST, in_folder), memory=MEMORY_GATE),
+        *(
+            Made(function=ours(f"tools/list, {count} tools, S3", f"size/t{count}", LIST, in_s3), memory=MEMORY_GATE)
+            for count in (1, 20, 200)
+        ),
+        Made(function=ours("tools/list, GitHub, 20 prescribed, S3", "github/twenty", LIST, in_s3), cold=LIST_GATE),
+        Made(
+            function=ours("prescribed call, S3", "api/customers", prescribed, in_s3),
+            cold=PRESCRIBED_GATE,
+            warm_us=PRESCRIBED_WARM_GATE_US,
+            memory=MEMORY_GATE,
+        ),
+        Made(
+            function=ours(
+                "prescribed call, 100 rules",
+                policies.RULED,
+                ("tools/call", policies.CASES["a prescribed call, 20 fields"][1]),
+                in_s3,
+            )
+        ),
+        Made(function=ours("GraphQL tool call, demo, S3", "api/customers", small, in_s3), cold=GRAPHQL_GATE),
+        Made(
+            function=ours("GraphQL tool call, GitHub, S3", "github/api", query, in_s3),
+            cold=GRAPHQL_GATE,
+            warm_us=GRAPHQL_WARM_GATE_US,
+        ),
+    ]
+
+
+def event_of(endpoint: str, method: str, params: Mapping[str, Any]) -> bytes:
+    """What API Gateway would hand over."""
+    event = policies.event_of(endpoint, method, params)
+    event["requestContext"] |= {"domainName": "id.execute-api.us-east-1.amazonaws.com", "stage": "$default"}
+    if endpoint != policies.RULED:
+        del event["headers"]["x-api-key"]
+    return json.dumps(event).encode()
+
+
+def _endpoints(work: Path, upstream: str) -> list[Compiled]:
+    made = [_demo(work, upstream), *(sized_endpoint(work, upstream, count) for count in (1, 20, 200))]
+    github = (fetch("github-named", print) / "index.graphql").read_text(encoding="utf-8")
+    made.append(_written(work, "github/api", {"index.graphql": github, "config.yaml": _config(upstream)}))
+    operations = "".join(
+        f'query Repository{number}($owner: String!, $name: String!) @mcpTool(name: "repository-{number}") '
+        "{ repository(owner: $owner, name: $name) { id name description stargazerCount owner { login } } }\n"
+        for number in range(20)
+    )
+    files = {"index.graphql": github, "operations/o.graphql": operations, "config.yaml": _config(upstream)}
+    made.append(_written(work, "github/twenty", files))
+    made.append(_written(work, policies.RULED, policies.files(upstream, ruled=True)))
+    return made
+
+
+def _demo(work: Path, upstream: str) -> Compiled:
+    folder = work / "demo" / "api" / "customers"
+    shutil.copytree(DEMO, folder)
+    config = f"upstream: {{url: {json.dumps(upstream)}}}\n"
+    (folder / "config.measured.yaml").write_text(config, encoding="utf-8")
+    return compile_endpoint(folder, stage="measured")
+
+
+def sized_endpoint(work: Path, upstream: str, count: int) -> Compiled:
+    """An endpoint with so many prescribed tools over a schema of three types."""
+    schema = "type Query { thing(id: ID!): Thing } type Thing { id: ID! name: String part: Part } type Part { id: ID! }"
+    operations = "".join(
+        f'query Thing{number}($id: ID!) @mcpTool(name: "thing-{number}", description: "Thing number {number}.") '
+        "{ thing(id: $id) { id name part { id } } }\n"
+        for number in range(count)
+    )
+    files = {"index.graphql": schema, "operations/o.graphql": operations, "config.yaml": _config(upstream)}
+    return _written(work, f"size/t{count}", files)
+
+
+def _config(upstream: str) -> str:
+    policy = "{type: Query, policyDefault: {condition: true}}"
+    return f"upstream: {{url: {json.dumps(upstream)}}}\naccess: {{anonymous: allow, policies: [{policy}]}}\n"
+
+
+def _written(work: Path, name: str, files: Mapping[str, str]) -> Compiled:
+    for file, text in files.items():
+        path = work / "written" / name / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return compile_endpoint(work / "written" / name)
