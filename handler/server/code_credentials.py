@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
 from handler.errors import CallError, CredentialUnavailable
+from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.outgoing.credentials import credential_for
 from handler.server.outgoing.told import told_headers

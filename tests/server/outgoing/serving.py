@@ -29,6 +29,7 @@ from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function
 from tests.support.identities import api_key
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given, issuer_of
+from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION
 
 SDL = "type Query { me: String } type Mutation { pay: String }"
@@ -91,7 +92,7 @@ class Container:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        http = HttpClient()
+        http = HttpClient(LOCAL)
         storage = MemoryStorage()
         self.outgoing = OutgoingServices(
             secrets=SecretStore(environ=self.secrets, clock=self.clock),
