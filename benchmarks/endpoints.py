@@ -124,12 +124,11 @@ def main() -> int:
         with served(objects, keeping) as function:
             function.call(event_for(names[0]))
             first = p99_us(function, names[0])
-            before, asked = resident_bytes(), objects.requests
+            before, asked = resident_bytes(), 1
             for name in names[1:]:
+                objects.forget_requests()  # this process would keep them all
                 function.call(event_for(name))
-                if objects.server:
-                    asked += len(objects.server.requests)
-                    objects.server.requests.clear()  # this process would keep them all
+                asked += objects.requests
             after, held = resident_bytes(), function.endpoints.count
             last = p99_us(function, names[-1])
     bundle_bytes = len(objects.bodies[bundle_key(names[0])])

@@ -49,8 +49,7 @@ def main() -> int:
                 function.call(event_for(name, "tools/call" if number % 4 else "tools/list"))
                 if number % PUBLISH_EVERY == 0:
                     publish(objects, smaller if number % (2 * PUBLISH_EVERY) else larger, names[number % ENDPOINTS])
-                    if objects.server:
-                        objects.server.requests.clear()
+                    objects.forget_requests()
                 if (number + 1) % (calls // 10) == 0:
                     gc.collect()
                     resident.append(resident_bytes())

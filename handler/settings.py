@@ -11,10 +11,10 @@ from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
 from handler.records import dataclass
 
-ORIGIN = re.compile(r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+")
+ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
 """As browsers write them: a scheme, a host and perhaps a port, and nothing behind."""
 
-PUBLIC_URL = re.compile(r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*")
+PUBLIC_URL = r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*"
 
 MIN_LOG_KEY_CHARS = 32
 
@@ -24,7 +24,7 @@ MAX_STATE_KEYS = 2
 MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
-SECRETS_PREFIX = re.compile(r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*")
+SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
@@ -106,7 +106,7 @@ def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
 def _origins(environ: Mapping[str, str]) -> frozenset[str]:
     origins = _list(environ, "STILE_ALLOWED_ORIGINS")
     for origin in origins:
-        if not ORIGIN.fullmatch(origin):
+        if not re.fullmatch(ORIGIN, origin):
             expected = "origins such as https://app.example.com, several separated by commas, or *"
             raise SettingsError("STILE_ALLOWED_ORIGINS", origin, expected=expected)
     return frozenset(origins)
@@ -114,7 +114,7 @@ def _origins(environ: Mapping[str, str]) -> frozenset[str]:
 
 def _public_url(environ: Mapping[str, str]) -> str:
     url = environ.get("STILE_PUBLIC_URL", "").strip().rstrip("/")
-    if url and not PUBLIC_URL.fullmatch(url):
+    if url and not re.fullmatch(PUBLIC_URL, url):
         expected = "a URL such as https://mcp.example.com, without a query or fragment"
         raise SettingsError("STILE_PUBLIC_URL", url, expected=expected)
     return url
@@ -129,7 +129,7 @@ def _log_key(environ: Mapping[str, str]) -> str:
 
 def _secrets_prefix(environ: Mapping[str, str]) -> str:
     prefix = environ.get("STILE_SECRETS", "").strip()
-    if prefix and not SECRETS_PREFIX.fullmatch(prefix):
+    if prefix and not re.fullmatch(SECRETS_PREFIX, prefix):
         expected = "how names of secrets begin, such as stile or prod/stile, without a slash at either end"
         raise SettingsError("STILE_SECRETS", prefix, expected=expected)
     return prefix

@@ -24,7 +24,7 @@ MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)
 MAX_ACCEPTED = 50
 """Media ranges of an ``Accept`` header that are read; browsers send eight."""
 
-QVALUE = re.compile(r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)")
+QVALUE = r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)"
 
 TEXTS = ("query", "documentId", "operationName")
 MAPS = ("variables", "extensions")
@@ -146,7 +146,7 @@ def _media_range(text: str) -> tuple[str, float]:
     """A range of an ``Accept`` header and its quality; 0 for what cannot be had, such as another charset."""
     kind, parameters = _media_type(text)
     quality = parameters.get("q", "1")
-    if not QVALUE.fullmatch(quality) or parameters.get("charset", "utf-8") not in ("utf-8", "utf8"):
+    if not re.fullmatch(QVALUE, quality) or parameters.get("charset", "utf-8") not in ("utf-8", "utf8"):
         return kind, 0.0
     return kind, float(quality)
 

@@ -20,13 +20,13 @@ MAX_BAGGAGE_MEMBERS = 64
 _VERSION_0 = 55
 """How long a ``traceparent`` of version 00 is. Later versions may be longer, behind a hyphen."""
 
-_PARENT = re.compile(r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]*)?")
+_PARENT = r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]*)?"
 _KNOWN_FLAGS = 0b11  # sampled, and a random trace id
 
-_KEY = re.compile(r"[a-z0-9][a-z0-9_\-*/]{0,255}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?")
-_STATE_VALUE = re.compile(r"[ -+\--<>-~]{1,256}")
+_KEY = r"[a-z0-9][a-z0-9_\-*/]{0,255}(?:@[a-z0-9][a-z0-9_\-*/]{0,13})?"
+_STATE_VALUE = r"[ -+\--<>-~]{1,256}"
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
-_BAGGAGE_VALUE = re.compile(r"[!#-+\--:<-\[\]-~]*")
+_BAGGAGE_VALUE = r"[!#-+\--:<-\[\]-~]*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
 
     What is malformed is left out: without a ``traceparent`` there is no trace.
     """
-    parent = _PARENT.fullmatch(_text(carrier, "traceparent", most=256))
+    parent = re.fullmatch(_PARENT, _text(carrier, "traceparent", most=256))
     if parent is None or (parent[1] == "00" and len(parent[0]) != _VERSION_0):
         return None
     trace_id, flags = parent[2], int(parent[3], 16) & _KNOWN_FLAGS
@@ -63,7 +63,7 @@ def _is_state(text: str) -> bool:
     keys = {key for key, _ in pairs}
     if len(members) > MAX_STATE_MEMBERS or len(keys) < len(pairs):
         return False
-    return all(_KEY.fullmatch(key) and _STATE_VALUE.fullmatch(value) for key, value in pairs)
+    return all(re.fullmatch(_KEY, key) and re.fullmatch(_STATE_VALUE, value) for key, value in pairs)
 
 
 def _is_baggage(text: str) -> bool:
@@ -79,7 +79,7 @@ def _is_entry(member: str) -> bool:
 
 def _is_pair(text: str) -> bool:
     key, _, value = text.partition("=")
-    return bool(_TOKEN.fullmatch(key.strip(" \t")) and _BAGGAGE_VALUE.fullmatch(value.strip(" \t")))
+    return bool(_TOKEN.fullmatch(key.strip(" \t")) and re.fullmatch(_BAGGAGE_VALUE, value.strip(" \t")))
 
 
 def _text(carrier: Mapping[str, Any], name: str, *, most: int) -> str:

@@ -21,7 +21,6 @@ from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.records import dataclass
 from handler.server.caller import Caller
-from handler.server.drift import is_drift, is_static
 from handler.server.outgoing.sending import send
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
@@ -154,6 +153,8 @@ def _parse(body: bytes) -> Any:
 
 def _error(error: Any, *, executed: bool) -> JSONObject:
     """What a model may know of an upstream error: message, path and code. Locations mean nothing to it."""
+    from handler.server.drift import is_static  # its patterns are compiled where an API has answered with errors
+
     if not isinstance(error, dict):
         return {"message": UNNAMED}
     extensions = error.get("extensions")
@@ -169,6 +170,8 @@ def _error(error: Any, *, executed: bool) -> JSONObject:
 
 def _message(error: Mapping[str, Any], code: object, *, executed: bool) -> str:
     """The words of an error. Where the API executed nothing, they may suggest names that this caller must not learn."""
+    from handler.server.drift import is_drift
+
     message = error.get("message")
     if any(isinstance(text, str) and UNLISTED.fullmatch(text) for text in (code, message)):
         return UNKNOWN_DOCUMENT

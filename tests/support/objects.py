@@ -46,6 +46,10 @@ class Objects:
         assert self.server
         return len(self.server.requests)
 
+    def forget_requests(self) -> None:
+        assert self.server
+        self.server.requests.clear()
+
     def write(self, key: str, body: bytes) -> None:
         self.bodies[key] = body
 
