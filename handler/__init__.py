@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from handler.errors import InvalidParams, McpError, ToolError
+    from handler.errors import GraphQLErrors, InvalidParams, McpError, ToolError
     from handler.tools.content import (
         Audio,
         EmbeddedResource,
@@ -34,6 +34,7 @@ __all__ = [
     "EmbeddedResource",
     "Err",
     "Field",
+    "GraphQLErrors",
     "Image",
     "InputRequired",
     "InvalidParams",
@@ -56,7 +57,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "Field": "pydantic",
-    **dict.fromkeys(("InvalidParams", "McpError", "ToolError"), "handler.errors"),
+    **dict.fromkeys(("GraphQLErrors", "InvalidParams", "McpError", "ToolError"), "handler.errors"),
     **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.tools.content"),
     **dict.fromkeys(("ToolResult", "tool_fail"), "handler.tools.content"),
     **dict.fromkeys(("Context", "assert_provider_token"), "handler.tools.context"),

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
-from handler.errors import AwsError, SettingsError
-from handler.http import HttpRequest
+from handler.errors import AwsError, HttpError, SettingsError
+from handler.http import HttpClient, HttpRequest
 from handler.records import dataclass
 
 
@@ -26,8 +27,15 @@ class Credentials:
 class CredentialSource:
     """Credentials that are never about to expire: those that do are found again five minutes before."""
 
-    def __init__(self, environ: Mapping[str, str], *, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        http: HttpClient | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._environ = environ
+        self._http = http or HttpClient()
         self._clock = clock
         self._held: Credentials | None = None
 
@@ -40,12 +48,16 @@ class CredentialSource:
         """
         held = self._held
         if held is None or (held.expires_at is not None and held.expires_at - self._clock() < _RENEWED_BEFORE_S):
-            self._held = held = find_credentials(self._environ)
+            self._held = held = find_credentials(self._environ, self._http)
         return held
 
+    def forget(self) -> None:
+        """Find them again next time, however long they are said to be good."""
+        self._held = None
 
-def find_credentials(environ: Mapping[str, str]) -> Credentials:
-    """The credentials of the environment, as Lambda sets them; else whatever boto3 finds.
+
+def find_credentials(environ: Mapping[str, str], http: HttpClient) -> Credentials:
+    """The credentials of the environment, as Lambda sets them, or of where it points to; else whatever boto3 finds.
 
     Raises:
         AwsError: there are none.
@@ -56,6 +68,8 @@ def find_credentials(environ: Mapping[str, str]) -> Credentials:
     if access_key and secret_key:
         token = environ.get("AWS_SESSION_TOKEN") or None
         return Credentials(access_key=access_key, secret_key=secret_key, session_token=token)
+    if url := environ.get(_CONTAINER_URL):
+        return _credentials_of_container(url, environ, http)
     return _credentials_of_boto3(environ.get("AWS_PROFILE"))
 
 
@@ -126,6 +140,32 @@ def region_of(environ: Mapping[str, str], *, required: bool) -> str:
 def domain_of(region: str) -> str:
     """What the hosts of services in a region end with."""
     return "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+
+
+def _credentials_of_container(url: str, environ: Mapping[str, str], http: HttpClient) -> Credentials:
+    """What the platform gives over HTTP, as to functions that start from a snapshot.
+
+    Source: AWS SDKs and Tools reference guide, "Container credential provider".
+    """
+    parts = urlsplit(url)
+    if parts.scheme != "https" and parts.hostname not in _CONTAINER_HOSTS:
+        raise AwsError(f"{_CONTAINER_URL} names a host that credentials do not come from without https")
+    token = environ.get("AWS_CONTAINER_AUTHORIZATION_TOKEN", "")
+    headers = {"authorization": token} if token else {}
+    request = HttpRequest(method="GET", url=url, headers=headers, timeout_s=2, max_bytes=65_536, repeatable=True)
+    try:
+        response = http.send(request)
+        found = json.loads(response.body)
+        return Credentials(
+            access_key=str(found["AccessKeyId"]),
+            secret_key=str(found["SecretAccessKey"]),
+            session_token=str(found["Token"]),
+            expires_at=datetime.fromisoformat(found["Expiration"]).timestamp(),
+        )
+    except HttpError as exc:
+        raise AwsError(f"no AWS credentials: {exc}") from exc
+    except (ValueError, TypeError, KeyError):  # no cause: it may quote them
+        raise AwsError("no AWS credentials: what the container was given is none") from None
 
 
 def _credentials_of_boto3(profile: str | None) -> Credentials:
@@ -201,6 +241,8 @@ ENDPOINT_NAMES: Mapping[str, str] = {"s3": "S3", "secretsmanager": "SECRETS_MANA
 """Service -> how variables of the environment name it."""
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
+_CONTAINER_URL = "AWS_CONTAINER_CREDENTIALS_FULL_URI"
+_CONTAINER_HOSTS = {"127.0.0.1", "localhost", "::1", "169.254.170.2", "169.254.170.23", "fd00:ec2::23"}
 _RENEWED_BEFORE_S = 300.0
 _WHAT_TO_SET = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the process a role"
 _UNSIGNED = {  # proxies on the way may change these; the list is botocore's

@@ -65,15 +65,16 @@ code, because its author chose it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from handler.records import dataclass
 
 
 class StileError(Exception):
     """Root of every error raised by Stile on purpose."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One mistake in an author's file. ``line`` and ``column`` count from 1; 0 means the whole file."""
 
@@ -85,6 +86,13 @@ class Problem:
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
         return f"{place}: {self.sentence}"
+
+    def __lt__(self, other: Problem) -> bool:
+        return self._place < other._place
+
+    @property
+    def _place(self) -> tuple[str, int, int, str]:
+        return self.file, self.line, self.column, self.sentence
 
 
 class CompileError(StileError):

@@ -94,6 +94,23 @@ class HttpClient:
         finally:
             watchdog.cancel()
 
+    def open(self, url: str, *, timeout_s: float) -> None:
+        """Connect to where a URL leads, for the next request there.
+
+        Raises:
+            HttpError: as ``send``.
+
+        """
+        target, exchange = _Target.of(url), Exchange(timeout_s=timeout_s)
+        connection = self._new_connection(target, guarded=False)
+        try:
+            connection.open(exchange)
+        except OSError as exc:
+            connection.close()
+            raise _error_of(exc, target.host, exchange) from exc
+        exchange.let_go()
+        self._kept.give_back((target.origin, False), connection)
+
     def close(self) -> None:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
         self._kept.clear()
@@ -131,10 +148,7 @@ class HttpClient:
                 if exchange.answer_began or not request.repeatable:
                     raise
         # A new one: the other kept ones may be as dead.
-        tls = self._require_tls_context() if target.scheme == "https" else None
-        rules = self._rules if request.guarded else None
-        connection = Connection(target.host, target.port, tls=tls, rules=rules)
-        return self._exchanged_over(connection, request, target, exchange)
+        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
     def _exchanged_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
@@ -158,6 +172,10 @@ class HttpClient:
                 self._kept.give_back((target.origin, request.guarded), connection)
             else:
                 connection.close()
+
+    def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
+        tls = self._require_tls_context() if target.scheme == "https" else None
+        return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
 
     def _require_tls_context(self) -> ssl.SSLContext:
         # Reading the certificate authorities takes milliseconds, so it waits for the first https address.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from handler.records import dataclass
 
 ANNOTATION = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")

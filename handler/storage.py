@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import os
 import re
@@ -41,6 +42,9 @@ class Storage(Protocol):
             StorageError: the storage does not answer as it should, or the key is none.
 
         """
+
+    def warm(self) -> None:
+        """Open a connection for the first read, where reads need one. Whatever goes wrong is the read's to say."""
 
     def write(self, key: str, body: bytes) -> None:
         """Replace the object, or make it, in one step: no reader ever sees half of it.
@@ -92,6 +96,9 @@ class MemoryStorage:
         _require_key(key, self.location)
         self._bodies[key] = body
 
+    def warm(self) -> None:
+        """See ``Storage``. There is nothing to open."""
+
     def remove(self, key: str) -> None:
         """Forget an object; there need not be one."""
         self._bodies.pop(key, None)
@@ -131,6 +138,9 @@ class FolderStorage:
         except OSError as exc:
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
 
+    def warm(self) -> None:
+        """See ``Storage``. There is nothing to open."""
+
     def _inside(self, path: Path) -> Path:
         """``path`` without its symbolic links, none of which may lead out of the folder."""
         try:
@@ -154,7 +164,7 @@ class S3Storage:
         self._bucket = bucket
         self._prefix = f"{prefix}/" if prefix else ""
         self._http = http
-        self._credentials = CredentialSource(environ)
+        self._credentials = CredentialSource(environ, http=http)
         self._endpoint = endpoint_of(environ, "s3")
         self._region = region_of(environ, required=self._endpoint is None)
 
@@ -204,6 +214,11 @@ class S3Storage:
         except (BotoCoreError, AwsError) as exc:
             raise StorageError(self.location, str(exc)) from exc
 
+    def warm(self) -> None:
+        """See ``Storage``."""
+        with contextlib.suppress(HttpError):
+            self._http.open(self._url(""), timeout_s=READ_TIMEOUT_S)
+
     def _url(self, key: str) -> str:
         path = quote(self._prefix + key, safe="/-_.~")
         if self._endpoint:
@@ -235,6 +250,8 @@ class S3Storage:
     def _refusal(self, response: HttpResponse, key: str) -> StorageError:
         found = _CODE.search(response.body)
         code = found[1].decode() if found else f"HTTP status {response.status}"
+        if code in _REFUSED_CREDENTIALS:
+            self._credentials.forget()  # they may be renewed earlier than they said
         if response.status == 404 and code != "NoSuchBucket":
             return ObjectNotFound(f"{self.location}/{key}")
         if response.status == 403 and not found:
@@ -249,7 +266,7 @@ class S3Storage:
             case "AccessDenied" | "AllAccessDisabled":
                 needs = f"{action} on arn:aws:s3:::{self._bucket}/{self._prefix}*"
                 return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
-            case "ExpiredToken" | "InvalidAccessKeyId" | "InvalidToken" | "SignatureDoesNotMatch":
+            case _ if code in _REFUSED_CREDENTIALS:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
                 return "the clock of this machine is wrong by more than 15 minutes"
@@ -294,6 +311,7 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
         raise StorageError(location, "the content does not match the checksum it was stored with")
 
 
+_REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _MAX_BYTES = 64 * 1024 * 1024
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from unittest import mock
@@ -16,7 +17,8 @@ from botocore.credentials import Credentials as BotocoreCredentials
 
 from handler.aws import Credentials, CredentialSource, find_credentials, sign
 from handler.errors import AwsError
-from handler.http import HttpRequest
+from handler.http import HttpClient, HttpRequest
+from tests.support.raw_http import answer, answering, running_server
 
 NOW = datetime(2026, 3, 1, 9, 30, 15, tzinfo=UTC)
 LASTING = Credentials(access_key="AKIDEXAMPLE", secret_key="wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")
@@ -159,19 +161,21 @@ def test_credentials_do_not_show_their_secrets() -> None:
 def test_credentials_of_the_environment_come_first() -> None:
     environ = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"}
 
-    assert find_credentials(environ) == Credentials(access_key="id", secret_key="secret", session_token="token")
+    assert find_credentials(environ, HttpClient()) == Credentials(
+        access_key="id", secret_key="secret", session_token="token"
+    )
 
 
 def test_an_empty_session_token_is_none() -> None:
     environ = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": ""}
 
-    assert find_credentials(environ).session_token is None
+    assert find_credentials(environ, HttpClient()).session_token is None
 
 
 def test_credentials_of_the_environment_need_no_boto3() -> None:
     code = (
         "import sys; from handler.aws import find_credentials\n"
-        "find_credentials({'AWS_ACCESS_KEY_ID': 'a', 'AWS_SECRET_ACCESS_KEY': 'b'})\n"
+        "find_credentials({'AWS_ACCESS_KEY_ID': 'a', 'AWS_SECRET_ACCESS_KEY': 'b'}, None)\n"
         "print(sorted({'boto3', 'botocore'} & set(sys.modules)))"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -197,8 +201,8 @@ def test_boto3_finds_what_the_environment_lacks(no_aws: Path) -> None:
         "aws_access_key_id = other\naws_secret_access_key = s\naws_session_token = t\n"
     )
 
-    assert find_credentials({}) == Credentials(access_key="filed", secret_key="s")
-    assert find_credentials({"AWS_PROFILE": "other"}) == Credentials(
+    assert find_credentials({}, HttpClient()) == Credentials(access_key="filed", secret_key="s")
+    assert find_credentials({"AWS_PROFILE": "other"}, HttpClient()) == Credentials(
         access_key="other", secret_key="s", session_token="t"
     )
 
@@ -206,13 +210,13 @@ def test_boto3_finds_what_the_environment_lacks(no_aws: Path) -> None:
 @pytest.mark.usefixtures("no_aws")
 def test_no_credentials_anywhere_says_what_to_set() -> None:
     with pytest.raises(AwsError, match="no AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"):
-        find_credentials({"AWS_ACCESS_KEY_ID": "alone"})
+        find_credentials({"AWS_ACCESS_KEY_ID": "alone"}, HttpClient())
 
 
 @pytest.mark.usefixtures("no_aws")
 def test_an_unknown_profile_is_named() -> None:
     with pytest.raises(AwsError, match="nobody"):
-        find_credentials({"AWS_PROFILE": "nobody"})
+        find_credentials({"AWS_PROFILE": "nobody"}, HttpClient())
 
 
 def test_credentials_are_found_again_five_minutes_before_they_expire(no_aws: Path, tmp_path: Path) -> None:
@@ -238,3 +242,79 @@ def test_credentials_are_found_again_five_minutes_before_they_expire(no_aws: Pat
     passed_s = 56 * 60
 
     assert source.current().access_key != first.access_key
+
+
+@pytest.fixture
+def http() -> Iterator[HttpClient]:
+    client = HttpClient()
+    yield client
+    client.close()
+
+
+GIVEN = {
+    "AccessKeyId": "container",
+    "SecretAccessKey": "s",
+    "Token": "t",
+    "Expiration": "2100-01-01T00:00:00Z",
+}
+
+
+def from_container(http: HttpClient, *answers: bytes) -> tuple[Credentials, list[bytes]]:
+    """What a container's endpoint gives, and what it was asked."""
+    with running_server(answering(*answers)) as server:
+        environ = {
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": f"{server.url}2021-04-23/credentials",
+            "AWS_CONTAINER_AUTHORIZATION_TOKEN": "of-the-container",
+        }
+        return find_credentials(environ, http), server.requests
+
+
+def test_credentials_come_from_the_container_as_after_a_snapshot(http: HttpClient) -> None:
+    found, requests = from_container(http, answer(json.dumps(GIVEN).encode()))
+
+    assert found == Credentials(
+        access_key="container",
+        secret_key="s",
+        session_token="t",
+        expires_at=datetime(2100, 1, 1, tzinfo=UTC).timestamp(),
+    )
+    assert requests[0].startswith(b"GET /2021-04-23/credentials HTTP/1.1")
+    assert b"authorization: of-the-container" in requests[0].lower()
+
+
+@pytest.mark.parametrize("body", [b"", b"nonsense", b"[]", b"{}", json.dumps({**GIVEN, "Expiration": "soon"}).encode()])
+def test_container_that_gives_no_credentials_is_told_without_what_it_gave(http: HttpClient, body: bytes) -> None:
+    with pytest.raises(AwsError, match="what the container was given is none") as caught:
+        from_container(http, answer(body))
+
+    assert caught.value.__cause__ is None
+
+
+def test_container_that_does_not_answer_is_named(http: HttpClient) -> None:
+    environ = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://127.0.0.1:1/"}
+    with pytest.raises(AwsError, match=r"no AWS credentials: 127\.0\.0\.1: connection refused"):
+        find_credentials(environ, http)
+
+
+def test_container_at_another_host_has_to_have_https(http: HttpClient) -> None:
+    environ = {"AWS_CONTAINER_CREDENTIALS_FULL_URI": "http://credentials.invalid/"}
+    with pytest.raises(AwsError, match="without https"):
+        find_credentials(environ, http)
+
+
+def test_credentials_of_a_container_are_renewed_before_they_end_and_when_they_are_forgotten(http: HttpClient) -> None:
+    now = 1_000_000.0
+    end = datetime.fromtimestamp(now + 600, UTC).isoformat()
+    body = json.dumps({**GIVEN, "Expiration": end}).encode()
+    with running_server(answering(answer(body))) as server:
+        source = CredentialSource({"AWS_CONTAINER_CREDENTIALS_FULL_URI": server.url}, http=http, clock=lambda: now)
+        source.current()
+        source.current()
+        assert len(server.requests) == 1
+        now += 301
+        source.current()
+        assert len(server.requests) == 2
+        now -= 301
+        source.forget()
+        source.current()
+        assert len(server.requests) == 3

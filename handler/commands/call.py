@@ -15,7 +15,7 @@ from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_http, local_services, stored
 from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
+from handler.errors import AccessError, CredentialRequired, CredentialUnavailable, McpError, ToolNotFound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
@@ -154,7 +154,13 @@ def _capabilities(tool: Tool | None) -> JSONObject:
 
 def _call_of(caller: Caller, params: JSONObject) -> Call:
     request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
-    return Call(request=request, caller=caller, note=lambda **_: None)
+    return Call(request=request, caller=caller, note=_tell_author)
+
+
+def _tell_author(**facts: Any) -> None:
+    """What the log would say beside the answer: why there is no credential for the API, no caller is told."""
+    if str(facts.get("reason")).startswith(CredentialUnavailable.__name__):
+        complain(facts["reason"])
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:

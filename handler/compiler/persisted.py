@@ -47,13 +47,13 @@ NO_DEMANDS = Demands()
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
-    """What the endpoint's own GraphQL takes. Where it is off, no document is kept."""
+    """What the endpoint's own GraphQL takes, and the documents that it keeps."""
     named = {operation.name: operation for operation in operations.valid}
     prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
     demands = _demands_of(prescribed)
     same = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
     documents = []
-    for document in operations.documents if mode != "off" else ():
+    for document in operations.documents:
         found = [named[name] for name in document.operations if name in named]
         found += [document.anonymous] if document.anonymous else []
         kept = [operation for operation in found if not _is_introspection(operation, problems)]

@@ -23,9 +23,16 @@ class Pseudonyms:
     """
 
     def __init__(self, *, key: str = "", plain: bool = False) -> None:
-        self._key = key.encode() or secrets.token_bytes(32)
+        self._key = key.encode()
+        self._made_up = not key
+        self.renew()
         self._prefix = "hmac" if key else "local-hmac"
         self._plain = plain
+
+    def renew(self) -> None:
+        """Make up another key, if the one there is was: processes made of one snapshot must not share it."""
+        if self._made_up:
+            self._key = secrets.token_bytes(32)
 
     def of(self, principal: Principal) -> str:
         """``hmac:…`` or ``local-hmac:…``, or issuer and subject; of others the key's name, or what they are."""

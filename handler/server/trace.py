@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from handler.records import dataclass
 
 MAX_STATE_CHARS = 512
 MAX_STATE_MEMBERS = 32

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Context, Toolkit
-from handler.errors import GraphQLErrors
+from handler import Context, GraphQLErrors, Toolkit
 
 kit = Toolkit()
 

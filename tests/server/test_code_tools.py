@@ -496,3 +496,15 @@ def counted(function: Function, *, accept: str, **meta: Any) -> Answer:
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     routing = {"mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "count"}
     return function.post(message, headers={**routing, "accept": accept})
+
+
+def test_operation_runs_where_the_endpoint_serves_no_graphql(tmp_path: Path, upstream: Upstream) -> None:
+    code = f'code: [{{use: "{TOOLS}", condition: true}}]\n'
+    written = files(upstream.url, mode="off")
+    written["config.yaml"] += code
+    environ = {"STILE_CODE_MODULES": ",".join(MODULES)}
+    with serving(compiled(tmp_path, written, **environ)) as function:
+        answer = called(function, "run_operation", {"name": "CustomerByEmail", "variables": {"email": EMAIL}})
+        assert answer.result["structuredContent"]["data"]["customer"]["name"] == "Elif Núñez"
+        document = sha256(FILES["operations/customer.graphql"].encode()).hexdigest()
+        assert function.graphql({"documentId": f"sha256:{document}"}).status == 404

@@ -36,6 +36,7 @@ class ReadOnly:
     def __init__(self, inner: Storage) -> None:
         self.location = inner.location
         self.read: Callable[..., StoredObject | None] = inner.read
+        self.warm: Callable[[], None] = inner.warm
 
     def write(self, key: str, body: bytes) -> None:
         """The writer did."""

@@ -67,6 +67,7 @@ def test_what_authors_import_is_this() -> None:
         "EmbeddedResource",
         "Err",
         "Field",
+        "GraphQLErrors",
         "Image",
         "InputRequired",
         "InvalidParams",

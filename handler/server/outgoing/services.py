@@ -35,4 +35,4 @@ def outgoing_services(
     secrets = SecretStore(
         aws=AwsJson(http, environ), prefix=settings.secrets_prefix, environ=settings.secrets, stand_ins=stand_ins
     )
-    return OutgoingServices(secrets=secrets, aws=CredentialSource(environ))
+    return OutgoingServices(secrets=secrets, aws=CredentialSource(environ, http=http))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -130,7 +130,9 @@ class Container:
             )
 
         answers: list[JSONObject | CallError] = []
-        for each in asyncio.run(ask_all()):
+        with closing(self.services.http):  # it stays usable
+            found = asyncio.run(ask_all())
+        for each in found:
             if isinstance(each, BaseException) and not isinstance(each, CallError):
                 raise each
             answers.append(each)

@@ -1,0 +1,79 @@
+"""The Lambda function, made of its settings."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from aws_lambda_powertools import Logger
+from mangum import Mangum
+
+from handler.errors import BundleError, EndpointNotFound, StorageError
+from handler.http import HttpClient
+from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server.endpoints import Endpoints, Keeping
+from handler.server.outgoing.services import outgoing_services
+from handler.server.pseudonyms import Pseudonyms
+from handler.server.request_state import RequestStates
+from handler.server.services import Services
+from handler.server.snapshots import renew_after_restore
+from handler.server.tokens import TokenVerifier
+from handler.settings import Settings
+from handler.storage import Storage
+
+
+def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
+    """The Lambda handler for these settings, with the preloaded endpoints in memory."""
+    logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
+    if settings.addresses.local:
+        logger.warning(
+            "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
+        )
+    endpoints = Endpoints(
+        storage,
+        keeping=Keeping(
+            refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
+        ),
+        on_trouble=partial(_log_trouble, logger),
+    )
+    for name in settings.preload:
+        _preload(endpoints, name, logger)
+    services = Services(
+        endpoints=endpoints,
+        http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets),
+        allowed_origins=settings.allowed_origins,
+        public_url=settings.public_url,
+        states=RequestStates(settings.state_keys),
+        code_modules=settings.code_modules,
+        outgoing=outgoing_services(settings, environ, http),
+        pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
+    )
+    renew_after_restore(services, environ)
+    # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
+    asyncio.set_event_loop(asyncio.new_event_loop())
+    app = create_app(services, write_line=partial(_write_line, logger))
+    return Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
+
+
+def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
+    """A container that cannot load one endpoint still serves the others; the next request for it tries again."""
+    try:
+        endpoints.load(name)
+    except EndpointNotFound:
+        logger.warning("preload: no such endpoint", endpoint=name)
+    except (StorageError, BundleError):
+        pass  # on_trouble has logged it
+
+
+def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
+    logger.error("endpoint not loaded", endpoint=name, reason=str(trouble))
+
+
+def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+    if failure is not None:
+        logger.error("request", **facts, exc_info=failure)
+    else:
+        logger.info("request", **facts)

@@ -1,0 +1,108 @@
+"""What a process that starts from a snapshot renews: the hooks are AWS's own, which the runtime runs."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+import snapshot_restore_py
+
+from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.compiler.compile import Compiled
+from handler.http import HttpClient
+from handler.server.endpoints import Endpoints
+from handler.server.principal import Principal
+from handler.server.pseudonyms import Pseudonyms
+from handler.server.services import Services
+from handler.server.snapshots import renew_after_restore
+from handler.server.tokens import TokenVerifier
+from tests.support.objects import Objects, refusal, running_objects
+
+NAME = "api/customers"
+HOOKED = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"}
+SOMEBODY = Principal(kind="token", name="", claims={"iss": "https://idp.example", "sub": "1"})
+
+
+@pytest.fixture(autouse=True)
+def no_other_hooks() -> Iterator[None]:
+    hooks = snapshot_restore_py.get_after_restore()
+    kept = list(hooks)
+    hooks.clear()
+    yield
+    hooks[:] = kept
+
+
+@pytest.fixture
+def objects(demo: Compiled) -> Iterator[Objects]:
+    with running_objects() as running:
+        running.write(index_key(demo.bundle.index), demo.index)
+        running.write(bundle_key(NAME), write_bundle(demo.bundle))
+        yield running
+
+
+def services_of(objects: Objects) -> tuple[Services, list[str]]:
+    troubles: list[str] = []
+    http = HttpClient()
+    endpoints = Endpoints(objects.storage(http), on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
+    return Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={})), troubles
+
+
+def restore() -> None:
+    """What the runtime does in each process that it makes of a snapshot."""
+    for hook, args, kwargs in snapshot_restore_py.get_after_restore():
+        hook(*args, **kwargs)
+
+
+async def _find(services: Services) -> int:
+    endpoint = await services.endpoints.find(NAME)
+    await services.endpoints.settle()
+    return len(endpoint.bundle.tools)
+
+
+def test_storage_is_asked_over_a_connection_of_its_own_before_anything_is_answered(
+    objects: Objects, demo: Compiled
+) -> None:
+    services, _ = services_of(objects)
+    renew_after_restore(services, HOOKED)
+    services.endpoints.load(NAME)
+    objects.write(bundle_key(NAME), write_bundle(dataclasses.replace(demo.bundle, tools=demo.bundle.tools[:1])))
+    restore()
+    assert services.endpoints.oldest_check_s is None
+    found = asyncio.run(_find(services))
+
+    assert objects.server
+    assert (found, objects.requests, objects.server.accepted) == (1, 2, 2)
+    services.http.close()
+
+
+def test_what_was_in_the_snapshot_serves_while_storage_fails(objects: Objects, demo: Compiled) -> None:
+    services, troubles = services_of(objects)
+    renew_after_restore(services, HOOKED)
+    services.endpoints.load(NAME)
+    objects.fault = lambda peer, _: peer.send(refusal("503 Slow Down", "SlowDown"))
+    restore()
+
+    assert asyncio.run(_find(services)) == len(demo.bundle.tools)
+    assert len(troubles) == 1
+    services.http.close()
+
+
+def test_processes_of_one_snapshot_share_no_made_up_key_and_a_given_one(objects: Objects) -> None:
+    services, _ = services_of(objects)
+    given = Pseudonyms(key="k" * 32)
+    renew_after_restore(services, HOOKED)
+    before = services.pseudonyms.of(SOMEBODY), given.of(SOMEBODY)
+    restore()
+    given.renew()
+
+    assert services.pseudonyms.of(SOMEBODY) != before[0]
+    assert given.of(SOMEBODY) == before[1]
+
+
+def test_without_snapshots_there_are_no_hooks(objects: Objects) -> None:
+    services, _ = services_of(objects)
+    renew_after_restore(services, {})
+
+    assert list(snapshot_restore_py.get_after_restore()) == []
