@@ -106,8 +106,8 @@ def test_origins_that_the_owner_names_may_call(monkeypatch: pytest.MonkeyPatch, 
 
 @pytest.fixture
 def api() -> Iterator[RawServer]:
-    """An API on loopback."""
-    with running_server(answering(answer(b'{"data": {"a": 1}}'))) as running:
+    """An API on loopback, which keeps no connection: nobody closes those of a function."""
+    with running_server(answering(answer(b'{"data": {"a": 1}}', connection="close"))) as running:
         yield running
 
 
