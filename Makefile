@@ -24,7 +24,7 @@ HOST_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
 .PHONY: help
 help:  ## This list
 	@echo "make TARGET, where TARGET is one of"
-	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 14
+	@sed -nE 's/^([a-z-]+):.*## (.*)/  \1\t\2/p' Makefile | expand -t 22
 
 .PHONY: setup
 setup: $(VENV)/.stamp  ## .venv with everything for development, and the `stile` command in .venv/bin
@@ -53,6 +53,10 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write
+
+.PHONY: fuzz
+fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
+	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write
 
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
@@ -108,13 +112,21 @@ conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP 
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/conformance $(ARGS)
 
 .PHONY: issuers
-issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens of a real OpenID provider; needs npm
+issuers: $(VENV)/.stamp .stile/node-issuers/.stamp  ## Tokens and sign-in of a real OpenID provider; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/issuers $(ARGS)
 
 .PHONY: audit
 audit: $(VENV)/.stamp .stile/node-audit/.stamp  ## GraphQL over HTTP's public audit of both GraphQL routes; needs npm
 	STILE_REQUIRE="node,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest --quiet tests/audit $(ARGS)
 	$(VENV)/bin/python -m tests.audit
+
+.PHONY: postgraphile
+postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## The example over PostgreSQL with row-level security; needs npm and PostgreSQL
+	$(VENV)/bin/python -m examples.postgraphile $(ARGS)
+
+.PHONY: test-postgraphile
+test-postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## Its README, done, and what its callers can do; needs npm and PostgreSQL
+	STILE_REQUIRE="node,postgres,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/postgraphile $(ARGS)
 
 .PHONY: familiar
 familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastMCP's and the official SDK's, function by function
@@ -200,6 +212,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/mcp1.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/mcp1.txt
+	@touch $@
+
+.stile/node-postgraphile/.stamp: examples/postgraphile/package.json examples/postgraphile/package-lock.json
+	@command -v npm >/dev/null || { echo "\`make postgraphile\` installs PostGraphile with npm, which is missing." >&2; exit 1; }
+	@mkdir -p $(@D) && cp $^ $(@D)
+	@npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error
 	@touch $@
 
 .stile/node-issuers/.stamp: tests/issuers/package.json tests/issuers/package-lock.json

@@ -37,7 +37,12 @@ def main() -> int:
     parser.add_argument("--warm", type=int, default=0)
     given = parser.parse_args()
     request = json.loads(given.request.read_text(encoding="utf-8"))
-    os.environ.update(STILE_BUNDLES=given.bundles, POWERTOOLS_LOG_LEVEL="CRITICAL", AWS_LAMBDA_FUNCTION_NAME="stile")
+    os.environ.update(
+        STILE_BUNDLES=given.bundles,
+        STILE_ALLOW_LOCAL_UPSTREAMS="true",
+        POWERTOOLS_LOG_LEVEL="CRITICAL",
+        AWS_LAMBDA_FUNCTION_NAME="stile",
+    )
     event = _event(request["path"], request["message"])
 
     from handler.lambda_function import handler

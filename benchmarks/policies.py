@@ -161,7 +161,12 @@ def main() -> int:
     calls = parser.parse_args().calls
     with tempfile.TemporaryDirectory() as folder, answering_upstream() as url:
         bundles = publish(url, Path(folder))
-        os.environ.update(STILE_BUNDLES=str(bundles), POWERTOOLS_LOG_LEVEL="CRITICAL", AWS_LAMBDA_FUNCTION_NAME="stile")
+        os.environ.update(
+            STILE_BUNDLES=str(bundles),
+            STILE_ALLOW_LOCAL_UPSTREAMS="true",
+            POWERTOOLS_LOG_LEVEL="CRITICAL",
+            AWS_LAMBDA_FUNCTION_NAME="stile",
+        )
         from handler.lambda_function import handler
 
         same, others = (compare(handler, calls=calls, others=others) for others in (False, True))

@@ -12,8 +12,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
@@ -91,7 +92,14 @@ def started(*arguments: str) -> Iterator[Process]:
         "PYTHONPATH": os.pathsep.join([str(ROOT), str(CODE), *filter(None, [os.environ.get("PYTHONPATH")])]),
         "STILE_CODE_MODULES": ",".join(["customer_tools", *filter(None, [os.environ.get("STILE_CODE_MODULES")])]),
     }
-    process = subprocess.Popen([sys.executable, *arguments], env={**os.environ, **environ})
+    with running([sys.executable, *arguments], env={**os.environ, **environ}) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(command: Sequence[str], **options: Any) -> Iterator[Process]:
+    """A process that ends with this block. ``options`` are those of ``subprocess.Popen``."""
+    process = subprocess.Popen(command, **options)
     try:
         yield process
     finally:

@@ -47,6 +47,7 @@ class AwsJson:
             body=to_json_bytes(arguments),
             timeout_s=TIMEOUT_S,
             max_bytes=MAX_BYTES,
+            guarded=False,
             repeatable=True,  # all that is asked so are reads
         )
         try:

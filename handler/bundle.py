@@ -301,12 +301,29 @@ class Issuer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """How clients that have to register sign in where they cannot: as the one client that the provider knows."""
+
+    issuer: str  # whose tokens it leads to: one of the identity's
+    authorize_url: str
+    token_url: str
+    client_id: str
+    client_secret: str  # a reference to it; empty: the provider knows the client as a public one
+    redirect_uris: tuple[str, ...]  # where answers may go; on loopback without a port: at any port
+    client_metadata_documents: tuple[str, ...]  # URLs that are taken for client ids; none of them is fetched
+    scope_prefix: str  # what the provider has before the names of an API's scopes
+    extra_scopes: tuple[str, ...]  # asked for beside those that a client wants, by the provider's names
+    resource: str  # drop | keep: whether the provider is told which API the token is for
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
     """How callers say who they are."""
 
     issuers: tuple[Issuer, ...]
     api_keys: tuple[ApiKey, ...]
     trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are taken
+    bridge: Bridge | None = None
 
     @property
     def exists(self) -> bool:

@@ -16,6 +16,7 @@ from handler.bundle import (
     Access,
     ApiKey,
     Binding,
+    Bridge,
     Bundle,
     CatalogTool,
     CodeKit,
@@ -341,6 +342,22 @@ def _identity(raw: JSONObject) -> Identity:
         issuers=each(raw, "issuers", _issuer),
         api_keys=each(raw, "api_keys", _api_key),
         trusted_apis=each(raw, "trusted_apis", read_text),
+        bridge=None if raw.get("bridge") is None else inside("bridge", _bridge, require(raw, "bridge", dict)),
+    )
+
+
+def _bridge(raw: JSONObject) -> Bridge:
+    return Bridge(
+        issuer=require(raw, "issuer", str),
+        authorize_url=require(raw, "authorize_url", str),
+        token_url=require(raw, "token_url", str),
+        client_id=require(raw, "client_id", str),
+        client_secret=require(raw, "client_secret", str),
+        redirect_uris=each(raw, "redirect_uris", read_text),
+        client_metadata_documents=each(raw, "client_metadata_documents", read_text),
+        scope_prefix=require(raw, "scope_prefix", str),
+        extra_scopes=each(raw, "extra_scopes", read_text),
+        resource=require(raw, "resource", str),
     )
 
 

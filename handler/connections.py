@@ -8,12 +8,18 @@ import ssl
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import IO, Any
+
+from handler.addresses import AddressRules
 
 MAX_HOSTS = 32
 MAX_KEPT = 16
 """Idle connections kept for one host."""
+
+
+class ForbiddenAddress(OSError):
+    """An address that a request may not go to; the text says what kind it is of, and not which it is."""
 
 
 class Exchange:
@@ -84,16 +90,17 @@ class _Head:
 
 
 class Connection(http.client.HTTPConnection):
-    """A connection to one host, over TLS if there is a context for it."""
+    """A connection to one host, over TLS if there is a context for it. Without ``rules`` it may go to any address."""
 
     response_class = Response
 
-    def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
         self.default_port = 443 if tls else 80  # which the host header leaves out
         super().__init__(host.rstrip("."), port)
         self.idle_since = 0.0
         self._resolved = host
         self._tls = tls
+        self._rules = rules
 
     @property
     def is_dead(self) -> bool:
@@ -127,9 +134,10 @@ class Connection(http.client.HTTPConnection):
         The resolver cannot be interrupted: while it hangs so does the thread, until the resolver's own limit.
         """
         failure = OSError("the name has no address")
-        for family, kind, protocol, _, address in socket.getaddrinfo(
-            self._resolved, self.port, type=socket.SOCK_STREAM
-        ):
+        # What is judged is what is connected to: the name is not resolved a second time.
+        found = socket.getaddrinfo(self._resolved, self.port, type=socket.SOCK_STREAM)
+        self._require_allowed([str(address[0]) for *_, address in found])
+        for family, kind, protocol, _, address in found:
             sock = socket.socket(family, kind, protocol)
             try:
                 exchange.take(sock)
@@ -141,6 +149,13 @@ class Connection(http.client.HTTPConnection):
             else:
                 return sock
         raise failure
+
+    def _require_allowed(self, addresses: Sequence[str]) -> None:
+        """Refuse a name with an address that requests may not go to, whatever else it resolves to."""
+        rules = self._rules
+        if rules is not None:
+            for fault in filter(None, (rules.address_fault(address, self.port) for address in addresses)):
+                raise ForbiddenAddress(fault)
 
     def _encrypted(self, sock: socket.socket, tls: ssl.SSLContext, exchange: Exchange) -> ssl.SSLSocket:
         # The handshake comes after, because wrapping takes the descriptor away from the plain socket.

@@ -15,12 +15,15 @@
       HttpError                 an HTTP exchange that gave no response to read
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
+          AddressRefused        a place that no author may have requests sent to
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      anonymous, where a credential is asked for
         CredentialRefused       a credential that is unknown or expired
         CredentialMalformed     a request whose credential cannot be read
+        KeysUnavailable         a credential that nobody can judge at the moment
         InsufficientScope       a credential whose scopes do not reach
+      OAuthRefused              a request to the bridge that OAuth has an error for
       EndpointNotFound          no endpoint of that folder/name is published
       NotFound                  nothing of that name for this caller, whether or not it exists
         ToolNotFound            no tool
@@ -39,6 +42,7 @@
         ClaimMissing            the caller's claims lack what the API is told of them
         HeaderRefused           a header of the caller's that cannot be forwarded
         UpstreamError           the GraphQL API gave no usable answer
+          UpstreamForbidden     its address is one that no author may have requests sent to
           UpstreamResting       it is not asked for a while, because it did not answer
           CredentialUnavailable nothing was sent, as the credential for it could not be got
         DeadlinePassed          there was no time left
@@ -188,6 +192,10 @@ class HttpUnreachable(HttpError):
     """No connection could be made, or it broke before the answer was whole."""
 
 
+class AddressRefused(HttpUnreachable):
+    """The rules of addresses do not let the request go there. ``reason`` says why, with no address in it."""
+
+
 class HttpTooLarge(HttpError):
     """The answer, decoded, is larger than the caller allowed."""
 
@@ -227,6 +235,13 @@ class CredentialMalformed(AccessError):
         super().__init__(f"expected one credential, as {forms}", reason="malformed")
 
 
+class KeysUnavailable(AccessError):
+    """A token whose issuer does not give its keys. It may be good, so its holder has no reason to sign in again."""
+
+    def __init__(self) -> None:
+        super().__init__("the credential cannot be judged at the moment", reason="key_set")
+
+
 class InsufficientScope(AccessError):
     """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
 
@@ -238,6 +253,15 @@ class InsufficientScope(AccessError):
         super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
         self.tool = tool
         self.scopes = tuple(scopes)
+
+
+class OAuthRefused(StileError):
+    """A request to the bridge that is refused. ``code`` is OAuth's word, ``description`` a sentence in ASCII."""
+
+    def __init__(self, code: str, description: str) -> None:
+        super().__init__(f"{code}: {description}")
+        self.code = code
+        self.description = description
 
 
 class EndpointNotFound(StileError):
@@ -430,6 +454,19 @@ class HeaderRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class UpstreamForbidden(UpstreamError):
+    """Requests may not go where the endpoint says its API is. ``reason`` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("The API is at an address that is not allowed. Whoever maintains this tool has to change it.")
+        self.reason = reason
+
+    @property
+    def log_reason(self) -> str:
+        """With the kind of address."""
+        return f"{type(self).__name__}: {self.reason}"
 
 
 class DeadlinePassed(CallError):

@@ -19,8 +19,9 @@ from dataclasses import field
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from handler.connections import Connection, Exchange, KeptConnections
-from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.addresses import STRICT, AddressRules
+from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections
+from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http_body import BodyTooLarge, OtherEncoding, read_body
 from handler.records import dataclass
 
@@ -36,6 +37,7 @@ class HttpRequest:
     timeout_s: float  # of the whole exchange, from resolving the name to the last byte
     max_bytes: int  # of the answer's body, decoded
     repeatable: bool = False  # may go out once more if a kept connection closed before the answer began
+    guarded: bool = True  # the rules of addresses hold; False: the address is the platform's, and no author's
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +53,12 @@ class HttpClient:
     """Sends requests over kept connections. One client serves many threads and event loops.
 
     Redirects and the environment's proxies play no part. A connection idle for longer than ``max_idle_s`` is not used
-    again: its other end may have closed it while Lambda was frozen.
+    again: its other end may have closed it while Lambda was frozen. Guarded requests go only where ``rules`` let them,
+    over connections that no other request has made.
     """
 
-    def __init__(self, *, max_idle_s: float = 30.0) -> None:
+    def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
+        self._rules = rules
         self._kept = KeptConnections(max_idle_s=max_idle_s)
         self._tls_lock = threading.Lock()
         self._tls_context: ssl.SSLContext | None = None
@@ -64,6 +68,7 @@ class HttpClient:
 
         Raises:
             HttpTimeout: no complete answer within ``timeout_s``.
+            AddressRefused: the rules do not let the request go there.
             HttpUnreachable: no connection, a broken one, or an answer that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
 
@@ -97,14 +102,14 @@ class HttpClient:
 
         """
         target, exchange = _Target.of(url), Exchange(timeout_s=timeout_s)
-        connection = self._new_connection(target)
+        connection = self._new_connection(target, guarded=False)
         try:
             connection.open(exchange)
         except OSError as exc:
             connection.close()
             raise _error_of(exc, target.host, exchange) from exc
         exchange.let_go()
-        self._kept.give_back(target.origin, connection)
+        self._kept.give_back((target.origin, False), connection)
 
     def close(self) -> None:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
@@ -112,6 +117,9 @@ class HttpClient:
 
     def _send(self, request: HttpRequest, exchange: Exchange) -> HttpResponse:
         target = _Target.of(request.url)
+        fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
+        if fault:
+            raise AddressRefused(target.host, fault)
         try:
             response = self._exchanged(request, target, exchange)
             # Where the length is unknown, the end of the body may be our own shutdown. And on a busy machine the
@@ -132,7 +140,7 @@ class HttpClient:
 
     def _exchanged(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
         """Send the request, once more over a new connection if it may and the kept one turns out to be closed."""
-        kept = self._kept.take(target.origin)
+        kept = self._kept.take((target.origin, request.guarded))
         if kept is not None:
             try:
                 return self._exchanged_over(kept, request, target, exchange)
@@ -140,7 +148,7 @@ class HttpClient:
                 if exchange.answer_began or not request.repeatable:
                     raise
         # A new one: the other kept ones may be as dead.
-        return self._exchanged_over(self._new_connection(target), request, target, exchange)
+        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
     def _exchanged_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
@@ -161,13 +169,13 @@ class HttpClient:
         finally:
             # The watchdog must lose the connection before anybody else can have it; if it bit, nobody may.
             if exchange.let_go() and whole:
-                self._kept.give_back(target.origin, connection)
+                self._kept.give_back((target.origin, request.guarded), connection)
             else:
                 connection.close()
 
-    def _new_connection(self, target: _Target) -> Connection:
+    def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
         tls = self._require_tls_context() if target.scheme == "https" else None
-        return Connection(target.host, target.port, tls=tls)
+        return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
 
     def _require_tls_context(self) -> ssl.SSLContext:
         # Reading the certificate authorities takes milliseconds, so it waits for the first https address.
@@ -197,7 +205,7 @@ class _Target(NamedTuple):
             host, port = parts.hostname or "", parts.port
         except ValueError:
             raise HttpUnreachable("(no host)", "malformed URL") from None
-        if parts.scheme not in ("http", "https") or not host or _NEVER_IN_A_URL.search(url):
+        if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or _NEVER_IN_A_URL.search(url):
             raise HttpUnreachable(host or "(no host)", "malformed URL")
         path = parts.path or "/"
         port = port if port is not None else _PORTS[parts.scheme]
@@ -230,6 +238,8 @@ def _is_unnameable(host: str) -> bool:
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     if exchange.aborted or isinstance(failure, TimeoutError):
         return HttpTimeout(host, timeout_s=exchange.timeout_s)
+    if isinstance(failure, ForbiddenAddress):
+        return AddressRefused(host, str(failure))
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
     return HttpUnreachable(host, next(reasons, "the answer is not HTTP"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from handler.bundle_json import bundle_key
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def _start(environ: Mapping[str, str]) -> Mangum:
     settings = read_settings(environ)
-    http = HttpClient()
+    http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     stored = open_storage(settings.bundles, http=http, environ=environ)
     storage = ReadAhead(stored, map(bundle_key, settings.preload))
     # The framework's imports take longer than all else, and storage answers meanwhile.

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from handler.addresses import STRICT, AddressRules, is_host_pattern
 from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
 from handler.records import dataclass
@@ -42,6 +43,7 @@ class Settings:
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
     state_keys: tuple[str, ...] = field(default=(), repr=False)  # STILE_STATE_KEY: one, or the new and the old
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
+    addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: what authors may name
     secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
 
@@ -67,6 +69,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         log_subject=_choice(environ, "STILE_LOG_SUBJECT", LOG_SUBJECTS),
         state_keys=_state_keys(environ),
         code_modules=read_code_modules(environ),
+        addresses=_addresses(environ),
         secrets_prefix=_secrets_prefix(environ),
         secrets=read_secrets(environ),
     )
@@ -146,6 +149,18 @@ def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
         expected = f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
         raise SettingsError("STILE_STATE_KEY", "…", expected=expected)  # it is a secret
     return keys
+
+
+def _addresses(environ: Mapping[str, str]) -> AddressRules:
+    hosts = _list(environ, "STILE_UPSTREAM_HOSTS")
+    for host in hosts:
+        if not is_host_pattern(host):
+            expected = "names of hosts such as api.example.com or *.example.com, several separated by commas"
+            raise SettingsError("STILE_UPSTREAM_HOSTS", host, expected=expected)
+    return AddressRules(
+        local=_choice(environ, "STILE_ALLOW_LOCAL_UPSTREAMS", ("false", "true")) == "true",
+        hosts=hosts,
+    )
 
 
 def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:

@@ -179,6 +179,7 @@ class S3Storage:
             timeout_s=timeout_s,
             max_bytes=_MAX_BYTES,
             repeatable=True,
+            guarded=False,
         )
         try:
             response = self._http.send(self._signed(request))

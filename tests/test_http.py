@@ -25,6 +25,7 @@ from cryptography.x509.oid import NameOID
 
 from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http import HttpClient, HttpRequest, HttpResponse
+from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, answer, answering, running_server
 
 CLOSED_EARLY = "connection closed before the answer was complete"
@@ -32,7 +33,7 @@ CLOSED_EARLY = "connection closed before the answer was complete"
 
 @pytest.fixture
 def client() -> Iterator[HttpClient]:
-    client = HttpClient()
+    client = HttpClient(LOCAL)
     yield client
     client.close()
 
@@ -191,7 +192,7 @@ class TestConnections:
             assert server.accepted == 2
 
     def test_a_connection_idle_for_too_long_is_not_used_again(self) -> None:
-        client = HttpClient(max_idle_s=0)
+        client = HttpClient(LOCAL, max_idle_s=0)
         with running_server(answering(answer(b"1"))) as server:
             client.send(get(server.url))
             client.send(post(server.url, b"{}"))
@@ -551,7 +552,7 @@ class TestRefusals:
     def test_credentials_of_a_url_stay_out_of_the_message(self, client: HttpClient) -> None:
         error = unreachable(client, get("http://user:secret@nobody.invalid/"))
 
-        assert str(error) == "nobody.invalid: name not resolved"
+        assert str(error) == "nobody.invalid: malformed URL"
 
     @pytest.mark.parametrize("value", ["secret\r\nx: 1", "secret\n", "secret\N{SNOWMAN}"])
     def test_a_header_that_cannot_be_sent_is_not_shown(self, client: HttpClient, value: str) -> None:

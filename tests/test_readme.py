@@ -16,6 +16,8 @@ import pytest
 from handler.bundle_upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
 from handler.bundle_upstream_json import AUTH_KINDS
 from handler.commands import COMMANDS
+from handler.commands.publishable import address_faults
+from handler.compiler.bridge import KEYS as BRIDGE_KEYS
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.descriptions import MAX_ENUM_CHARS
@@ -199,9 +201,9 @@ def test_modes_of_the_readme_are_all_there_are_and_its_example_is_read(tmp_path:
 
 
 def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path) -> None:
-    (config,) = re.findall(r"^```yaml\n(identity:\n.*?)^```", README, re.MULTILINE | re.DOTALL)
+    section = README[README.index("### Tokens") : README.index("### Sign-in for clients")]
+    (config,) = re.findall(r"^```yaml\n(identity:\n.*?)^```", section, re.MULTILINE | re.DOTALL)
     files = {"index.graphql": "type Query { a: Int }", "config.yaml": f"default_tool: false\n{config}"}
-    section = README[README.index("### Tokens") : README.index("## Deploy")]
     told = {row[1]: row[2] for row in re.finditer(r"^\| `(\w+)` \| ([^|]+) \|", section, re.MULTILINE)}
 
     made = compiled(tmp_path, files)
@@ -211,11 +213,26 @@ def test_issuers_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Pa
         "https://ci.example.com/",
     ]
     assert made.warnings == ()
-    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS}
+    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS, "bridge"}
     assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
     assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in section
     assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in section
     assert (FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S) == (10 * 60, 24 * 3600, 60)  # as its words say
+
+
+@pytest.mark.parametrize("provider", ["amazoncognito.com", "login.microsoftonline.com"])
+def test_bridges_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Path, provider: str) -> None:
+    section = README[README.index("### Sign-in for clients") : README.index("## Deploy")]
+    (config,) = re.findall(rf"^```yaml\n(identity:\n(?:(?!```).)*{provider}.*?)^```", section, re.MULTILINE | re.DOTALL)
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", section, re.MULTILINE)
+
+    files = {"index.graphql": "type Query { a: Int }", "config.yaml": f"default_tool: false\n{config}"}
+    made = compiled(tmp_path, files)
+
+    assert made.bundle.identity.bridge is not None
+    assert made.warnings == ()
+    assert address_faults(made.bundle) == []
+    assert {name for row in rows for name in re.findall(r"\w+", row)} == set(BRIDGE_KEYS)
 
 
 def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> None:

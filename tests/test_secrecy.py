@@ -31,6 +31,7 @@ from tests.server import test_cold_start, test_function_settings
 from tests.support.endpoints import compiled, doubted, reported, write_endpoint
 from tests.support.function import Function, running_function
 from tests.support.issuers import SigningKey, ec_key, ed_key, rsa_key, signed, signed_with_secret, unsigned
+from tests.support.local import LOCAL
 from tests.support.moto import Moto
 from tests.support.raw_http import answer, answering, running_server
 from tests.support.require import requires
@@ -150,7 +151,7 @@ def in_a_warning(scene: Scene, canary: str) -> None:
 
 
 def in_an_error(scene: Scene, canary: str) -> None:
-    with closing(HttpClient()) as http, pytest.raises(StorageError, match=canary):
+    with closing(HttpClient(LOCAL)) as http, pytest.raises(StorageError, match=canary):
         open_storage(f"ftp://{canary}", http=http, environ={})
 
 
@@ -159,7 +160,7 @@ def in_a_request_to_the_demo(scene: Scene, canary: str) -> None:
 
 
 def in_a_request_to_a_server(scene: Scene, canary: str) -> None:
-    with running_server(answering(answer(b"{}"))) as server, closing(HttpClient()) as http:
+    with running_server(answering(answer(b"{}"))) as server, closing(HttpClient(LOCAL)) as http:
         http.send(HttpRequest(method="GET", url=f"{server.url}{canary}", timeout_s=5, max_bytes=100))
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from handler.addresses import AddressRules
 from handler.errors import SettingsError
 from handler.settings import Settings, read_settings
 
@@ -55,6 +56,15 @@ def test_public_url_loses_its_last_slash(given: str, url: str) -> None:
     assert read_settings({"STILE_BUNDLES": "folder", "STILE_PUBLIC_URL": given}).public_url == url
 
 
+def test_authors_may_name_any_host_but_those_of_this_machine_unless_the_owner_says_otherwise() -> None:
+    given = {"STILE_UPSTREAM_HOSTS": "api.example.com, *.example.org"}
+
+    assert read_settings({"STILE_BUNDLES": "folder"}).addresses == AddressRules()
+    assert read_settings({"STILE_BUNDLES": "folder", "STILE_ALLOW_LOCAL_UPSTREAMS": "true", **given}).addresses == (
+        AddressRules(local=True, hosts=("api.example.com", "*.example.org"))
+    )
+
+
 def test_log_key_is_in_no_message_and_no_representation() -> None:
     secret = "a-secret-of-more-than-32-characters"
     settings = read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": secret, "STILE_LOG_SUBJECT": "plain"})
@@ -67,6 +77,7 @@ def test_log_key_is_in_no_message_and_no_representation() -> None:
 
 
 ORIGINS = "origins such as https://app.example.com, several separated by commas, or *"
+HOSTS = "names of hosts such as api.example.com or *.example.com, several separated by commas"
 URL = "a URL such as https://mcp.example.com, without a query or fragment"
 
 
@@ -97,6 +108,10 @@ URL = "a URL such as https://mcp.example.com, without a query or fragment"
         ("STILE_PUBLIC_URL", "https://user@mcp.example.com", URL),
         ("STILE_LOG_KEY", "short", "32 characters or more"),
         ("STILE_LOG_SUBJECT", "none", "hashed or plain"),
+        ("STILE_UPSTREAM_HOSTS", "https://api.example.com", HOSTS),
+        ("STILE_UPSTREAM_HOSTS", "api.example.com,*", HOSTS),
+        ("STILE_UPSTREAM_HOSTS", "api.*.com", HOSTS),
+        ("STILE_ALLOW_LOCAL_UPSTREAMS", "yes", "false or true"),
     ],
 )
 def test_value_that_does_not_fit_names_its_variable(name: str, value: str, expected: str) -> None:

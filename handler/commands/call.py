@@ -12,11 +12,10 @@ from handler.commands.callers import add_caller_argument
 from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, show_json
 from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_endpoint, local_services, stored
+from handler.commands.local import local_endpoint, local_http, local_services, stored
 from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
-from handler.http import HttpClient
+from handler.errors import AccessError, CredentialRequired, CredentialUnavailable, McpError, ToolNotFound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
@@ -111,7 +110,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     arguments = arguments_for(endpoint.tools.get(options.tool), options.arguments)
     try:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
-        with closing(HttpClient()) as http:
+        with closing(local_http()) as http:
             judgement = endpoint.judgement_of(principal)
             services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
             caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
@@ -155,7 +154,13 @@ def _capabilities(tool: Tool | None) -> JSONObject:
 
 def _call_of(caller: Caller, params: JSONObject) -> Call:
     request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
-    return Call(request=request, caller=caller, note=lambda **_: None)
+    return Call(request=request, caller=caller, note=_tell_author)
+
+
+def _tell_author(**facts: Any) -> None:
+    """What the log would say beside the answer: why there is no credential for the API, no caller is told."""
+    if str(facts.get("reason")).startswith(CredentialUnavailable.__name__):
+        complain(facts["reason"])
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:

@@ -12,7 +12,7 @@ from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
-from handler.commands.publishable import need_of_state_key
+from handler.commands.publishable import address_faults, need_of_state_key
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
@@ -89,6 +89,8 @@ def _show(outcome: Outcome) -> None:
     needed = need_of_state_key(outcome.compiled)
     if needed:
         say(f"{needed[0].upper()}{needed[1:]}.")
+    for fault in address_faults(bundle):
+        say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")
 
 

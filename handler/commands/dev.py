@@ -14,11 +14,10 @@ import uvicorn
 
 from handler.commands.console import complain, say
 from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_services
+from handler.commands.local import local_http, local_services
 from handler.commands.reloading import code_places
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
-from handler.http import HttpClient
 from handler.server.app import create_app
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
@@ -78,12 +77,13 @@ def _introduce(served: Mapping[str, str]) -> None:
         say("\nWithout a credential you are the development principal, who may use everything.")
         say("To paste into a client's configuration:\n")
         say(json.dumps({"mcpServers": servers}, indent=2))
+        say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; saving a file takes it over, Ctrl-C ends it.", "dim")
 
 
 def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
-    with closing(HttpClient()) as http:
+    with closing(local_http()) as http:
         services = local_services(
             workbench.storage,
             http,

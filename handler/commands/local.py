@@ -6,6 +6,7 @@ import asyncio
 import os
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.server.tools import list_entries
-from handler.settings import read_secrets, read_settings
+from handler.settings import Settings, read_secrets, read_settings
 from handler.storage import MemoryStorage, Storage
 
 
@@ -40,6 +41,15 @@ def stored(compiled: Compiled) -> MemoryStorage:
     return storage
 
 
+def local_http() -> HttpClient:
+    """Sends requests to this machine too, and without TLS: what an author tries out often is there.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    return HttpClient(replace(local_settings().addresses, local=True))
+
+
 def local_services(
     storage: Storage, http: HttpClient, *, env_file_of: Callable[[str], Path | None], **more: Any
 ) -> Services:
@@ -51,7 +61,7 @@ def local_services(
     Raises:
         SettingsError: an environment variable that does not fit.
     """
-    settings = read_settings({**os.environ, "STILE_BUNDLES": "."})
+    settings = local_settings()
     return Services(
         endpoints=Endpoints(
             storage,
@@ -65,6 +75,15 @@ def local_services(
         outgoing=outgoing_services(settings, os.environ, http, stand_ins=partial(_secrets_of, env_file_of)),
         **more,
     )
+
+
+def local_settings() -> Settings:
+    """The settings that the function would have with the environment of this command.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    return read_settings({**os.environ, "STILE_BUNDLES": "."})
 
 
 def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dict[str, str]:

@@ -8,10 +8,9 @@ from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
 from handler.commands.publishable import (
+    have_allowed_addresses,
     have_no_credentials,
     have_no_secrets,
-    have_public_key_sets,
-    have_public_token_endpoints,
     tell_of_secrets,
     warn_of_extras,
     warn_of_questions,
@@ -58,11 +57,5 @@ def _have_upstreams(compiled: Sequence[Compiled]) -> bool:
     return not lacking
 
 
-_JUDGES = (
-    _have_upstreams,
-    have_no_secrets,
-    have_no_credentials,
-    have_public_key_sets,
-    have_public_token_endpoints,
-)
+_JUDGES = (_have_upstreams, have_no_secrets, have_no_credentials, have_allowed_addresses)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

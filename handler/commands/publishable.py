@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from urllib.parse import urlsplit
 
+from handler.addresses import literal_fault
 from handler.bundle import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
 from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
+from handler.commands.local import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.urls import is_link_local, is_on_loopback
 
 
 def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
@@ -31,14 +34,41 @@ def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
     )
 
 
-def have_public_token_endpoints(compiled: Sequence[Compiled]) -> bool:
-    """Whether all tokens for APIs come from elsewhere and over TLS; complains of each that does not."""
-    return _complain(
-        f"{one.bundle.endpoint}: token_url {client.token_url} works on this machine only: "
-        "expected the https URL of another host"
-        for one in compiled
-        if (client := one.bundle.upstream.client) and not _is_public(client.token_url)
-    )
+def have_allowed_addresses(compiled: Sequence[Compiled]) -> bool:
+    """Whether the function may ask all that the bundles name; complains of each address that it may not."""
+    return _complain(f"{one.bundle.endpoint}: {fault}" for one in compiled for fault in address_faults(one.bundle))
+
+
+def address_faults(bundle: Bundle) -> list[str]:
+    """What the function would refuse of the URLs in a bundle, as far as it can be told without resolving names.
+
+    Raises:
+        SettingsError: STILE_UPSTREAM_HOSTS, which holds here too where it is set, does not fit.
+    """
+    rules = replace(local_settings().addresses, local=False)
+    found = []
+    for key, url in _addresses(bundle):
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        kind = literal_fault(host, rules)
+        fault = f"its address is {kind}" if kind else rules.url_fault(parts.scheme, host)
+        if fault:
+            found.append(f"{key} {url}: {fault}; expected the https URL of a host that the function may ask")
+    return found
+
+
+def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    """The URLs that the function sends requests or people to, each with its key in the configuration."""
+    if bundle.upstream.url:
+        yield "upstream.url", bundle.upstream.url
+    if bundle.upstream.client:
+        yield "token_url", bundle.upstream.client.token_url
+    for issuer in bundle.identity.issuers:
+        if issuer.jwks_url:
+            yield "jwksendpoint", issuer.jwks_url
+    if bundle.identity.bridge:
+        yield "bridge.authorize_url", bundle.identity.bridge.authorize_url
+        yield "bridge.token_url", bundle.identity.bridge.token_url
 
 
 def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
@@ -47,17 +77,6 @@ def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
         for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
             place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
             say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
-
-
-def have_public_key_sets(compiled: Sequence[Compiled]) -> bool:
-    """Whether all key sets come from elsewhere and over TLS; complains of each that does not."""
-    return _complain(
-        f"{one.bundle.endpoint}: jwksendpoint {issuer.jwks_url} works on this machine only: "
-        "expected the https URL of another host"
-        for one in compiled
-        for issuer in one.bundle.identity.issuers
-        if issuer.jwks_url and not _is_public(issuer.jwks_url)
-    )
 
 
 def warn_of_extras(compiled: Sequence[Compiled]) -> None:
@@ -102,10 +121,6 @@ def _literal_secrets(bundle: Bundle) -> Iterator[str]:
             if key.algorithm == "HS256" and not key.key.startswith(SECRET_REFERENCE):
                 of = f" of the issuer {issuer.issuer}" if issuer.issuer else ""
                 yield f"the HS256 key {key.id}{of}" if key.id else f"the HS256 key{of}"
-
-
-def _is_public(url: str) -> bool:
-    return url.startswith("https:") and not is_on_loopback(url) and not is_link_local(url)
 
 
 _PLACES = {

@@ -48,5 +48,6 @@ def _places_of(module: str) -> Iterator[Path]:
     if spec is None:
         return
     folders = [Path(each, *below) for each in spec.submodule_search_locations or ()]
-    files = [each.with_suffix(".py") for each in folders] if below else [Path(spec.origin or "")]
-    yield from (place for place in (*folders, *files) if place.is_dir() or place.is_file())
+    files = [each.with_suffix(".py") for each in folders] if below else [Path(spec.origin or "nowhere")]
+    found = [place for place in folders if place.is_dir()]
+    yield from found or [place for place in files if place.is_file()]

@@ -30,6 +30,7 @@ from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
+from handler.compiler.unasked import doubt_unasked
 from handler.compiler.ways_around import doubt_ways_around
 from handler.graph.index import SchemaIndex, write_index
 from handler.policy import HIDDEN, OPEN, Mask
@@ -71,6 +72,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
     tools = [each.tool for each in made]
     doubt_ways_around(endpoint, policies.rules, tools, problems, mode=mode)
+    doubt_unasked(endpoint, made, problems, mode=mode)
     # Where callers get no GraphQL, operations are for tools in Python alone.
     kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
     return Api(

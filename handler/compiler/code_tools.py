@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from handler.bundle import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject, ToolOptions
-from handler.compiler.access import Rule
+from handler.compiler.code import Code
 from handler.compiler.code_access import Grounds, doubt_access, rule_of
 from handler.compiler.code_config import CatalogUse, CodeConfig, KitUse
 from handler.compiler.code_modules import definition_place, import_kit, reporting
@@ -30,34 +29,8 @@ from handler.tools.toolkit import Toolkit
 Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Code:
-    """What an endpoint has in Python."""
-
-    kits: tuple[CodeKit, ...] = ()
-    rules: tuple[Rule, ...] = ()  # the kits' own; their coordinates are the names of kits
-    tools: tuple[MadeTool, ...] = ()
-    prompts: tuple[CodePrompt, ...] = ()
-    resources: tuple[CodeResource, ...] = ()
-    asking: Mapping[str, Place]  # what may ask its client's user, and where it stands
-
-    def sources(self, files: str) -> str:
-        """The digest of the author's files, with that of what was frozen."""
-        if not self.kits:
-            return files
-        frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
-        said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
-        return hashlib.sha256(to_json_bytes(said)).hexdigest()
-
-
-NO_CODE = Code(asking={})
-
-
 def read_code(config: CodeConfig, grounds: Grounds, problems: Problems, *, modules: Sequence[str]) -> Code:
-    """Import the toolkits and freeze what they have.
-
-    ``modules`` are those that may be imported.
-    """
+    """Import the toolkits and freeze what they have. ``modules`` are those that may be imported."""
     rules = [rule_of(kit, grounds, problems) for kit in config.kits]
     toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
     kits: list[CodeKit] = []

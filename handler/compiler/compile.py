@@ -12,8 +12,8 @@ from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.access import Rule, read_access
 from handler.compiler.api import Api, read_api, refuse_what_needs_a_schema
 from handler.compiler.clients import doubt_for_clients
+from handler.compiler.code import NO_CODE, Code
 from handler.compiler.code_access import Grounds
-from handler.compiler.code_tools import NO_CODE, Code, read_code
 from handler.compiler.config import Config, read_config
 from handler.compiler.content import read_content, refuse_shared_names
 from handler.compiler.declaration import MadeTool
@@ -144,8 +144,12 @@ def _identity(config: Config, problems: Problems) -> Identity:
 
 
 def _code(config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems) -> Code:
+    if not config.code.named and config.code.catalog is None:
+        return NO_CODE
+    from handler.compiler.code_tools import read_code  # it loads all that tools in Python are made of
+
     try:
-        modules = read_code_modules(environ) if config.code.named else ()
+        modules = read_code_modules(environ)
     except SettingsError as exc:
         problems.add(config.code.at, str(exc))
         return NO_CODE

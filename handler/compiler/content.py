@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from handler.bundle import FileResource, TextPrompt
 from handler.compiler.access import FALSE
+from handler.compiler.code import Code
 from handler.compiler.code_access import Grounds, own_mask
-from handler.compiler.code_tools import Code
 from handler.compiler.config import Config
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle import SECRET_REFERENCE, ApiKey, Identity, Issuer, VerificationKey
+from handler.bundle import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.compiler.bridge import read_bridge
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.public_keys import FAULTS, public_key_pem
 from handler.compiler.urls import is_http_url, is_on_loopback
@@ -34,7 +35,7 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     """Who vouches for callers. Each section is an issuer with its keys, or holds API keys, or both."""
     issuers: list[Issuer] = []
     for section in sections:
-        section.expect(*ISSUER_KEYS, *CALLER_KEYS)
+        section.expect(*ISSUER_KEYS, *CALLER_KEYS, "bridge")
         if not section.accept(*ISSUER_KEYS):
             continue
         issuer = _issuer(section, problems)
@@ -46,7 +47,15 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
         issuers=tuple(issuers),
         api_keys=tuple(_api_keys(sections, problems)),
         trusted_apis=tuple(api for section in sections for api in _trusted_apis(section, problems)),
+        bridge=_bridge(sections, problems),
     )
+
+
+def _bridge(sections: Sequence[Section], problems: Problems) -> Bridge | None:
+    bridged = [section for section in sections if "bridge" in section]
+    for section in bridged[1:]:
+        problems.add(section.key_place("bridge"), "there is a bridge already: an endpoint has one at most")
+    return read_bridge(bridged[0].section("bridge"), bridged[0].text("issuer"), problems) if bridged else None
 
 
 def _issuer(section: Section, problems: Problems) -> Issuer:

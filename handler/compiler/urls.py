@@ -23,12 +23,6 @@ def is_on_loopback(url: str) -> bool:
     return address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
 
 
-def is_link_local(url: str) -> bool:
-    """Whether a URL names a neighbour by its address, as that of a cloud's metadata is."""
-    _, address = _host_of(url)
-    return address is not None and address.is_link_local
-
-
 def _host_of(url: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
     """The host's name, and its address where the URL has one."""
     host = urlsplit(url).hostname or ""

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler.server.bridge_http import bridge_routes
 from handler.server.cors import Cors
 from handler.server.deadlines import Deadlines
 from handler.server.endpoints import Endpoints
@@ -38,6 +39,7 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
         Route("/{folder}/{name}/__graphql", graphql),
         Route("/{folder}/{name}/tools/{tool}/graphql", graphql),
         Route(f"{WELL_KNOWN}/{{folder}}/{{name}}/mcp", _resource_metadata(services), methods=["GET"]),
+        *bridge_routes(services),
         Route("/health", _health(services), methods=["GET"]),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _http_error})

@@ -14,12 +14,13 @@ from handler.errors import (
     CredentialRefused,
     CredentialRequired,
     InsufficientScope,
+    KeysUnavailable,
 )
 from handler.server.caller import Caller
 from handler.server.resource_metadata import (
-    authorization_servers,
     metadata_url,
     open_scopes,
+    takes_tokens,
     without_offline_access,
 )
 
@@ -28,6 +29,7 @@ STATUSES: Mapping[type[AccessError], int] = {
     CredentialRefused: 401,
     CredentialMalformed: 400,
     InsufficientScope: 403,
+    KeysUnavailable: 503,
 }
 
 CODES: Mapping[type[AccessError], str] = {
@@ -56,14 +58,14 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
 def signing_in_helps(caller: Caller) -> bool:
     """Whether a caller who lacks a credential for an API behind the endpoint may get one by bringing a token here."""
     brought = caller.principal.kind in ("token", "authorizer")
-    return not brought and bool(authorization_servers(caller.endpoint.bundle))
+    return not brought and takes_tokens(caller.endpoint.bundle)
 
 
 def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
     match reason:
         case InsufficientScope(scopes=scopes) | CredentialRequired(scopes=(_, *_) as scopes):
             return without_offline_access(scopes)
-        case CredentialRequired() | CredentialRefused() if authorization_servers(bundle):
+        case CredentialRequired() | CredentialRefused() if takes_tokens(bundle):
             return open_scopes(bundle)
         case _:
             return []

@@ -6,7 +6,7 @@ Whoever imports this loads jsonschema; pydantic and an author's module load with
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
@@ -49,18 +49,14 @@ async def call_code_tool(
         AccessError: the caller lacks scopes.
         Rejected: the tool asks for what the client cannot give.
     """
-    try:
+
+    async def answer() -> JSONObject:
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
         ctx = await _context(call, definition)
         value = await run_tool(definition.named(name), dict(arguments), ctx, on_failure=on_failure)
         return _with_options(_answer(call, value), tool)
-    except AuthorFailed as exc:
-        _log(call, f"tool {name}", exc)
-        on_failure(exc)
-        return failed(call.caller.request_id)
-    except CallError as exc:
-        on_failure(exc)
-        return error_result(exc)
+
+    return await _result(call, name, answer, on_failure)
 
 
 async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str, Any]) -> JSONObject:
@@ -133,11 +129,20 @@ async def call_provided_tool(
     Raises:
         McpError: as ``call_code_tool``; or there is no such tool any more.
     """
+
+    async def answer() -> JSONObject:
+        loaded, ctx = _loaded(call, kit.use), await context_of(call)
+        return _answer(call, await dispatch.call_tool(loaded, name, dict(arguments), ctx, on_failure=on_failure))
+
+    return await _result(call, name, answer, on_failure)
+
+
+async def _result(
+    call: Call, name: str, answer: Callable[[], Awaitable[JSONObject]], on_failure: OnFailure
+) -> JSONObject:
+    """What a tool answers, or the result that says why it does not."""
     try:
-        value = await dispatch.call_tool(
-            _loaded(call, kit.use), name, dict(arguments), await context_of(call), on_failure=on_failure
-        )
-        return _answer(call, value)
+        return await answer()
     except AuthorFailed as exc:
         _log(call, f"tool {name}", exc)
         on_failure(exc)

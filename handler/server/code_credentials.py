@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, SigV4Auth, UpstreamAuth
+from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
 from handler.errors import CallError, CredentialUnavailable
 from handler.records import dataclass
 from handler.server.caller import Caller
@@ -33,6 +33,8 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         CredentialUnavailable: it is ``required``, and could not be got, which is no fault of the caller.
     """
     upstream = caller.endpoint.bundle.upstream
+    if isinstance(upstream.auth, PassthroughAuth):
+        return NO_ACCESS  # what is passed on is the caller's own token, which no author is given
     left_s = caller.deadline - time.monotonic()
     try:
         told = told_headers(caller, upstream)

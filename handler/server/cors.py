@@ -10,6 +10,7 @@ Source: the Fetch standard, "CORS protocol"; MCP 2026-07-28, basic/transports/st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -18,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.server.refusals import refuse
 from handler.server.request_log import note
-from handler.server.resource_metadata import WELL_KNOWN
+from handler.server.resource_metadata import METADATA_NAMES, WELL_KNOWN
 
 PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
@@ -27,6 +28,9 @@ PREFLIGHT = {
     "access-control-max-age": "7200",  # what browsers hold at most
 }
 EXPOSED = "www-authenticate, x-request-id"
+
+METADATA_PATH = re.compile(rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?")
+"""What endpoints tell OAuth clients of themselves, and of the server that people sign in at."""
 
 ANY = "*"
 
@@ -58,7 +62,7 @@ class Cors:
         """Who may read the answer: an origin, any, or (empty) not this one. Nothing where no browser asks for one."""
         if origin is None:
             return None
-        if ANY in self._allowed or scope["path"].startswith(f"{WELL_KNOWN}/"):
+        if ANY in self._allowed or METADATA_PATH.fullmatch(scope["path"]):
             return ANY
         return origin if origin in self._allowed else ""
 

@@ -9,7 +9,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
-from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, StorageError
+from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, KeysUnavailable, StorageError
 from handler.json_shape import to_json_bytes
 from handler.records import dataclass
 from handler.server.caller import Caller
@@ -19,6 +19,7 @@ from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.front_door import public_url
 from handler.server.header_values import folded
+from handler.server.key_sets import RETRY_PAUSE_S
 from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
@@ -87,17 +88,17 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     )
 
 
-async def read_body(http_call: HttpCall) -> bytes:
+async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
     """The whole body.
 
     Raises:
-        HTTPException: 413, it is longer than ``MAX_BODY_BYTES``.
+        HTTPException: 413, it is longer than ``max_bytes``.
     """
     body = bytearray()
     async for chunk in http_call.stream():
         body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise HTTPException(413, f"a request may have {MAX_BODY_BYTES} bytes")
+        if len(body) > max_bytes:
+            raise HTTPException(413, f"a request may have {max_bytes} bytes")
     return bytes(body)
 
 
@@ -114,8 +115,11 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
+    status = STATUSES[type(reason)]
+    if isinstance(reason, KeysUnavailable):
+        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
     value = challenge(reason, http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
-    return Denial(status=STATUSES[type(reason)], headers={"www-authenticate": value})
+    return Denial(status=status, headers={"www-authenticate": value})
 
 
 def sign_in_headers(http_call: HttpCall) -> dict[str, str]:

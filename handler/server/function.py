@@ -27,6 +27,10 @@ from handler.storage import Storage
 def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
     logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
+    if settings.addresses.local:
+        logger.warning(
+            "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
+        )
     endpoints = Endpoints(
         storage,
         keeping=Keeping(

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import ClientCannotAsk, InvalidParams
+from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected
@@ -110,14 +110,25 @@ def _require(call: Call, needed: JSONObject) -> None:
 def _binding(call: Call) -> JSONObject:
     """What the next call has to equal: all that it says but its id and the answers, and who makes it."""
     request, caller = call.request, call.caller
-    arguments = json.dumps(request.params.get("arguments", {}), sort_keys=True).encode()
     return {
         "endpoint": caller.endpoint.bundle.endpoint,
         "method": request.method,
         "name": request.params.get(NAMED_METHODS[request.method]),
-        "arguments": hashlib.sha256(arguments).hexdigest(),
+        "arguments": _digest(request.params.get("arguments", {})),
         "principal": _identity(caller.principal),
     }
+
+
+def _digest(arguments: Any) -> str:
+    """A digest of JSON, in whatever order its members come.
+
+    Raises:
+        StateRefused: it is nested so deeply that no call with it can have been asked anything.
+    """
+    try:
+        return hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
+    except RecursionError as exc:
+        raise StateRefused from exc
 
 
 def _identity(principal: Principal) -> list[str]:

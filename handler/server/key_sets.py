@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from handler.errors import CredentialRefused, HttpError
+from handler.errors import CredentialRefused, HttpError, KeysUnavailable
 from handler.http import HttpClient, HttpRequest
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.records import dataclass
@@ -76,7 +76,8 @@ class KeySets:
         """The members of the one key that a token's header means. ``now`` is a UNIX time.
 
         Raises:
-            CredentialRefused: no such key, more than one, or no key set to be had.
+            CredentialRefused: no such key, or more than one.
+            KeysUnavailable: there is no key set to be had.
         """
         key_set = self._held.setdefault(url, _KeySet(url, self._http, timeout_s=self._timeout_s))
         self._held.move_to_end(url)
@@ -111,7 +112,7 @@ class _KeySet:
                 if self._is_due(key_id, now):  # else it was fetched while this request waited
                     await self._fetch(now)
         if now - self.fetched_at > STALE_S:
-            raise CredentialRefused("key_set")
+            raise KeysUnavailable
         return self._keys
 
     def _is_due(self, key_id: str | None, now: float) -> bool:

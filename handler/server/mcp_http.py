@@ -47,7 +47,12 @@ from handler.server.trace import continue_trace
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
 
-DENIALS: Mapping[int, str] = {400: "invalid_request", 401: "unauthorized", 403: "insufficient_scope"}
+DENIALS: Mapping[int, str] = {
+    400: "invalid_request",
+    401: "unauthorized",
+    403: "insufficient_scope",
+    503: "temporarily_unavailable",
+}
 """What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
 
 

@@ -12,13 +12,16 @@ from handler.policy import Judgement
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
+METADATA_NAMES = ("oauth-authorization-server", "openid-configuration")
+"""What the metadata of an authorization server is called. Source: RFC 8414; OpenID Connect Discovery 1.0."""
+
 OFFLINE_ACCESS = "offline_access"
 """A client's own business with the authorization server, and no right to anything here."""
 
 
 def resource_metadata(bundle: Bundle, public_url: str) -> JSONObject | None:
     """The document of RFC 9728, section 2. Nothing where the endpoint takes no tokens, or its URL is not known."""
-    servers = authorization_servers(bundle)
+    servers = authorization_servers(bundle, public_url)
     if not servers or not public_url:
         return None
     scopes = open_scopes(bundle)
@@ -33,15 +36,35 @@ def resource_metadata(bundle: Bundle, public_url: str) -> JSONObject | None:
 
 def metadata_url(bundle: Bundle, public_url: str) -> str:
     """Where that document is; empty where there is none."""
-    if not authorization_servers(bundle) or not public_url:
+    if not authorization_servers(bundle, public_url) or not public_url:
         return ""
     return f"{public_url}{WELL_KNOWN}/{bundle.endpoint}/mcp"
 
 
-def authorization_servers(bundle: Bundle) -> list[str]:
-    """The issuers that clients can find, as configured: a slash more or less is another issuer (RFC 8414, 3.3)."""
+def authorization_servers(bundle: Bundle, public_url: str) -> list[str]:
+    """The issuers that clients can find, as configured: a slash more or less is another issuer (RFC 8414, 3.3).
+
+    The bridge stands for the one that it leads to, and comes first: clients take the first.
+    """
+    bridge = bundle.identity.bridge
+    others = [issuer for issuer in _named_issuers(bundle) if not (bridge and issuer == bridge.issuer)]
+    own = bridge_url(bundle, public_url)
+    return [own, *others] if own else others
+
+
+def takes_tokens(bundle: Bundle) -> bool:
+    """Whether there is a server that clients can find."""
+    return bundle.identity.bridge is not None or bool(_named_issuers(bundle))
+
+
+def _named_issuers(bundle: Bundle) -> list[str]:
     named = (issuer.issuer for issuer in bundle.identity.issuers)
     return list(dict.fromkeys(issuer for issuer in named if issuer.startswith(("https://", "http://"))))
+
+
+def bridge_url(bundle: Bundle, public_url: str) -> str:
+    """What the endpoint's own authorization server is called, and where its routes begin; empty where it has none."""
+    return f"{public_url}/{bundle.endpoint}" if bundle.identity.bridge and public_url else ""
 
 
 def open_scopes(bundle: Bundle) -> list[str]:

@@ -54,6 +54,7 @@ class TokenVerifier:
 
         Raises:
             CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
+            KeysUnavailable: its issuer does not give the keys that could tell.
         """
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)

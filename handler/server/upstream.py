@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import DeadlinePassed, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamError
+from handler.errors import (
+    AddressRefused,
+    DeadlinePassed,
+    HttpTimeout,
+    HttpTooLarge,
+    HttpUnreachable,
+    UpstreamError,
+    UpstreamForbidden,
+)
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.records import dataclass
@@ -115,6 +123,8 @@ async def _send(caller: Caller, request: HttpRequest) -> HttpResponse:
         raise UpstreamError(
             f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."
         ) from exc
+    except AddressRefused as exc:
+        raise UpstreamForbidden(exc.reason) from exc
     except HttpUnreachable as exc:
         raise UpstreamError("The API cannot be reached at the moment. Try later.") from exc
 

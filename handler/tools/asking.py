@@ -8,6 +8,7 @@ import typing
 from collections.abc import Callable
 from typing import Any
 
+from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.continuation import InputRequired
 from handler.tools.definition import ToolDefinition
 from handler.tools.place import plain_function
@@ -28,8 +29,9 @@ def may_ask(definition: ToolDefinition | PromptDefinition | ResourceDefinition) 
 def _names_it(function: Callable[..., Any]) -> bool:
     plain = plain_function(function)
     try:
-        hint = typing.get_type_hints(plain).get("return")
-    except Exception:  # noqa: BLE001 - annotations are code, and may name what was only there when they were written
+        with authors_code():  # annotations may be any, and name what was only there when they were written
+            hint = typing.get_type_hints(plain).get("return")
+    except AuthorFailed:
         hint = inspect.get_annotations(plain).get("return")
     return _has_it(hint)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
@@ -14,10 +14,14 @@ from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage
 from tests.support.function import store
+from tests.support.local import LOCAL
+from tests.support.secrecy import SESSION, Output
 
 
 @contextmanager
@@ -28,23 +32,32 @@ def running_server(compiled: Compiled) -> Iterator[str]:
 
 
 @contextmanager
-def serving(compiled: Compiled, **services: Any) -> Iterator[str]:
+def serving(
+    compiled: Compiled, *, port: int = 0, secrets: Mapping[str, str] | None = None, **services: Any
+) -> Iterator[str]:
     """Serve one endpoint; give the URL that its routes begin with. Scripts from there may call it."""
     storage = MemoryStorage()
     store(storage, compiled)
     troubles: list[str] = []
     endpoints = Endpoints(storage, on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
-    with closing(HttpClient()) as http, socket.create_server(("127.0.0.1", 0)) as listener:
+
+    def write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+        SESSION.note(Output.LINE, str(facts))
+        if failure:
+            troubles.append(repr(failure))
+
+    with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", port)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
             Services(
                 endpoints=endpoints,
                 http=http,
-                tokens=TokenVerifier(http, secrets={}),
+                tokens=TokenVerifier(http, secrets=secrets or {}),
                 allowed_origins=frozenset({url}),
+                outgoing=OutgoingServices(secrets=SecretStore(environ=secrets or {})),
                 **services,
             ),
-            write_line=lambda _, failure: troubles.append(repr(failure)) if failure else None,
+            write_line=write_line,
         )
         server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from tests.clients.clients import CLIENTS, LEGACY, MODERN, NPM_LOCK, RealClient,
 from tests.clients.inspector import Era, Inspector
 from tests.clients.serving import serving
 from tests.conftest import ROOT
+from tests.support.demo_code import MODULES, demo_with_code
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.require import requires
 from tests.support.upstream import Upstream
@@ -33,10 +35,13 @@ CALLS: Mapping[str, Mapping[str, Any]] = {
     "customers-in-state": {"variables": {"state": "CA", "first": 2}},
     "list_orders": {"email": EMAIL, "first": 2},
     "place_order": {"input": {"customerId": "cust_0002", "lines": LINES}},
+    "customer_summary": {"email": EMAIL},
+    "find_customers": {"nameContains": "Elif Núñez"},
+    "orders_chart": {"email": EMAIL, "year": 2020},
 }
-"""A call of every tool of the demo, in the order of its list."""
+"""A call of every tool of the demo, in the order of its list: operations, and tools in Python."""
 
-REQUESTS = ("customer-lookup", "employee-lookup")
+TEXTS = ("customer-lookup", "employee-lookup")
 """Those whose requests the model writes: their results are text."""
 
 STATES = RequestStates(["of the tests of real clients, 32 characters"])
@@ -47,9 +52,10 @@ def _names(client: RealClient) -> str:
 
 
 @pytest.fixture(scope="module")
-def url(served_demo: Compiled) -> Iterator[str]:
+def url(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The demo endpoint, served."""
-    with serving(served_demo, development=True) as base:
+    demo = demo_with_code(tmp_path_factory.mktemp("demo"), upstream)
+    with serving(demo, development=True, code_modules=MODULES) as base:
         yield f"{base}/mcp"
 
 
@@ -137,39 +143,54 @@ def _asking(folder: Path, upstream: Upstream) -> Compiled:
 def _expect(name: str, answer: Mapping[str, Any], upstream: Upstream) -> None:
     """Hold an answer against the rows of the API's database."""
     assert not answer.get("isError"), answer
-    (block,) = answer["content"]
-    response = json.loads(block["text"])
-    assert answer.get("structuredContent") == (None if name in REQUESTS else response)
-    assert set(response) == {"data"}
-    assert _expected(name, response["data"], upstream) == response["data"]
+    first, *more = answer["content"]
+    if name == "orders_chart":
+        (image,) = more
+        assert first["text"].startswith("Orders in 2020: Jan 0, ")
+        assert (image["type"], image["mimeType"]) == ("image", "image/png")
+        assert base64.b64decode(image["data"]).startswith(b"\x89PNG")
+        return
+    assert more == []
+    response = json.loads(first["text"])
+    if name == "find_customers":  # structured content is an object: what is a list stands in one
+        assert answer["structuredContent"] == {"result": response}
+    else:
+        assert answer.get("structuredContent") == (None if name in TEXTS else response)
+    assert response == _expected(name, response, upstream)
 
 
-def _expected(name: str, data: Mapping[str, Any], upstream: Upstream) -> Any:
+def _expected(name: str, response: Any, upstream: Upstream) -> Any:
+    """What the answer has to be, by the rows: what these do not have, or later tests change, is taken as it came."""
     (customer,) = upstream.query_rows("select * from customers where email = ?", EMAIL)
+    orders = upstream.query_rows(
+        "select number from orders where customer_id = ? order by placed_at desc, id desc", customer["id"]
+    )
     match name:
         case "customer-lookup":
-            return {"customer": {key: customer[key] for key in ("id", "name")}}
+            return {"data": {"customer": {key: customer[key] for key in ("id", "name")}}}
         case "employee-lookup":
             (row,) = upstream.query_rows("select name, title from employees where id = 'empl_01'")
-            return {"employee": dict(row)}
+            return {"data": {"employee": dict(row)}}
         case "customer-by-email":
+            known = {key: customer[key] for key in ("id", "name", "email")}
             address = {key: customer[key] for key in ("street", "city", "state")}
-            return {"customer": {**{key: customer[key] for key in ("id", "name", "email")}, "address": address}}
+            return {"data": {"customer": {**known, "address": address}}}
         case "customers-in-state":
             rows = upstream.query_rows("select id, name, email, phone from customers where state = 'CA' order by id")
-            edges = [{"node": dict(row)} for row in rows[:2]]
-            return {"customers": {**data["customers"], "totalCount": len(rows), "edges": edges}}
+            page = {"totalCount": len(rows), "edges": [{"node": dict(row)} for row in rows[:2]]}
+            return {"data": {"customers": {**response["data"]["customers"], **page}}}
         case "list_orders":
-            rows = upstream.query_rows(
-                "select number from orders where customer_id = ? order by placed_at desc, id desc", customer["id"]
-            )
-            shown = data["customer"]["orders"]["edges"]
-            edges = [
-                {"node": {**edge["node"], "number": row["number"]}} for edge, row in zip(shown, rows, strict=False)
-            ]
-            orders = {**data["customer"]["orders"], "totalCount": len(rows), "edges": edges[:2]}
-            return {"customer": {**data["customer"], "orders": orders}}
-        case _:
-            order = data["placeOrder"]
+            found = response["data"]["customer"]
+            numbers = [edge["node"]["number"] for edge in found["orders"]["edges"]]
+            assert (numbers, found["orders"]["totalCount"]) == ([row["number"] for row in orders[:2]], len(orders))
+            return response
+        case "place_order":
+            order = response["data"]["placeOrder"]
             (row,) = upstream.query_rows("select number, total_cents from orders where id = ?", order["id"])
-            return {"placeOrder": {**order, "number": row["number"], "total": f"{row['total_cents'] / 100:.2f}"}}
+            stored = {"number": row["number"], "total": f"{row['total_cents'] / 100:.2f}"}
+            return {"data": {"placeOrder": {**order, **stored}}}
+        case "customer_summary":
+            known = {"name": customer["name"], "city": customer["city"]}
+            return {**response, **known, "orders": len(orders), "last_order": orders[0]["number"]}
+        case _:
+            return [f"{customer['name']} <{EMAIL}>"]

@@ -24,7 +24,7 @@ from tests.support.secrecy import SESSION, Output
 SCHEMA = "type Query { a: String, b: Int }\ntype Mutation { set(b: Int!): Int }\n"
 OPERATION = 'query A @mcpTool(name: "a", title: "A") { a }\n'
 CONFIG = """\
-upstream: {url: "http://127.0.0.1:9/graphql"}
+upstream: {url: "https://things.example/graphql"}
 access:
   anonymous: allow
   policies: [{type: Query, policyDefault: {condition: true}}]

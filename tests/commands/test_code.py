@@ -111,7 +111,7 @@ def test_call_runs_a_tool_in_python(shop: Path, stile: Stile) -> None:
     assert json.loads(stile("call", ".", "total", "year=3").out) == 3
     assert stile("call", ".", "chart").out == "[image, image/png, 3 bytes]\n"
     failed = stile("call", ".", "fail")
-    assert (failed.code, failed.err) == (1, "the function answers 7, no luck\n")
+    assert (failed.code, failed.err) == (1, "The function answers 7, no luck\n")
 
 
 def test_call_shows_what_a_tool_asks_its_user(shop: Path, stile: Stile) -> None:
@@ -155,6 +155,18 @@ def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, s
     change(shop / "shop_tools.py", "year: int", "year: float")
     del sys.modules["shop_tools"]
     assert "api/things: changed  ~total" in stile("publish", ".", "bundles").out
+
+
+def test_all_extras_that_a_function_needs_are_named_together(shop: Path, stile: Stile) -> None:
+    keys = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
+    write_endpoint(shop, {"config.yaml": CODE_ONLY + keys})
+
+    lines = stile("publish", ".", "bundles").out.splitlines()
+
+    assert [line for line in lines if "STILE_EXTRAS" in line] == [
+        "api/things: a function that runs tools in Python needs the extra code: build it with STILE_EXTRAS=code,jwt",
+        "api/things: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=code,jwt",
+    ]
 
 
 def test_an_endpoint_without_a_schema_has_nothing_that_needs_one(shop: Path, stile: Stile) -> None:

@@ -96,7 +96,7 @@ class TestWhatChanged:
     def test_a_change_of_the_configuration_alone_changes_no_tool(self, workplace: Path, stile: Stile) -> None:
         endpoint = write_endpoint(workplace / "endpoints", FILES)
         stile("publish", "endpoints", "out")
-        change(endpoint / "config.yaml", "127.0.0.1:9", "127.0.0.1:10")
+        change(endpoint / "config.yaml", "things.example", "others.example")
 
         assert stile("publish", "endpoints", "out").out.splitlines()[0] == "api/things: changed"
 

@@ -70,6 +70,37 @@ def test_endpoint_without_tokens_is_published_without_a_word(workplace: Path, st
     assert stile("publish", ".", "out").out.splitlines() == ["api/things: new  +a", "1 endpoint in out"]
 
 
+FORBIDDEN = [
+    ("http://127.0.0.1:9/", "its address is loopback"),
+    ("http://localhost/", "its address is loopback"),
+    ("https://localhost/", "its address is loopback"),
+    ("https://[::1]/", "its address is loopback"),
+    ("https://[::ffff:127.0.0.1]/", "its address is loopback"),
+    ("https://0x7f000001/", "its address is loopback"),
+    ("https://2130706433/", "its address is loopback"),
+    ("https://0177.1/", "its address is loopback"),
+    ("https://169.254.169.254/latest/meta-data", "its address is link-local"),
+    ("https://0.0.0.0/", "its address is unspecified"),
+]
+
+
+@pytest.mark.parametrize(("url", "fault"), FORBIDDEN)
+def test_api_that_the_function_would_not_ask_is_built_and_not_published(
+    workplace: Path, stile: Stile, url: str, fault: str
+) -> None:
+    write_endpoint(workplace, {**FILES, "config.yaml": CONFIG.replace("https://things.example/graphql", url)})
+    sentence = f"upstream.url {url}: {fault}; expected the https URL of a host that the function may ask"
+
+    done = stile("publish", ".", "out")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines() == [f"api/things: {sentence}", "Nothing was published."]
+    assert stile("build", ".").code == 0
+    checked = stile("check", ".")
+    assert checked.code == 0
+    assert f"`stile publish` will refuse {sentence}." in " ".join(checked.out.split("\n"))
+
+
 ASKING = """mutation Set($b: Int!) @mcpTool(name: "set", title: "S", confirm: required) { set(b: $b) }
 mutation Put($b: Int!) @mcpTool(name: "put", title: "P", confirm: advisory) { set(b: $b) }
 """
@@ -93,26 +124,33 @@ def test_endpoint_whose_tools_ask_nobody_is_said_to_need_no_key(workplace: Path,
 
 
 @pytest.mark.parametrize(
-    "url",
-    [
-        "http://127.0.0.1:9/jwks",
-        "http://localhost/jwks",
-        "https://localhost/jwks",
-        "https://[::1]/jwks",
-        "https://169.254.169.254/latest/meta-data",
-    ],
+    ("url", "fault"),
+    [("https://169.254.169.254/jwks", "its address is link-local"), ("http://localhost/", "its address is loopback")],
 )
-def test_key_set_of_this_machine_is_built_and_not_published(workplace: Path, stile: Stile, url: str) -> None:
+def test_key_set_that_the_function_would_not_ask_is_not_published(
+    workplace: Path, stile: Stile, url: str, fault: str
+) -> None:
     write_with(workplace, f"identity: {{audience: a, jwksendpoint: '{url}'}}\n")
 
     done = stile("publish", ".", "out")
 
     assert (done.code, done.out) == (1, "")
-    assert done.err.splitlines() == [
-        f"api/things: jwksendpoint {url} works on this machine only: expected the https URL of another host",
-        "Nothing was published.",
-    ]
-    assert stile("build", ".").code == 0
+    assert done.err.splitlines()[0].startswith(f"api/things: jwksendpoint {url}: {fault};")
+
+
+def test_hosts_that_the_environment_names_hold_for_publishing(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_endpoint(workplace, FILES)
+
+    monkeypatch.setenv("STILE_UPSTREAM_HOSTS", "*.elsewhere.example")
+    refused = stile("publish", ".", "out")
+    monkeypatch.setenv("STILE_UPSTREAM_HOSTS", "*.elsewhere.example, things.example")
+    published = stile("publish", ".", "out")
+
+    assert refused.code == 1
+    assert "STILE_UPSTREAM_HOSTS does not name this host" in refused.err
+    assert published.code == 0
 
 
 def test_key_set_of_another_host_is_published(workplace: Path, stile: Stile) -> None:
@@ -203,7 +241,7 @@ def test_token_endpoint_of_this_machine_is_built_and_not_published(workplace: Pa
     done = stile("publish", ".", "out")
 
     assert done.err.splitlines()[0] == (
-        "api/things: token_url http://localhost/token works on this machine only: "
-        "expected the https URL of another host"
+        "api/things: token_url http://localhost/token: its address is loopback; "
+        "expected the https URL of a host that the function may ask"
     )
     assert stile("build", ".").code == 0

@@ -119,3 +119,18 @@ def test_a_failure_at_one_change_is_shown_and_does_not_end_the_reloading(
     shown = capsys.readouterr().err
     assert "KeyError: 'boom'" in shown
     assert shown.endswith("This change was not taken over; the next one will be tried.\n")
+
+
+def test_sources_of_python_modules_elsewhere_are_watched(tmp_path: Path, stop: threading.Event) -> None:
+    folder, package, module = tmp_path / "endpoints", tmp_path / "package", tmp_path / "beside" / "module.py"
+    for each in (folder, package, module.parent):
+        each.mkdir()
+    module.write_text("1")
+    changes = FolderWatch(folder, modules=lambda: [package, module]).changes(stop)
+    (package / "notes.txt").write_text("1")
+    (module.parent / "other.py").write_text("1")
+    (package / "orders.py").write_text("1")
+
+    assert next(changes) == {package / "orders.py"}
+    module.write_text("22")
+    assert next(changes) == {module}

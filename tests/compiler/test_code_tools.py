@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,8 @@ from handler.bundle import CatalogTool, CodeTool, GraphQLTool
 from handler.bundle_json import read_bundle, write_bundle
 from handler.compiler.compile import Compiled
 from handler.policy import Judgement
-from tests.support.endpoints import READABLE, compiled, doubted, reported
+from tests.conftest import ROOT
+from tests.support.endpoints import READABLE, compiled, doubted, reported, write_endpoint
 from tests.support.modules import Modules, modules
 
 __all__ = ["modules"]
@@ -368,3 +371,17 @@ def test_a_prompt_of_the_code_cannot_have_the_name_of_a_file(tmp_path: Path, sho
     (told,) = reported(tmp_path, files, **shop.environ)
 
     assert told == 'prompts/complaint.md: shop_tools:kit has a prompt named "complaint" too'
+
+
+def test_an_endpoint_without_code_loads_nothing_of_it(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {"index.graphql": SCHEMA, "config.yaml": READABLE})
+    script = (
+        "import sys, pathlib\n"
+        "from handler.compiler.compile import compile_endpoint\n"
+        f"compile_endpoint(pathlib.Path({str(folder)!r}))\n"
+        "print([name for name in sys.modules if name.startswith(('pydantic', 'handler.tools'))])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"

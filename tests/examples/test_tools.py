@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import shutil
 import struct
 import zlib
 from collections.abc import Iterator, Mapping
@@ -18,11 +17,11 @@ from handler.bundle import CodeTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.testing import TestClient
 from tests.conftest import DEMO
+from tests.support.demo_code import MODULES, demo_with_code
 from tests.support.function import Function, running_function
 from tests.support.upstream import Upstream
 
 ADA = "ada@example.com"
-ENVIRON = {"STILE_CODE_MODULES": "customer_tools"}
 
 
 def operation(name: str, variables: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,16 +116,12 @@ def test_no_orders_are_a_chart_without_bars() -> None:
 @pytest.fixture(scope="module")
 def served(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Compiled:
     """The demo's stage with tools in Python, asking the running upstream."""
-    folder = tmp_path_factory.mktemp("code") / "api" / "customers"
-    shutil.copytree(DEMO, folder)
-    stage = folder / "config.code.yaml"
-    stage.write_text(f"{stage.read_text('utf-8')}upstream: {{url: '{upstream.url}', timeout_s: 5}}\n", "utf-8")
-    return compile_endpoint(folder, stage="code", environ=ENVIRON)
+    return demo_with_code(tmp_path_factory.mktemp("code"), upstream)
 
 
 @pytest.fixture
 def served_function(served: Compiled) -> Iterator[Function]:
-    with running_function(served, code_modules=("customer_tools",)) as running:
+    with running_function(served, code_modules=MODULES) as running:
         yield running
 
 

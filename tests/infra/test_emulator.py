@@ -70,7 +70,11 @@ def bundles(upstream: Upstream, tmp_path_factory: pytest.TempPathFactory) -> Pat
 def emulator(
     binary: Path, artifact: Path, bundles: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Emulator]:
-    environment = {"STILE_BUNDLES": str(bundles), "POWERTOOLS_SERVICE_NAME": "stile"}
+    environment = {
+        "STILE_BUNDLES": str(bundles),
+        "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
+        "POWERTOOLS_SERVICE_NAME": "stile",
+    }
     with running_emulator(binary, artifact, tmp_path_factory.mktemp("emulator"), environment) as emulator:
         yield emulator
 

@@ -19,10 +19,13 @@ from tests.support.upstream import became_healthy, free_port, stop
 HOME = ROOT / ".stile" / "node-issuers"
 """Where ``make issuers`` installs it."""
 
+REGISTRATION = "registration"
+
 CREDENTIAL = urllib3.make_headers(basic_auth="agent:agent-secret")
 """What provider.mjs knows its client by."""
 
 NODE = HOME / "node_modules" / f"node-linux-{NODE_ARCH.get(platform.machine(), 'unknown')}" / "bin" / "node"
+PACKAGES = ("oidc-provider", "@modelcontextprotocol/client")
 SCRIPT = Path(__file__).with_name("provider.mjs")
 
 
@@ -51,17 +54,20 @@ class OpenIdProvider:
 
 
 def is_installed() -> bool:
-    """Whether Node.js and the provider are there."""
-    return NODE.is_file() and (HOME / "node_modules" / "oidc-provider").is_dir()
+    """Whether Node.js, the provider and the client are there."""
+    return NODE.is_file() and all((HOME / "node_modules" / name).is_dir() for name in PACKAGES)
 
 
 @contextmanager
-def running_provider(folder: Path) -> Iterator[OpenIdProvider]:
-    """Run it on a free port, with new keys; what it prints lies in ``folder``."""
+def running_provider(folder: Path, *, people: str = "") -> Iterator[OpenIdProvider]:
+    """Run it on a free port, with new keys; what it prints lies in ``folder``.
+
+    ``people``: how they sign in: for the client with this redirect URI, or for those that register (``REGISTRATION``).
+    """
     port = free_port()
     provider = OpenIdProvider(url=f"http://127.0.0.1:{port}")
     with (folder / "provider.out").open("w+") as output:
-        command = [str(NODE), str(SCRIPT), str(HOME), str(port)]
+        command = [str(NODE), str(SCRIPT), str(HOME), str(port), *([people] if people else [])]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:
             if not became_healthy(process, provider.key_set_url):

@@ -12,8 +12,10 @@ import pytest
 from handler.errors import BindingMissing
 from handler.server.bindings import bound_values
 from tests.compiler.test_bindings import ARGUMENTS, SDL
+from tests.support.api import Reply, running_api
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.function import Answer, running_function
+from tests.support.identities import HOLDER, identified
 from tests.support.raw_http import Peer, answer, running_server
 
 
@@ -118,3 +120,26 @@ def test_claim_is_found_by_name_or_path(tmp_path: Path, claim: str, value: objec
     with pytest.raises(BindingMissing) as caught:
         bound_values("O", tool.bindings, headers={claim: "forged"}, claims={"other": 1})
     assert (caught.value.source, caught.value.name, caught.value.misfit) == ("claim", claim, False)
+
+
+@pytest.mark.parametrize(
+    ("claims", "sent"),
+    [({"org": {"id": 7}}, [{"n": True, "x": 7}]), ({"org": {"id": "seven"}}, []), ({"org": {}}, []),
+     ({}, []), (None, [])],
+)  # fmt: skip
+def test_verified_claim_fills_the_variable_and_nothing_that_a_caller_sends_does(
+    tmp_path: Path, claims: Mapping[str, Any] | None, sent: list[dict[str, Any]]
+) -> None:
+    text = 'query O($n: Boolean, $x: Int! @mcpBind(claim: "org.id")) @mcpTool { a(int: $x) @include(if: $n) }'
+    with running_api(lambda _: Reply({"data": {"a": 1}})) as api:
+        config = f"upstream: {{url: '{api.url}'}}\n{READABLE}"
+        made = compiled(tmp_path, {"index.graphql": SDL, "operations/o.graphql": text, "config.yaml": config})
+        with running_function(identified(made, claims)) as function:
+            headers = {**HOLDER, "org.id": "1", "org": "1", "x": "1"}
+            answer = function.call("O", {"n": True}, headers=headers)
+            anonymous = function.call("O", {"n": True}, headers={"org.id": "1"})
+
+        assert [each.json["variables"] for each in api.asked] == sent
+    assert answer.result.get("isError", False) is not bool(sent)
+    assert "the verified claim org.id, which" in answer.text or sent
+    assert "the verified claim org.id, which is missing" in anonymous.text

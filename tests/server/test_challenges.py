@@ -20,6 +20,9 @@ from handler.server.credentials import require_readable_credential
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, identified
+from tests.support.issuers import AUDIENCE, Provider, rsa_key
+from tests.support.raw_http import answer as raw_answer
+from tests.support.raw_http import answering, running_server
 
 METADATA = (
     'resource_metadata="https://abc123.execute-api.us-east-1.amazonaws.com'
@@ -170,6 +173,23 @@ def test_scopes_of_tools_that_not_everybody_sees_are_told_to_nobody(tmp_path: Pa
         answers = [*on_every_route(function, {}), *on_every_route(function, HOLDER)]
 
     assert "b:read" not in str([(answer.body, answer.headers) for answer in answers])
+
+
+def test_token_whose_issuer_gives_no_keys_is_asked_for_again_later_and_not_refused(tmp_path: Path) -> None:
+    """Who is refused signs in again, which would give them a token that nobody can judge either."""
+    provider = Provider("https://idp.example", (rsa_key(),))
+    headers = {"authorization": f"Bearer {provider.token()}"}
+    with running_server(answering(raw_answer(status="500 Internal Server Error"))) as silent:
+        identity = f"identity: {{issuer: {provider.name}, audience: {AUDIENCE}, jwksendpoint: '{silent.url}'}}\n"
+        config = CONFIG.format("challenge") + identity
+        with running_function(compiled(tmp_path, {"index.graphql": INDEX, "config.yaml": config})) as function:
+            answers = on_every_route(function, headers)
+
+    for answered in answers:
+        assert (answered.status, answered.headers["retry-after"]) == (503, "10")
+        assert "www-authenticate" not in answered.headers
+        assert b"the credential cannot be judged at the moment" in answered.body
+    assert {line["reason"] for line in function.lines} == {"key_set"}
 
 
 def test_every_denial_has_a_status() -> None:

@@ -73,7 +73,7 @@ def request(
     return function.post(message, headers={**routing, **headers})
 
 
-def book(function: Function, room: str = "7", **more: Any) -> Answer:
+def book(function: Function, room: Any = "7", **more: Any) -> Answer:
     known = {name: more.pop(name) for name in ("capabilities", "number", "headers") if name in more}
     return request(function, "tools/call", {"name": "book", "arguments": {"room": room}, **more}, **known)
 
@@ -135,6 +135,16 @@ def test_answers_that_are_no_objects_are_refused(function: Function, responses: 
 
     assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
     assert answer.json["error"]["message"] == "inputResponses: expected an object of objects"
+
+
+def test_arguments_that_are_nested_deeply_are_refused_with_a_state_and_without(function: Function) -> None:
+    deep: Any = "7"
+    for _ in range(900):
+        deep = [deep]
+    state = book(function).result["requestState"]
+
+    assert "nested more than 64 deep" in book(function, deep).text
+    assert book(function, deep, requestState=state, inputResponses=ACCEPTED).json["error"] == REFUSED
 
 
 REFUSED = {"code": -32602, "message": "The requestState is not one for this call: call again without it"}

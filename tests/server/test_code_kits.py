@@ -106,6 +106,13 @@ def test_kit_that_cannot_list_fails_the_list_without_a_detail_and_no_call_of_oth
         assert called(function, "help_me").text == "help"
 
 
+def test_provider_that_takes_too_long_fails_the_list_in_time(plain: Compiled) -> None:
+    with serving(with_kit(plain, PLUGINS), "slow") as function:
+        answer = listed(replace(function, context=Context(remaining_ms=800)))
+
+    assert answer.json["error"] == {"code": -32603, "message": "The tools could not be listed"}
+
+
 def test_kit_that_cannot_tell_who_may_use_a_tool_lets_nobody(plain: Compiled, caplog: pytest.LogCaptureFixture) -> None:
     with serving(with_kit(plain, PLUGINS), "undecided") as function:
         assert listed(function).json["error"]["message"] == "The tools could not be listed"

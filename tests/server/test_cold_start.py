@@ -132,6 +132,7 @@ def test_cold_call_with_a_secret_of_aws_loads_none_of_the_heavy_packages(
         environ = {
             "STILE_BUNDLES": folder_storage.location,
             "STILE_SECRETS": "stile",
+            "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
             "AWS_ENDPOINT_URL": aws.url,
             "AWS_REGION": "eu-central-1",
             "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
@@ -251,7 +252,8 @@ def test_no_module_of_the_server_names_the_compiler() -> None:
 
 
 def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
-    done = run(environ, *(ROOT / "events" / f"{name}.json" for name in events))
+    on_loopback = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    done = run({**on_loopback, **environ}, *(ROOT / "events" / f"{name}.json" for name in events))
     assert done.returncode == 0, done.stderr
     *answers, steps = (json.loads(line) for line in done.stderr.splitlines())
     for answer in answers:

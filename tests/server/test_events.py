@@ -28,7 +28,7 @@ def _lists_tools(answer: Answer) -> None:
 
 def _initializes(answer: Answer) -> None:
     assert answer.result["protocolVersion"] == "2025-06-18"
-    assert answer.result["capabilities"] == {"tools": {}}
+    assert answer.result["capabilities"] == {"tools": {}, "prompts": {}, "resources": {}, "completions": {}}
 
 
 def _discovers(answer: Answer) -> None:
@@ -95,6 +95,7 @@ def handler(
     """The Lambda handler, made by importing its module as Lambda does."""
     store(folder_storage, served_demo)
     monkeypatch.setenv("STILE_BUNDLES", folder_storage.location)
+    monkeypatch.setenv("STILE_ALLOW_LOCAL_UPSTREAMS", "true")
     monkeypatch.delitem(sys.modules, "handler.lambda_function", raising=False)
     module = importlib.import_module("handler.lambda_function")  # makes a loop of its own
     with closing(asyncio.get_event_loop()):

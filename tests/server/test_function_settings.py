@@ -6,10 +6,10 @@ import asyncio
 import importlib
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from uuid import uuid4
 
 import pytest
@@ -18,12 +18,17 @@ from handler.storage import FolderStorage
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, answer_of, closing, event_for, store
 from tests.support.identities import HOLDER, identified
+from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.secrecy import SESSION, Output
 
 LOG_KEY = "dYz1x0kU3mQ8s5vB7nR2tL6wJ4hF9gCe"
 CLAIMS = {"iss": "https://idp.example", "sub": "4711"}
 
-Send = Callable[[Mapping[str, str]], Answer]
+
+class Send(Protocol):
+    """Sends a request to the function."""
+
+    def __call__(self, headers: Mapping[str, str], *, call: bool = False) -> Answer: ...
 
 
 @pytest.fixture
@@ -36,7 +41,7 @@ def location(tmp_path: Path, folder_storage: FolderStorage) -> str:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Send]:
-    """The function as Lambda imports it with this environment: lists tools, with the headers given."""
+    """The function as Lambda imports it with this environment: lists tools, with the headers given, or calls ``a``."""
     SESSION.keep_environ(environ)
     # A logger keeps the stream that it began with: each test has one of its own.
     for name, value in {"POWERTOOLS_SERVICE_NAME": f"stile-{uuid4()}", **environ}.items():
@@ -44,8 +49,9 @@ def started(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Send]:
     monkeypatch.delitem(sys.modules, "handler.lambda_function", raising=False)
     module = importlib.import_module("handler.lambda_function")  # makes a loop of its own
 
-    def send(headers: Mapping[str, str]) -> Answer:
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+    def send(headers: Mapping[str, str], *, call: bool = False) -> Answer:
+        asked = {"method": "tools/call", "params": {"name": "a", "arguments": {}}} if call else {"method": "tools/list"}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, **asked})
         sent = {"content-type": "application/json", **headers}
         return answer_of(module.handler(event_for("POST", "/api/things/mcp", body=body, headers=sent), Context()))
 
@@ -96,3 +102,57 @@ def test_origins_that_the_owner_names_may_call(monkeypatch: pytest.MonkeyPatch, 
         allowed, foreign = send({"origin": "https://app.example"}), send({"origin": "https://evil.example"})
 
     assert (allowed.status, foreign.status) == (200, 403)
+
+
+@pytest.fixture
+def api() -> Iterator[RawServer]:
+    """An API on loopback, which keeps no connection: nobody closes those of a function."""
+    with running_server(answering(answer(b'{"data": {"a": 1}}', connection="close"))) as running:
+        yield running
+
+
+@pytest.fixture
+def asking(tmp_path: Path, folder_storage: FolderStorage, api: RawServer) -> str:
+    """A folder with an endpoint that asks it."""
+    files = {
+        "index.graphql": "type Query { a: Int }",
+        "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
+        "config.yaml": f"upstream: {{url: '{api.url}'}}\n{READABLE}",
+    }
+    store(folder_storage, compiled(tmp_path, files))
+    return folder_storage.location
+
+
+def test_api_of_the_functions_own_machine_is_not_asked(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asking: str, api: RawServer
+) -> None:
+    with started(monkeypatch, STILE_BUNDLES=asking) as send:
+        answered = send({}, call=True)
+
+    assert answered.result["isError"] is True
+    assert [line["reason"] for line in lines(capsys)] == ["UpstreamForbidden: https is required"]
+    assert api.accepted == 0
+
+
+def test_api_of_ones_own_machine_is_asked_where_its_owner_says_so_and_is_warned(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asking: str
+) -> None:
+    with started(monkeypatch, STILE_BUNDLES=asking, STILE_ALLOW_LOCAL_UPSTREAMS="true") as send:
+        answered = send({}, call=True)
+
+    assert answered.result["structuredContent"] == {"data": {"a": 1}}
+    warning, line = lines(capsys)
+    assert warning["level"] == "WARNING"
+    assert warning["message"].startswith("STILE_ALLOW_LOCAL_UPSTREAMS is set")
+    assert line["outcome"] == "ok"
+
+
+def test_runtime_api_is_asked_for_nobody(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], asking: str, api: RawServer
+) -> None:
+    environ = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true", "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{api.port}"}
+    with started(monkeypatch, STILE_BUNDLES=asking, **environ) as send:
+        assert send({}, call=True).result["isError"] is True
+
+    assert lines(capsys)[-1]["reason"] == "UpstreamForbidden: the Lambda Runtime API"
+    assert api.accepted == 0

@@ -75,7 +75,7 @@ def test_a_message_with_a_method_and_a_result_is_a_request() -> None:
     assert isinstance(_classify({"jsonrpc": "2.0", "id": 1, "method": "ping", "result": {}}), Request)
 
 
-@pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", 2**60])
+@pytest.mark.parametrize("identifier", [0, 7, -1, "", "a", "1", "x" * 10_000, 2**60, 10**400])
 def test_strings_and_integers_are_ids(identifier: Any) -> None:
     request = _classify({"jsonrpc": "2.0", "id": identifier, "method": "ping"})
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import CredentialRefused
+from handler.errors import AccessError, CredentialRefused, KeysUnavailable
 from handler.http import HttpClient
 from handler.server.key_sets import (
     FRESH_S,
@@ -35,6 +35,7 @@ from tests.support.issuers import (
     rsa_key,
     serving_key_set,
 )
+from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, answer, answering
 
 RSA, EC, ED, NEW_RSA = rsa_key(), ec_key(), ed_key(), rsa_key("new")
@@ -47,7 +48,7 @@ NOW = 1_000_000.0
 
 @pytest.fixture
 def http() -> Iterator[HttpClient]:
-    with closing(HttpClient()) as client:
+    with closing(HttpClient(LOCAL)) as client:
         yield client
 
 
@@ -58,7 +59,7 @@ def verified(token: str, url: str, http: HttpClient, **issuer: Any) -> Mapping[s
 
 
 def reason_of(token: str, url: str, http: HttpClient, **issuer: Any) -> str:
-    with pytest.raises(CredentialRefused) as caught:
+    with pytest.raises(AccessError) as caught:
         verified(token, url, http, **issuer)
     return caught.value.reason
 
@@ -176,10 +177,10 @@ class Asked:
         self._url = url
 
     async def has(self, key_id: str, at: float) -> bool | str:
-        """Whether the key is found, or why none can be."""
+        """Whether the key is found, or why none can be. Where there is no set, nobody is refused for it."""
         try:
             await self._sets.find(self._url, algorithm="RS256", key_id=key_id, now=NOW + at)
-        except CredentialRefused as exc:
+        except (CredentialRefused, KeysUnavailable) as exc:
             return exc.reason
         return True
 
@@ -298,10 +299,12 @@ BAD_ANSWERS: Mapping[str, Callable[[Peer], None]] = {
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_bad_answer_lets_nobody_in(http: HttpClient, name: str) -> None:
-    with serving_key_set(BAD_ANSWERS[name]) as server:
-        asked = Asked(server.url, http, timeout_s=0.3)
-        assert asyncio.run(asked.has("rsa", 0)) == "key_set"
+def test_bad_answer_lets_nobody_in_and_refuses_nobody(http: HttpClient, name: str) -> None:
+    sets = KeySets(http, timeout_s=0.3)
+    with serving_key_set(BAD_ANSWERS[name]) as server, pytest.raises(KeysUnavailable) as caught:
+        asyncio.run(sets.find(server.url, algorithm="RS256", key_id="rsa", now=NOW))
+
+    assert str(caught.value) == "the credential cannot be judged at the moment"
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)

@@ -19,6 +19,7 @@ from handler.server.principal import ANONYMOUS, DEVELOPMENT, Presented, Principa
 from handler.server.tokens import TokenVerifier
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
+from tests.support.local import LOCAL
 from tests.test_bundle import EMPTY
 
 KEY = "stile_q0v6wJr1oJ0zVb3kX0Yx8m1y3Z5n7C9fK2hT4rD6sLw"
@@ -61,7 +62,7 @@ BAD = [
 
 def identified(headers: Mapping[str, str], bundle: Bundle, *, development: bool = False, now: float = 0) -> Principal:
     """Who calls with these headers."""
-    with closing(HttpClient()) as http:
+    with closing(HttpClient(LOCAL)) as http:
         tokens = TokenVerifier(http, secrets={})
         presented = Presented(headers=headers)
         return asyncio.run(identify(presented, bundle, tokens=tokens, development=development, now=now))

@@ -71,6 +71,22 @@ def test_calls_come_to_what_their_names_say(function: Function) -> None:
     assert ask(function, MODERN[0], *MODERN_CALLS["asks first"]).result["resultType"] == "input_required"
 
 
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+@pytest.mark.parametrize("cursor", ["", "x", "MA==", 0, 7, True, [], {}])
+@pytest.mark.parametrize(("revision", "status"), [("2025-03-26", 200), ("2026-07-28", 400)])
+def test_a_cursor_that_was_not_given_is_invalid(
+    function: Function, method: str, cursor: Any, revision: str, status: int
+) -> None:
+    answer = ask(function, revision, method, {"cursor": cursor})
+
+    assert (answer.status, answer.json["error"]["code"]) == (status, -32602)
+
+
+@pytest.mark.parametrize("method", ["tools/list", "prompts/list", "resources/list", "resources/templates/list"])
+def test_lists_have_one_page(function: Function, method: str) -> None:
+    assert "nextCursor" not in ask(function, MODERN[0], method, {}).result
+
+
 def keys_in(value: Any, depth: int = 3) -> set[str]:
     """The keys of a result down to the entries of a list; further in, the names are authors'."""
     if depth == 0:

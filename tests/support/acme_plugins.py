@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from handler import Context, ToolError, Toolkit
@@ -14,6 +15,8 @@ class Plugins:
 
     async def tools(self, ctx: Context) -> list[dict[str, Any]]:
         tenant = (ctx.auth or {}).get("tenant", "")
+        if tenant == "slow":
+            await asyncio.sleep(600)
         if tenant == "broken":
             raise RuntimeError("boom at /home/author")
         return [{"name": name, "inputSchema": {"type": "object"}} for name in PLUGINS.get(tenant, [])]

@@ -14,6 +14,7 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
+from handler.addresses import AddressRules
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import TEXT_MEDIA_TYPES, create_app
@@ -24,6 +25,7 @@ from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
 from handler.storage import MemoryStorage, Storage
+from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
 MODERN = "2026-07-28"
@@ -224,6 +226,7 @@ def running_function(
     keeping: Keeping | None = None,
     instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,
+    addresses: AddressRules = LOCAL,
     **services: Any,
 ) -> Iterator[Function]:
     """A function that serves these endpoints from memory, or all that is in ``storage``."""
@@ -232,11 +235,16 @@ def running_function(
     for secret in (secrets or {}).values():
         SESSION.keep("a secret that a bundle refers to", secret)
     log = Log()
-    http = HttpClient()
+    http = HttpClient(addresses)
     endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
     services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
     app = create_app(
-        Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets=secrets or {}), **services),
+        Services(
+            endpoints=endpoints,
+            http=http,
+            tokens=TokenVerifier(http, secrets=secrets or {}),
+            **services,
+        ),
         write_line=log.write_line,
     )
     with event_loop():

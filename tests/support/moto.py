@@ -14,6 +14,7 @@ from typing import Any
 import boto3
 
 from handler.http import HttpClient, HttpRequest
+from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION
 
 REGION = "us-east-1"
@@ -80,7 +81,7 @@ class Moto:
     def _check_after(self, calls: str) -> None:
         url = f"{self.url}/moto-api/reset-auth"
         request = HttpRequest(method="POST", url=url, body=calls.encode(), timeout_s=5, max_bytes=10_000)
-        client = HttpClient()
+        client = HttpClient(LOCAL)
         assert client.send(request).status == 200
         client.close()
 

@@ -27,7 +27,8 @@ class Peer:
         request = head + self._reader.read(length)
         if request:
             self._server.requests.append(request)
-            SESSION.note(Output.PEER, request)
+            if not self._server.takes_secrets:
+                SESSION.note(Output.PEER, request)
         return request
 
     def send(self, answer: bytes) -> None:
@@ -61,10 +62,11 @@ class Peer:
 class RawServer:
     """Hands each accepted connection to ``script``, in a thread of its own."""
 
-    def __init__(self, script: Callable[[Peer], None], tls: ssl.SSLContext | None) -> None:
+    def __init__(self, script: Callable[[Peer], None], tls: ssl.SSLContext | None, *, takes_secrets: bool) -> None:
         self.accepted = 0
         self.requests: list[bytes] = []
         self.stopping = threading.Event()
+        self.takes_secrets = takes_secrets
         self._script = script
         self._tls = tls
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -113,9 +115,14 @@ class RawServer:
 
 
 @contextlib.contextmanager
-def running_server(script: Callable[[Peer], None], *, tls: ssl.SSLContext | None = None) -> Iterator[RawServer]:
-    """A server on loopback that speaks bytes, not HTTP: each test writes down what its connections do."""
-    server = RawServer(script, tls)
+def running_server(
+    script: Callable[[Peer], None], *, tls: ssl.SSLContext | None = None, takes_secrets: bool = False
+) -> Iterator[RawServer]:
+    """A server on loopback that speaks bytes, not HTTP: each test writes down what its connections do.
+
+    ``takes_secrets``: it is whom secrets are for, so no test fails because one reached it.
+    """
+    server = RawServer(script, tls, takes_secrets=takes_secrets)
     try:
         yield server
     finally:

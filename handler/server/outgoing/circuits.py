@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from handler.errors import HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamResting
+from handler.errors import AddressRefused, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamResting
 from handler.http import HttpClient, HttpRequest, HttpResponse
 
 MAX_FAILURES = 5
@@ -35,6 +35,8 @@ class Circuits:
         probe = circuit.enter(self._clock())
         try:
             answer = await http.send_async(request)
+        except AddressRefused:  # nobody was asked
+            raise
         except (HttpTimeout, HttpUnreachable):
             circuit.fail(self._clock(), probe=probe)
             raise

@@ -47,13 +47,16 @@ class Kept(Generic[T]):
             CredentialUnavailable: it could not be fetched. The next one who asks tries again.
         """
         entry = self._entry(key)
+        if entry.fetched and self._clock() < entry.fetched.good_until:
+            return entry.fetched.value
         number = entry.fetches
-        if entry.is_good(self._clock()):
-            return entry.value()
         async with entry.lock:
-            if entry.fetches == number:  # else it was fetched while this one waited
-                await entry.renew(fetch)
-            return entry.value()
+            outcome = entry.outcome
+            if outcome is None or entry.fetches == number:  # else it was fetched while this one waited
+                outcome = await entry.renew(fetch)
+        if isinstance(outcome, CredentialUnavailable):
+            raise CredentialUnavailable(outcome.reason, refused=outcome.refused)
+        return outcome.value
 
     def held(self, key: Hashable) -> Fetched[T] | None:
         """The value that is held, good or not."""
@@ -87,31 +90,22 @@ class _Entry(Generic[T]):
         self.lock = asyncio.Lock()
         self.fetches = 0
         self.refused_at = -inf
-        self._outcome: Fetched[T] | CredentialUnavailable | None = None
-
-    def is_good(self, now: float) -> bool:
-        return self.fetched is not None and now < self.fetched.good_until
+        self.outcome: Fetched[T] | CredentialUnavailable | None = None
 
     @property
     def fetched(self) -> Fetched[T] | None:
-        return self._outcome if isinstance(self._outcome, Fetched) else None
+        return self.outcome if isinstance(self.outcome, Fetched) else None
 
-    def value(self) -> T:
-        match self._outcome:
-            case Fetched(value=value):
-                return value
-            case CredentialUnavailable(reason=reason, refused=refused):
-                raise CredentialUnavailable(reason, refused=refused)
-            case _:
-                raise CredentialUnavailable("forgotten while it was asked for")
-
-    async def renew(self, fetch: Callable[[], Awaitable[Fetched[T]]]) -> None:
+    async def renew(self, fetch: Callable[[], Awaitable[Fetched[T]]]) -> Fetched[T] | CredentialUnavailable:
+        outcome: Fetched[T] | CredentialUnavailable
         try:
-            self._outcome = await fetch()
+            outcome = await fetch()
         except CredentialUnavailable as exc:
-            self._outcome = exc
+            outcome = exc
         self.fetches += 1  # not where the request was given up: who waits tries then
+        self.outcome = outcome
+        return outcome
 
     def forget(self, now: float) -> None:
-        self._outcome = None
+        self.outcome = None
         self.refused_at = now

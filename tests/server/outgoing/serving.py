@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function
 from tests.support.identities import api_key
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given, issuer_of
+from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION
 
 SDL = "type Query { me: String } type Mutation { pay: String }"
@@ -91,7 +92,7 @@ class Container:
     clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
-        http = HttpClient()
+        http = HttpClient(LOCAL)
         storage = MemoryStorage()
         self.outgoing = OutgoingServices(
             secrets=SecretStore(environ=self.secrets, clock=self.clock),
@@ -129,7 +130,9 @@ class Container:
             )
 
         answers: list[JSONObject | CallError] = []
-        for each in asyncio.run(ask_all()):
+        with closing(self.services.http):  # it stays usable
+            found = asyncio.run(ask_all())
+        for each in found:
             if isinstance(each, BaseException) and not isinstance(each, CallError):
                 raise each
             answers.append(each)

@@ -15,6 +15,7 @@ from handler.http import HttpClient, HttpRequest
 from handler.server.outgoing.circuits import MAX_FAILURES, MAX_ORIGINS, PAUSE_S, Circuits
 from tests.server.outgoing.serving import Clock, Container, asking, endpoint
 from tests.support.api import Asked, Reply, running_api
+from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
 OUTAGE = "The API cannot be reached at the moment. Try later."
@@ -34,7 +35,7 @@ class Server:
 
 @pytest.fixture
 def http() -> Iterator[HttpClient]:
-    with closing(HttpClient()) as client:
+    with closing(HttpClient(LOCAL)) as client:
         yield client
 
 

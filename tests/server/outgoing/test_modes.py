@@ -6,6 +6,7 @@ import asyncio
 import base64
 import threading
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from handler.errors import CredentialUnavailable
+from handler.server.code_credentials import api_access
 from handler.server.outgoing.kept import REFUSED_PAUSE_S, Fetched, Kept
 from tests.server.outgoing.serving import Container, asking, endpoint, identity_with, with_token
 from tests.support.api import Api, Asked, Reply, running_api
@@ -401,3 +403,18 @@ def test_refusal_of_what_cannot_be_renewed_is_answered_at_once(tmp_path: Path, a
             assert "no" in function.call("Me", {}).text
 
         assert len(api.asked) == 1
+
+
+def test_tool_in_python_is_never_given_the_callers_own_token(tmp_path: Path) -> None:
+    with running_api() as api, running_api(numbered, takes_secrets=True) as login:
+        passed_on = upstream(api, f"{{passthrough: {{audience: '{AUDIENCE}'}}}}")
+        for auth in (passed_on, upstream(api, oauth("token_exchange", login))):
+            container = Container(endpoint(tmp_path, auth, identity=identity_with()), secrets=SECRETS)
+            caller = container.caller("token-of-ada-123456", aud=AUDIENCE)
+
+            with closing(container.services.http):
+                access = asyncio.run(api_access(caller, required=False))
+
+            assert caller.credential not in str([access.token, dict(access.headers)])
+            assert (access.token is None) is (auth == passed_on)
+            assert container.ask(caller) == [PAID]

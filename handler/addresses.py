@@ -1,0 +1,119 @@
+"""Where requests may go whose address an author wrote: the API, key sets, token endpoints.
+
+An author is no owner of the function: its loopback has the Lambda Runtime API, its link-local neighbours have
+credentials. A name is judged by the addresses that it resolves to, and the connection goes to one of those.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+from handler.records import dataclass
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+LOOPBACK = "loopback"
+METADATA = ipaddress.ip_network("fd00:ec2::/32")
+"""AWS's own services on an instance. Source: the EC2 user guide, "Use the Instance Metadata Service"."""
+
+NAT64 = ipaddress.ip_network("64:ff9b::/96")
+IPV4_TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
+ORDINARY_IPV6 = (ipaddress.ip_network("2000::/3"), ipaddress.ip_network("fc00::/7"))
+"""Global unicast and private ones. All else is for special purposes, or carries an IPv4 address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddressRules:
+    """What an author's URL may lead to. Private addresses are allowed: functions in a VPC have their APIs there.
+
+    ``local`` also allows http and loopback. ``hosts`` are names, or ``*.`` and a domain for all below it; none: any.
+    ``runtime_api`` is the ``host:port`` of the Lambda Runtime API, which nothing may lead to.
+    """
+
+    local: bool = False
+    hosts: tuple[str, ...] = ()
+    runtime_api: str = ""
+
+    def url_fault(self, scheme: str, host: str) -> str:
+        """Why a URL of this scheme and host may not be asked, or nothing. The host's addresses are not known yet."""
+        if scheme != "https" and not self.local:
+            return "https is required"
+        if self.hosts and not any(_matches(host, pattern) for pattern in self.hosts):
+            return "STILE_UPSTREAM_HOSTS does not name this host"
+        return ""
+
+    def address_fault(self, text: str, port: int) -> str:
+        """Why an IP address may not be connected to, or nothing."""
+        address = ipaddress.ip_address(text)
+        faults = [fault for each in _meant(address) if (fault := _kind(each))]
+        if self._is_runtime_api(address, port, on_loopback=LOOPBACK in faults):
+            return "the Lambda Runtime API"
+        return next((fault for fault in faults if not (self.local and fault == LOOPBACK)), "")
+
+    def _is_runtime_api(self, address: Address, port: int, *, on_loopback: bool) -> bool:
+        host, _, its_port = self.runtime_api.rpartition(":")
+        return its_port == str(port) and (on_loopback or str(address) == host.strip("[]"))
+
+
+STRICT = AddressRules()
+
+
+def is_host_pattern(text: str) -> bool:
+    """Whether a text is the name of a host, or ``*.`` and a domain."""
+    labels = text.removeprefix("*.").split(".")
+    return all(
+        0 < len(label) <= 63 and label.isascii() and label.replace("-", "").replace("_", "").isalnum()
+        for label in labels
+    )
+
+
+def literal_fault(host: str, rules: AddressRules) -> str:
+    """The fault of a host that is written as an address, in any of the forms that resolvers take; nothing for names."""
+    import socket  # only where addresses are written: at deploy time
+
+    if host == "localhost" or host.endswith(".localhost"):
+        return rules.address_fault("127.0.0.1", 0)
+    try:
+        return rules.address_fault(host, 0)
+    except ValueError:
+        pass
+    try:
+        return rules.address_fault(socket.inet_ntoa(socket.inet_aton(host)), 0)  # 0x7f000001, 2130706433, 0177.1
+    except (OSError, UnicodeError):
+        return ""
+
+
+def _matches(host: str, pattern: str) -> bool:
+    host, pattern = host.lower().rstrip("."), pattern.lower().rstrip(".")
+    return host.endswith(pattern.removeprefix("*")) if pattern.startswith("*.") else host == pattern
+
+
+def _meant(address: Address) -> Iterator[Address]:
+    """An address, or the IPv4 addresses that it carries where packets to it may end up there."""
+    if isinstance(address, ipaddress.IPv4Address):
+        yield address
+    elif address.ipv4_mapped:
+        yield address.ipv4_mapped
+    elif address in NAT64 or address in IPV4_TRANSLATED:
+        yield ipaddress.IPv4Address(int(address) & 0xFFFF_FFFF)
+    else:
+        yield address
+        yield from filter(None, (address.sixtofour, *(address.teredo or ())))
+
+
+def _kind(address: Address) -> str:
+    """What makes an address one that no request may go to, or nothing."""
+    if address.is_loopback:
+        return LOOPBACK
+    if address.is_link_local:
+        return "link-local"
+    if address.is_multicast:
+        return "multicast"
+    if isinstance(address, ipaddress.IPv4Address):
+        if address.packed[0] == 0:
+            return "unspecified"
+        return "reserved" if address.is_reserved else ""
+    if address in METADATA:
+        return "metadata"
+    return "" if any(address in network for network in ORDINARY_IPV6) else "reserved"

@@ -1,0 +1,36 @@
+"""What an endpoint has in Python. It is made in ``code_tools.py``, which loads what authors write tools with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handler.bundle import CodeKit, CodePrompt, CodeResource
+from handler.compiler.access import Rule
+from handler.compiler.declaration import MadeTool
+from handler.compiler.problems import Place
+from handler.json_shape import to_json_bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """The frozen side of toolkits."""
+
+    kits: tuple[CodeKit, ...] = ()
+    rules: tuple[Rule, ...] = ()  # the kits' own; their coordinates are the names of kits
+    tools: tuple[MadeTool, ...] = ()
+    prompts: tuple[CodePrompt, ...] = ()
+    resources: tuple[CodeResource, ...] = ()
+    asking: Mapping[str, Place]  # what may ask its client's user, and where it stands
+
+    def sources(self, files: str) -> str:
+        """The digest of the author's files, with that of what was frozen."""
+        if not self.kits:
+            return files
+        frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]
+        said = [[files], *([each.entry, getattr(each, "digest", "")] for each in frozen)]
+        return hashlib.sha256(to_json_bytes(said)).hexdigest()
+
+
+NO_CODE = Code(asking={})

@@ -1,0 +1,98 @@
+"""Tools in Python as compiled: what of them works without their module, and what is found out with it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tests.support.endpoints import READABLE, compiled
+from tests.support.function import running_function
+from tests.support.modules import Modules, modules
+from tests.tools.cases import case
+
+__all__ = ["modules"]
+
+KIT = """\
+from handler import Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool
+def double(number: int) -> int:
+    "Double a number."
+    return number * 2
+
+
+@kit.prompt
+def ask(word: str) -> str:
+    return word
+"""
+FILES = {
+    "index.graphql": "type Query { a: Int }",
+    "config.yaml": READABLE + 'code: [{use: "frozen_tools:kit", condition: true}]\ncatalog: {hidden: false}\n',
+}
+ALONE = {"config.yaml": 'access: {anonymous: allow}\ncode: [{use: "frozen_tools:kit", condition: true}]\n'}
+
+
+@case("M-002")
+def test_lists_come_from_the_bundle_and_import_no_module_of_an_author(tmp_path: Path, modules: Modules) -> None:
+    modules.write("frozen_tools.py", KIT)
+    made = compiled(tmp_path, FILES, **modules.environ)
+    modules.forget()
+    (modules.folder / "frozen_tools.py").unlink()
+
+    with running_function(made, code_modules=("frozen_tools",)) as function:
+        listed = function.request("tools/list").result["tools"]
+        prompts = function.request("prompts/list").result["prompts"]
+
+    assert [tool["name"] for tool in listed] == ["double", "catalog"]
+    assert [prompt["name"] for prompt in prompts] == ["ask"]
+    assert "frozen_tools" not in sys.modules
+
+
+@case("M-003")
+def test_code_that_differs_from_what_was_published_is_called_again_once_it_is_published_again(
+    tmp_path: Path, modules: Modules
+) -> None:
+    modules.write("frozen_tools.py", KIT)
+    before = compiled(tmp_path, FILES, **modules.environ)
+    modules.forget()
+    modules.write("frozen_tools.py", KIT.replace("number: int) -> int", "number: float) -> float"))
+
+    with running_function(before, code_modules=("frozen_tools",)) as function:
+        result = function.call("double", {"number": 2}).result
+    after = compiled(tmp_path, FILES, **modules.environ)
+    with running_function(after, code_modules=("frozen_tools",)) as function:
+        again = function.call("double", {"number": 2.25}).result
+
+    assert result["isError"] is True
+    assert "publish again" in result["content"][0]["text"]
+    assert again["content"][0]["text"] == "4.5"
+    assert before.bundle.tools[0] != after.bundle.tools[0]
+
+
+@case("M-003")
+def test_code_whose_texts_alone_differ_is_called(tmp_path: Path, modules: Modules) -> None:
+    modules.write("frozen_tools.py", KIT)
+    before = compiled(tmp_path, FILES, **modules.environ)
+    modules.forget()
+    modules.write("frozen_tools.py", KIT.replace("Double a number", "Twice a number"))
+
+    with running_function(before, code_modules=("frozen_tools",)) as function:
+        assert function.call("double", {"number": 2}).result["content"][0]["text"] == "4"
+
+
+def test_an_endpoint_without_a_schema_is_served(tmp_path: Path, modules: Modules) -> None:
+    modules.write("frozen_tools.py", KIT)
+    made = compiled(tmp_path, ALONE, **modules.environ)
+
+    with running_function(made, code_modules=("frozen_tools",)) as function:
+        listed = function.request("tools/list").result["tools"]
+        result = function.call("double", {"number": 4}).result
+        asked = function.graphql({"query": "{ a }"})
+
+    assert made.bundle.index == ""
+    assert [tool["name"] for tool in listed] == ["double"]
+    assert result["structuredContent"] == {"result": 8}
+    assert asked.status == 404

@@ -1,0 +1,7 @@
+"""What tests may ask: servers on loopback, without TLS."""
+
+from __future__ import annotations
+
+from handler.addresses import AddressRules
+
+LOCAL = AddressRules(local=True)
