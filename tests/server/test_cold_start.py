@@ -131,6 +131,7 @@ def test_cold_call_with_a_secret_of_aws_loads_none_of_the_heavy_packages(
         environ = {
             "STILE_BUNDLES": folder_storage.location,
             "STILE_SECRETS": "stile",
+            "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
             "AWS_ENDPOINT_URL": aws.url,
             "AWS_REGION": "eu-central-1",
             "AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
