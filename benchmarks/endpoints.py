@@ -28,7 +28,8 @@ from handler.addresses import AddressRules
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server import media_types
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
@@ -54,7 +55,7 @@ class Served:
         )
         services = Services(endpoints=self.endpoints, http=http, tokens=TokenVerifier(http, secrets={}))
         app = create_app(services, write_line=_raise_failures)
-        self._handler = Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
+        self._handler = Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
 
     def call(self, event: Any) -> float:
         """The seconds that an answer takes, which has to be a result."""

@@ -19,11 +19,11 @@ from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.server.endpoint import Endpoint
 from handler.server.endpoints import Endpoints, Keeping
+from handler.server.listing import list_entries
 from handler.server.outgoing.services import outgoing_services
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
-from handler.server.tools import list_entries
 from handler.settings import Settings, read_secrets, read_settings
 from handler.storage import MemoryStorage, Storage
 

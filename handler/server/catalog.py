@@ -9,10 +9,10 @@ from handler.bundle import CatalogTool, JSONObject
 from handler.errors import ToolError
 from handler.json_shape import to_json_bytes
 from handler.server.call import Call
+from handler.server.listing import usable_tools
 from handler.server.payload import TOO_LARGE, fits
 from handler.server.prompts import prompts_for
 from handler.server.resources import resources_for, templates_for
-from handler.server.tool_calls import usable_tools
 from handler.tools.finding import Sections, find_in_catalog
 
 

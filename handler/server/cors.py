@@ -29,7 +29,7 @@ PREFLIGHT = {
 }
 EXPOSED = "www-authenticate, x-request-id"
 
-METADATA_PATH = re.compile(rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?")
+METADATA_PATH = rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?"
 """What endpoints tell OAuth clients of themselves, and of the server that people sign in at."""
 
 ANY = "*"
@@ -62,7 +62,7 @@ class Cors:
         """Who may read the answer: an origin, any, or (empty) not this one. Nothing where no browser asks for one."""
         if origin is None:
             return None
-        if ANY in self._allowed or METADATA_PATH.fullmatch(scope["path"]):
+        if ANY in self._allowed or re.fullmatch(METADATA_PATH, scope["path"]):
             return ANY
         return origin if origin in self._allowed else ""
 

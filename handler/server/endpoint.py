@@ -23,17 +23,15 @@ from handler.bundle import (
 )
 from handler.bundle_json import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
-from handler.graph.index import SchemaIndex, read_index
-from handler.graph.listing import graphql_entry
-from handler.graph.view import View, build_view
-from handler.guarded_schema import conditions_in, seen_by
 from handler.json_shape import to_json_bytes
 from handler.policy import OPEN, Judgement, Mask, hidden_from
 from handler.server.principal import Principal
 from handler.storage import Storage
 
 if TYPE_CHECKING:
+    from handler.graph.index import SchemaIndex
     from handler.graph.schemas import ViewSchemas
+    from handler.graph.view import View
     from handler.server.arguments import ArgumentsValidator
 
 K = TypeVar("K")
@@ -193,6 +191,8 @@ class Endpoint:
         except KeyError:
             if not isinstance(tool, GraphQLTool):
                 raise
+        from handler.graph.listing import graphql_entry
+
         outcome = judgement.outcome(tool.conditions)
         entry = graphql_entry(tool.entry, self.view(tool, outcome))
         with self._lock:
@@ -205,6 +205,8 @@ class Endpoint:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
+        from handler.graph.view import build_view
+
         key = (tool.name if tool else "", outcome)
         with self._lock:
             view = self._views.get(key)
@@ -253,6 +255,7 @@ class Endpoint:
         with self._lock:
             validator = self._validators.get((kind, outcome))
             if validator is None:
+                from handler.guarded_schema import conditions_in, seen_by
                 from handler.server.arguments import ArgumentsValidator
 
                 validator = ArgumentsValidator(name, seen_by(schema, outcome) if conditions_in(schema) else schema)
@@ -262,6 +265,8 @@ class Endpoint:
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         if not tool.conditions:
             return tool.entry
+        from handler.guarded_schema import seen_by
+
         with self._lock:
             entry = self._entries.get((tool.name, outcome))
             if entry is None:
@@ -270,6 +275,8 @@ class Endpoint:
         return entry
 
     def _require_index(self) -> SchemaIndex:
+        from handler.graph.index import read_index
+
         if self._index is None:
             stored = self._storage.read(index_key(self.bundle.index))
             body = stored.body if stored else b""

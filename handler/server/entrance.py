@@ -9,27 +9,23 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
-from handler.errors import AccessError, BundleError, CredentialRequired, EndpointNotFound, KeysUnavailable, StorageError
+from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.json_shape import to_json_bytes
-from handler.records import dataclass
 from handler.server.caller import Caller
-from handler.server.challenges import STATUSES, challenge
 from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
-from handler.server.front_door import public_url
 from handler.server.header_values import folded
-from handler.server.key_sets import RETRY_PAUSE_S
-from handler.server.principal import ANONYMOUS, Presented, find_authorized, identify
+from handler.server.media_types import JSON
+from handler.server.principal import Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
 from handler.server.trace import continue_trace
 
 MAX_BODY_BYTES = 1_048_576
 
-JSON = "application/json"
-
-_ENDPOINT = "stile.endpoint"
+ENDPOINT = "stile.endpoint"
+"""Where a request's scope has the endpoint that was found for it."""
 
 
 def endpoint_name(http_call: HttpCall) -> str:
@@ -53,7 +49,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     except (StorageError, BundleError) as exc:
         raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
     note(http_call.scope, endpoint=name)
-    http_call.scope[_ENDPOINT] = endpoint
+    http_call.scope[ENDPOINT] = endpoint
     return endpoint
 
 
@@ -100,32 +96,6 @@ async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> 
         if len(body) > max_bytes:
             raise HTTPException(413, f"a request may have {max_bytes} bytes")
     return bytes(body)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Denial:
-    """What a caller who may not do something is answered with, whatever the body's form."""
-
-    status: int
-    headers: Mapping[str, str]
-
-
-def deny(http_call: HttpCall, reason: AccessError) -> Denial:
-    """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
-    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
-    if isinstance(reason, CredentialRequired):
-        note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
-    status = STATUSES[type(reason)]
-    if isinstance(reason, KeysUnavailable):
-        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
-    value = challenge(reason, http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
-    return Denial(status=status, headers={"www-authenticate": value})
-
-
-def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
-    """What tells a client where to get a token, of which nothing else is known to be wrong."""
-    value = challenge(CredentialRequired(), http_call.scope[_ENDPOINT].bundle, public_url(http_call.scope))
-    return {"www-authenticate": value}
 
 
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:

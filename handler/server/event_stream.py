@@ -8,7 +8,6 @@ Source: MCP 2026-07-28, basic/transports/streamable-http ("Receiving Messages");
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
@@ -19,24 +18,8 @@ from handler.server.inbound import Request
 from handler.server.payload import fits
 from handler.server.revisions import wanted_log_level
 
-EVENT_STREAM = "text/event-stream"
-
-_REFUSED = re.compile(r"q\s*=\s*0(\.0{0,3})?")
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Where clients may end a line that an event stream does not. JSON has its own ends of lines escaped already."""
-
-
-def accepted_kinds(accept: str) -> set[str]:
-    """The media ranges of an ``Accept`` header but those with ``q=0``; an empty one is like none.
-
-    Source: RFC 9110, section 12.5.1.
-    """
-    kinds: set[str] = set()
-    for part in (accept.strip() or "*/*").split(","):
-        kind, *parameters = (each.strip().lower() for each in part.split(";"))
-        if not any(_REFUSED.fullmatch(each) for each in parameters):
-            kinds.add(kind)
-    return kinds
 
 
 def event_stream(request: Request, notifications: Iterable[JSONObject], answer: JSONObject) -> bytes | None:

@@ -12,7 +12,8 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
-from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server import media_types
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
@@ -55,7 +56,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=partial(_write_line, logger))
-    return Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES])
+    return Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
 
 
 def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:

@@ -31,6 +31,7 @@ from handler.json_shape import to_json_bytes
 from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.deadlines import before
+from handler.server.denials import deny
 from handler.server.documents import (
     Document,
     Prepared,
@@ -40,15 +41,8 @@ from handler.server.documents import (
     prepare_persisted,
     run,
 )
-from handler.server.entrance import (
-    JSON,
-    deny,
-    find_endpoint,
-    identify_caller,
-    read_body,
-)
+from handler.server.entrance import find_endpoint, identify_caller, read_body
 from handler.server.graphql_request import (
-    GRAPHQL_RESPONSE,
     Malformed,
     Parameters,
     choose_media_type,
@@ -56,11 +50,12 @@ from handler.server.graphql_request import (
     parse_body,
     parse_url,
 )
+from handler.server.listing import find_tool
+from handler.server.media_types import GRAPHQL_RESPONSE, JSON
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
 from handler.server.services import Services
-from handler.server.tools import find_tool
 
 METHODS = ("GET", "POST")
 

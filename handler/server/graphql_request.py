@@ -14,9 +14,7 @@ from urllib.parse import parse_qsl
 from handler.bundle import CONFIRM
 from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
 from handler.records import dataclass
-
-JSON = "application/json"
-GRAPHQL_RESPONSE = "application/graphql-response+json"
+from handler.server.media_types import GRAPHQL_RESPONSE, JSON
 
 MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)
 """What answers may be. The first one is for who does not mind."""

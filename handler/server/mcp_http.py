@@ -14,16 +14,7 @@ from handler.errors import AccessError, NotFound, ResourceNotFound
 from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
-from handler.server.entrance import (
-    JSON,
-    deny,
-    find_endpoint,
-    identify_caller,
-    json_response,
-    read_body,
-    sign_in_headers,
-)
-from handler.server.event_stream import EVENT_STREAM, accepted_kinds, event_stream
+from handler.server.entrance import find_endpoint, identify_caller, json_response, read_body
 from handler.server.inbound import (
     DENIED,
     INTERNAL_ERROR,
@@ -37,6 +28,7 @@ from handler.server.inbound import (
     SignInRequired,
     classify,
 )
+from handler.server.media_types import EVENT_STREAM, JSON, accepted_kinds
 from handler.server.methods import answer
 from handler.server.payload import fits
 from handler.server.request_log import bounded, note
@@ -84,9 +76,7 @@ class McpRoute:
         except (Rejected, NotFound) as exc:
             return _rejection(http_call, exc, request)
         except AccessError as exc:
-            denial = deny(http_call, exc)
-            body = {"error": DENIALS[denial.status], "message": str(exc)}
-            return json_response(body, status=denial.status, headers=denial.headers)
+            return _denial(http_call, exc)
         except HTTPException:
             raise
         except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
@@ -112,6 +102,8 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     call = _call_of(request, caller, partial(note, http_call.scope))
     answered = await _result(call)
     if call.notifications and EVENT_STREAM in _accepted(http_call):
+        from handler.server.event_stream import event_stream
+
         events = event_stream(request, call.notifications, answered)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
@@ -202,6 +194,14 @@ def _not_found_facts(reason: NotFound) -> JSONObject | None:
     return {"uri": reason.uri[:MAX_URI_CHARS]} if isinstance(reason, ResourceNotFound) else None
 
 
+def _denial(http_call: HttpCall, reason: AccessError) -> Response:
+    from handler.server.denials import deny
+
+    denial = deny(http_call, reason)
+    body = {"error": DENIALS[denial.status], "message": str(reason)}
+    return json_response(body, status=denial.status, headers=denial.headers)
+
+
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
     if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
@@ -210,9 +210,11 @@ def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Reques
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
-    headers = sign_in_headers(http_call) if isinstance(error, SignInRequired) else {}
     response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
-    response.headers.update(headers)
+    if isinstance(error, SignInRequired):
+        from handler.server.denials import sign_in_headers
+
+        response.headers.update(sign_in_headers(http_call))
     return response
 
 

@@ -10,17 +10,19 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from handler.json_shape import to_json_bytes
-from handler.server.entrance import JSON, json_response
-from handler.server.graphql_request import choose_media_type
+from handler.server.entrance import json_response
+from handler.server.media_types import JSON
 
-GRAPHQL_PATH = re.compile(r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/?")
+GRAPHQL_PATH = r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/?"
 """The paths of GraphQL routes, and those with a slash too many."""
 
 
 def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str] | None = None) -> Response:
     """A GraphQL response at a path of GraphQL, in the media type that its client takes; elsewhere plain JSON."""
-    if not GRAPHQL_PATH.fullmatch(scope["path"]):
+    if not re.fullmatch(GRAPHQL_PATH, scope["path"]):
         return json_response({"error": message}, status=status, headers=headers)
+    from handler.server.graphql_request import choose_media_type
+
     media_type = choose_media_type(Headers(scope=scope).get("accept")) or JSON
     body = to_json_bytes({"errors": [{"message": message}]})
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

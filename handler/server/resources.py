@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from re import Pattern
 
-from handler.bundle import Bundle, CodeResource, FileResource, GraphQLTool, JSONObject
+from handler.bundle import CodeResource, FileResource, GraphQLTool, JSONObject
 from handler.errors import McpError, ResourceNotFound
 from handler.graph.view import print_view
 from handler.json_shape import to_json_bytes
@@ -16,9 +16,9 @@ from handler.resource_uris import pattern_of, schema_uri, tool_schema_uri
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.endpoint import Endpoint, schema_loading
+from handler.server.listing import entry_of
 from handler.server.payload import fits
 from handler.server.scopes import has_scopes, require_scopes
-from handler.server.tools import entry_of
 from handler.tools.finding import Listed
 
 SDL = "application/graphql"
@@ -28,12 +28,6 @@ INTROSPECTION = ("__schema", "__type")
 
 MAX_URI_CHARS = 2_000
 """A template with several expressions takes longer the longer what it is compared with is."""
-
-
-def has_resources(bundle: Bundle) -> bool:
-    """Whether an endpoint has any resource, be it for everybody or not."""
-    has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
-    return bool(bundle.resources) or (bool(bundle.index) and has_schemas)
 
 
 async def resources_for(caller: Caller) -> list[Listed]:

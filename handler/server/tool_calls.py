@@ -1,8 +1,8 @@
-"""``tools/list`` and ``tools/call`` over tools of every kind. Whatever runs authors' code loads where it is needed."""
+"""``tools/call`` over tools of every kind. Whatever runs authors' code loads where it is needed."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
@@ -19,10 +19,10 @@ from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.server.call import Call
 from handler.server.header_values import find_mismatch
 from handler.server.inbound import HEADER_MISMATCH, Rejected
+from handler.server.listing import asked_kits, find_tool, tools_of_kit
 from handler.server.revisions import is_modern
 from handler.server.scopes import require_scopes
-from handler.server.tools import call_tool, entry_of, failed, find_tool, list_entries
-from handler.tools.finding import Listed
+from handler.server.tools import call_tool, failed
 
 KINDS: Mapping[type[Tool], str] = {
     PrescribedTool: "prescribed",
@@ -31,41 +31,6 @@ KINDS: Mapping[type[Tool], str] = {
     CatalogTool: "catalog",
 }
 """What the log says of a tool."""
-
-
-async def list_tools(call: Call) -> list[JSONObject]:
-    """The ``tools/list`` entries for a caller.
-
-    Raises:
-        UpstreamError: the schema that one depends on cannot be loaded.
-        McpError: a toolkit cannot tell what it has for this caller.
-    """
-    endpoint = call.caller.endpoint
-    if not _asked_kits(call):
-        return await list_entries(endpoint, call.caller.judgement)
-    return [each.entry async for each in usable_tools(call) if not each.hidden]
-
-
-async def usable_tools(call: Call) -> AsyncIterator[Listed]:
-    """All tools that a caller may call, the endpoint's own first, then those of providers; the first of a name wins.
-
-    Raises:
-        UpstreamError, McpError: as ``list_tools``.
-    """
-    endpoint, judgement = call.caller.endpoint, call.caller.judgement
-    of_kits = {kit.use: await _tools_of_kit(call, kit) for kit in _asked_kits(call)}
-    for tool in endpoint.bundle.tools:
-        if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
-            continue
-        entry = await entry_of(endpoint, tool, judgement)
-        if entry is not None:
-            yield Listed(entry=entry, hidden=tool.options.hidden)
-    seen = set(endpoint.tools)
-    for tools in of_kits.values():
-        for name, listed in tools.items():
-            if name not in seen:
-                seen.add(name)
-                yield listed
 
 
 async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> JSONObject:
@@ -121,7 +86,7 @@ async def _find(call: Call, name: str) -> Tool | CodeKit:
         if kit is None:
             raise
         return kit
-    asked = {kit.use for kit in _asked_kits(call)}
+    asked = {kit.use for kit in asked_kits(call)}
     if isinstance(tool, CodeTool) and tool.kit in asked:
         from handler.server.code import may_use
 
@@ -133,22 +98,10 @@ async def _find(call: Call, name: str) -> Tool | CodeKit:
 async def _kit_with(call: Call, name: str) -> CodeKit | None:
     if name in call.caller.endpoint.tools:  # which this caller may not use
         return None
-    for kit in _asked_kits(call):
-        if name in await _tools_of_kit(call, kit):
+    for kit in asked_kits(call):
+        if name in await tools_of_kit(call, kit):
             return kit
     return None
-
-
-def _asked_kits(call: Call) -> list[CodeKit]:
-    """The kits that are asked what they have for each caller."""
-    caller = call.caller
-    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.judgement.meets(kit.mask)]
-
-
-async def _tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:
-    from handler.server.code import tools_of_kit
-
-    return {each.entry["name"]: each for each in await tools_of_kit(call, kit)}
 
 
 async def _call_provided(call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]) -> JSONObject:

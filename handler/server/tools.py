@@ -1,8 +1,7 @@
-"""What a caller sees of an endpoint's tools, and what happens when one is called."""
+"""What happens when a tool over GraphQL is called."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -11,40 +10,15 @@ from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Too
 from handler.errors import (
     CallError,
     InvalidArguments,
-    ToolNotFound,
     UpstreamError,
     ValuesRefused,
 )
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
-from handler.policy import Judgement
 from handler.server.bindings import fill_bound
 from handler.server.call import Call
-from handler.server.caller import Caller
-from handler.server.consent import Asked, Proposal, ask_consent
 from handler.server.deadlines import before
-from handler.server.documents import Document, prepare_document, run
-from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
-
-
-async def list_entries(endpoint: Endpoint, judgement: Judgement) -> list[JSONObject]:
-    """The ``tools/list`` entries for a caller, in the order of the bundle.
-
-    Raises:
-        UpstreamError: the schema that one depends on cannot be loaded.
-    """
-    entries = [await entry_of(endpoint, tool, judgement) for tool in endpoint.bundle.tools if not tool.options.hidden]
-    return [entry for entry in entries if entry is not None]
-
-
-async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Judgement) -> JSONObject | None:
-    """A tool as a caller would see it listed; nothing where they cannot use it."""
-    try:
-        return endpoint.finished_entry(tool, judgement)
-    except KeyError:
-        with schema_loading():
-            return await asyncio.to_thread(endpoint.entry, tool, judgement)
 
 
 async def call_tool(
@@ -81,20 +55,6 @@ def failed(reason: CallError) -> JSONObject:
     return {"content": [_text(str(reason))], "isError": True}
 
 
-async def find_tool(caller: Caller, name: str) -> Tool:
-    """The tool of a name or an alias.
-
-    Raises:
-        ToolNotFound: there is none for this caller, which is the same whether or not it exists.
-        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
-        UpstreamError: the schema that decides it cannot be loaded.
-    """
-    tool = caller.endpoint.tools.get(name)
-    if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
-        return tool
-    raise caller.missing(ToolNotFound(name))
-
-
 async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     caller, given = call.caller, _variables(tool, arguments)
     variables = {**given, **fill_bound(caller, tool, name=tool.name)}
@@ -108,6 +68,8 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         is_query=tool.operation.kind == "query",
     )
     if tool.options.confirm:
+        from handler.server.consent import Asked, Proposal, ask_consent
+
         consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
         if isinstance(consent, Asked):
             return consent.result
@@ -116,6 +78,8 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
+    from handler.server.documents import Document, prepare_document, run
+
     document = Document(
         text=arguments["query"],
         operation_name=arguments.get("operationName"),
@@ -123,6 +87,8 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
     )
     prepared = await prepare_document(call.caller, document, tool=tool)
     if prepared.consent_for:
+        from handler.server.consent import Asked, Proposal, ask_consent
+
         sent = prepared.request
         consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
         if isinstance(consent, Asked):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 from handler.bundle import JSONObject
+from handler.records import dataclass
 
 SECTIONS = ("tools", "prompts", "resources", "resource_templates")
 SEARCHED = ("name", "description", "uri", "uriTemplate")

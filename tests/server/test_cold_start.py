@@ -43,6 +43,87 @@ HEAVY = {
     "cryptography",
 }
 
+LISTING = {
+    "addresses",
+    "aws",
+    "aws_json",
+    "bundle",
+    "bundle_json",
+    "bundle_upstream",
+    "bundle_upstream_json",
+    "connections",
+    "errors",
+    "http",
+    "http_body",
+    "json_shape",
+    "lambda_function",
+    "mirrored",
+    "policy",
+    "predicates",
+    "read_ahead",
+    "records",
+    "server",
+    "server.app",
+    "server.authorizer",
+    "server.byte_lru",
+    "server.call",
+    "server.caller",
+    "server.cors",
+    "server.credentials",
+    "server.deadlines",
+    "server.endpoint",
+    "server.endpoints",
+    "server.entrance",
+    "server.front_door",
+    "server.function",
+    "server.header_values",
+    "server.inbound",
+    "server.instant",
+    "server.key_sets",
+    "server.listing",
+    "server.mcp_http",
+    "server.media_types",
+    "server.methods",
+    "server.outgoing",
+    "server.outgoing.circuits",
+    "server.outgoing.kept",
+    "server.outgoing.secret_store",
+    "server.outgoing.services",
+    "server.payload",
+    "server.principal",
+    "server.pseudonyms",
+    "server.refusals",
+    "server.request_log",
+    "server.request_state",
+    "server.resource_metadata",
+    "server.revisions",
+    "server.services",
+    "server.snapshots",
+    "server.tokens",
+    "server.trace",
+    "settings",
+    "storage",
+}
+"""Of ours, all that a cold ``tools/list`` loads. What is added here, every cold start pays for."""
+
+CALLING = {
+    "formats",
+    "guarded_schema",
+    "json_schema",
+    "server.arguments",
+    "server.bindings",
+    "server.outgoing.credentials",
+    "server.outgoing.sending",
+    "server.outgoing.token_endpoint",
+    "server.outgoing.told",
+    "server.scopes",
+    "server.tool_calls",
+    "server.tools",
+    "server.upstream",
+    "violations",
+}
+"""The same of a prescribed call, beside those."""
+
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
 
@@ -90,6 +171,7 @@ def test_init_and_list_load_neither_graphql_nor_jsonschema(bundles: str) -> None
 
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_init
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_list
+    assert _ours(after_list) == LISTING
 
 
 def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
@@ -98,6 +180,7 @@ def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
     for environ in (counted_s3[1], {"STILE_BUNDLES": bundles}):
         *_, after_call = _modules(environ, "tools-call-prescribed")
 
+        assert _ours(after_call) == LISTING | CALLING
         assert not (HEAVY | {"handler.compiler"}) & after_call
         assert "jsonschema" in after_call  # the arguments were judged
 
@@ -249,6 +332,10 @@ def test_no_module_of_the_server_names_the_compiler() -> None:
     for half, other in (("server", "compiler"), ("compiler", "server"), ("graph", "server"), ("graph", "compiler")):
         for file in (ROOT / "handler" / half).rglob("*.py"):
             assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
+
+
+def _ours(modules: set[str]) -> set[str]:
+    return {name.removeprefix("handler.") for name in modules if name.startswith("handler.")}
 
 
 def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:

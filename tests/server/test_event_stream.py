@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from handler.server.event_stream import accepted_kinds, event_stream
+from handler.server.event_stream import event_stream
 from handler.server.inbound import Request
+from handler.server.media_types import accepted_kinds
 from handler.server.payload import MAX_PAYLOAD_BYTES
 from handler.server.revisions import LEGACY, MODERN
 

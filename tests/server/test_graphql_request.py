@@ -9,8 +9,6 @@ from urllib.parse import urlencode
 import pytest
 
 from handler.server.graphql_request import (
-    GRAPHQL_RESPONSE,
-    JSON,
     MAX_ACCEPTED,
     Malformed,
     Parameters,
@@ -19,6 +17,7 @@ from handler.server.graphql_request import (
     parse_body,
     parse_url,
 )
+from handler.server.media_types import GRAPHQL_RESPONSE, JSON
 
 
 def refusal(body: Any) -> str:

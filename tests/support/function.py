@@ -17,7 +17,8 @@ from mangum import Mangum
 from handler.addresses import AddressRules
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
-from handler.server.app import TEXT_MEDIA_TYPES, create_app
+from handler.server import media_types
+from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.instant import Instant, now
 from handler.server.outgoing.secret_store import SecretStore
@@ -249,5 +250,5 @@ def running_function(
     )
     with event_loop():
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*TEXT_MEDIA_TYPES]), log.lines, f"/{name}/mcp")
+        yield Function(Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS]), log.lines, f"/{name}/mcp")
     http.close()

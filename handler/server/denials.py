@@ -1,0 +1,42 @@
+"""What a caller is answered who may not have what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.requests import Request as HttpCall
+
+from handler.errors import AccessError, CredentialRequired, KeysUnavailable
+from handler.records import dataclass
+from handler.server.challenges import STATUSES, challenge
+from handler.server.entrance import ENDPOINT
+from handler.server.front_door import public_url
+from handler.server.key_sets import RETRY_PAUSE_S
+from handler.server.principal import ANONYMOUS
+from handler.server.request_log import note
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Denial:
+    """What a caller who may not do something is answered with, whatever the body's form."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+def deny(http_call: HttpCall, reason: AccessError) -> Denial:
+    """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
+    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
+    if isinstance(reason, CredentialRequired):
+        note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
+    status = STATUSES[type(reason)]
+    if isinstance(reason, KeysUnavailable):
+        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
+    value = challenge(reason, http_call.scope[ENDPOINT].bundle, public_url(http_call.scope))
+    return Denial(status=status, headers={"www-authenticate": value})
+
+
+def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
+    """What tells a client where to get a token, of which nothing else is known to be wrong."""
+    value = challenge(CredentialRequired(), http_call.scope[ENDPOINT].bundle, public_url(http_call.scope))
+    return {"www-authenticate": value}

@@ -1,0 +1,53 @@
+"""All routes but that of MCP. They load with the first request that is for one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.routing import Route
+
+from handler.server.bridge_http import bridge_routes
+from handler.server.entrance import find_endpoint, json_response
+from handler.server.front_door import public_url
+from handler.server.graphql_http import GraphQLRoute
+from handler.server.request_log import note
+from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
+from handler.server.services import Services
+
+
+def other_routes(services: Services) -> list[Route]:
+    """GraphQL, what clients read before they sign in, the bridge, and whether the function is up."""
+    graphql = GraphQLRoute(services)
+    return [
+        Route("/{folder}/{name}/graphql", graphql),
+        Route("/{folder}/{name}/__graphql", graphql),
+        Route("/{folder}/{name}/tools/{tool}/graphql", graphql),
+        Route(f"{WELL_KNOWN}/{{folder}}/{{name}}/mcp", _resource_metadata(services), methods=["GET"]),
+        *bridge_routes(services),
+        Route("/health", _health(services), methods=["GET"]),
+    ]
+
+
+def _resource_metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    async def resource_metadata_of(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="resource_metadata")
+        endpoint = await find_endpoint(services, http_call)
+        document = resource_metadata(endpoint.bundle, public_url(http_call.scope))
+        if document is None:
+            raise HTTPException(404, "this endpoint names no authorization server")
+        note(http_call.scope, outcome="ok")
+        return json_response(document)
+
+    return resource_metadata_of
+
+
+def _health(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    async def health(_: HttpCall) -> Response:
+        checked_s = services.endpoints.oldest_check_s
+        oldest = None if checked_s is None else int(checked_s)
+        return json_response({"status": "ok", "endpoints": services.endpoints.count, "oldestCheckS": oldest})
+
+    return health
