@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from handler.predicates import UNKNOWN, Predicate, judge
+from handler.predicates import UNKNOWN, Judge, Predicate, compile_predicate
 
 Mask = frozenset[int]
 
@@ -29,12 +29,27 @@ YES, NO, DEPENDS = (True, False), (False, True), (True, True)
 """What is judged of what holds, does not, and depends on variables that are not known."""
 
 
+class Conditions(tuple[Predicate, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold anything
+    """The conditions of one endpoint, each of them compiled when it is first judged."""
+
+    def __init__(self, _: Iterable[Predicate]) -> None:
+        self._judges: dict[int, Judge | None] = {}
+
+    def judge(self, number: int) -> Judge | None:
+        """What judges a condition; nothing: it never holds."""
+        if number not in self._judges:
+            predicate = self[number] if 0 <= number < len(self) else NEVER
+            self._judges[number] = None if predicate == NEVER else compile_predicate(predicate)
+        return self._judges[number]
+
+
 class Judgement:
     """What holds for one caller of one endpoint. Each condition is judged once, when it is first asked for.
 
     ``claims`` are verified ones; ``None``: the caller brought none. An unrestricted caller (an API key without claims,
     the development principal) skips policies, as StepZen's service key does; what a pattern hides stays hidden.
-    ``lacking`` are conditions that are taken not to hold, whoever it is.
+    ``lacking`` are conditions that are taken not to hold, whoever it is. What is compiled of ``Conditions`` serves
+    other callers as well.
     """
 
     def __init__(
@@ -45,7 +60,7 @@ class Judgement:
         unrestricted: bool = False,
         lacking: Mask = OPEN,
     ) -> None:
-        self._conditions = conditions
+        self._conditions = conditions if isinstance(conditions, Conditions) else Conditions(conditions)
         self._claims = claims
         self._unrestricted = unrestricted
         self._lacking = lacking
@@ -75,8 +90,13 @@ class Judgement:
         return frozenset(number for number in asked if self._verdict(number) == YES)
 
     def _verdict(self, number: int) -> Verdict:
-        if number not in self._judged:
-            self._judged |= _with_made(number, self._conditions, lambda each: self._judge(each, None))
+        verdict = self._judged.get(number)
+        if verdict is not None:
+            return verdict
+        if _alternatives(self._conditions, number) is None:
+            self._judged[number] = self._judge(number, None)
+        else:
+            self._judged.update(_with_made(number, self._conditions, lambda each: self._judge(each, None)))
         return self._judged[number]
 
     def _with(self, variables: Mapping[str, Any]) -> Callable[[int], Verdict]:
@@ -93,10 +113,10 @@ class Judgement:
         return verdict
 
     def _judge(self, number: int, variables: Mapping[str, Any] | None) -> Verdict:
-        predicate = self._conditions[number] if 0 <= number < len(self._conditions) else NEVER
-        if predicate == NEVER or number in self._lacking:
+        judge = self._conditions.judge(number)
+        if judge is None or number in self._lacking:
             return NO
-        return YES if self._unrestricted else judge(predicate, self._claims, variables)
+        return YES if self._unrestricted else judge(self._claims, variables)
 
 
 def _with_made(number: int, conditions: Sequence[Predicate], judged: Callable[[int], Verdict]) -> dict[int, Verdict]:
@@ -135,11 +155,9 @@ def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
 
 def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
     """The lists of numbers of a condition that is made of others."""
-    match conditions[number] if 0 <= number < len(conditions) else NEVER:
-        case {"any": [*alternatives], **others} if not others:
-            return [ways for ways in alternatives if isinstance(ways, list)]
-        case _:
-            return None
+    condition = conditions[number] if 0 <= number < len(conditions) else NEVER
+    alternatives = condition.get("any") if len(condition) == 1 else None
+    return [ways for ways in alternatives if isinstance(ways, list)] if isinstance(alternatives, list) else None
 
 
 def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:

@@ -19,7 +19,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 Predicate = Mapping[str, Any]
 
@@ -44,6 +44,10 @@ _MISSING: Any = object()
 """No value, or none of the type that was asked for."""
 
 
+Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], tuple[bool, bool]]
+"""Takes claims and variables, and says whether a predicate may hold, and whether it may fail."""
+
+
 def judge(
     predicate: Predicate, claims: Mapping[str, Any] | None, variables: Mapping[str, Any] | None
 ) -> tuple[bool, bool]:
@@ -54,104 +58,151 @@ def judge(
     comparison with a claim or variable that is missing, or of another type than it is said to be, is (False, False): it
     does not hold, and neither does its negation. So is a predicate of a kind or shape that is not known here.
     """
-    holds, refuted = _verdict(predicate, _Call(_object(claims), _object(variables)), MAX_DEPTH)
-    may_hold = bool(holds & MAY)
-    return may_hold, bool(refuted & MAY) or (may_hold and not holds & CERTAIN)
+    return compile_predicate(predicate)(claims, variables)
 
 
-class _Call(NamedTuple):
-    """What predicates are judged by."""
+def compile_predicate(predicate: Predicate) -> Judge:
+    """What judges a predicate as ``judge`` does: its shape is looked at once, and not for each caller."""
+    rule = _rule(predicate, MAX_DEPTH)
 
-    claims: dict[str, Any] | None
-    variables: dict[str, Any] | None
+    def judged(claims: Mapping[str, Any] | None, variables: Mapping[str, Any] | None) -> tuple[bool, bool]:
+        holds, refuted = rule(_object(claims), _object(variables))
+        may_hold = bool(holds & MAY)
+        return may_hold, bool(refuted & MAY) or (may_hold and not holds & CERTAIN)
+
+    return judged
 
 
-def _object(value: Mapping[str, Any] | None) -> dict[str, Any] | None:
+_Object = dict[str, Any] | None
+_Rule = Callable[[_Object, _Object], _Verdict]
+"""A predicate, made ready for claims and variables."""
+
+_Find = Callable[[_Object, _Object], Any]
+"""The same of an operand: it finds its value."""
+
+
+def _object(value: Mapping[str, Any] | None) -> _Object:
     """As JSON's objects are, which further in is quicker to tell than any mapping."""
     return value if value is None or isinstance(value, dict) else dict(value)
 
 
-def _verdict(predicate: Any, call: _Call, depth: int) -> _Verdict:
-    rule = _RULES.get(frozenset(predicate)) if depth and isinstance(predicate, dict) else None
-    return rule(predicate, call, depth - 1) if rule else NEITHER
+def _rule(predicate: Any, depth: int) -> _Rule:
+    make = _RULES.get(frozenset(predicate)) if depth and isinstance(predicate, dict) else None
+    return make(predicate, depth - 1) if make else _always(NEITHER)
 
 
-def _literal(predicate: Predicate, _call: _Call, _depth: int) -> _Verdict:
+def _always(found: Any) -> _Find:
+    return lambda _claims, _variables: found
+
+
+def _literal(predicate: Predicate, _depth: int) -> _Rule:
     value = predicate["literal"]
-    return HOLDS if value is True else FAILS if value is False else NEITHER
+    return _always(HOLDS if value is True else FAILS if value is False else NEITHER)
 
 
-def _not(predicate: Predicate, call: _Call, depth: int) -> _Verdict:
-    held, refuted = _verdict(predicate["not"], call, depth)
-    return refuted, held
+def _not(predicate: Predicate, depth: int) -> _Rule:
+    negated = _rule(predicate["not"], depth)
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        held, refuted = negated(claims, variables)
+        return refuted, held
+
+    return rule
 
 
-def _and(predicate: Predicate, call: _Call, depth: int) -> _Verdict:
-    held, refuted = HOLDS
-    for each in _parts(predicate["and"]):
-        one, other = _verdict(each, call, depth)
-        held &= one
-        refuted |= other
-    return held, refuted
+def _and(predicate: Predicate, depth: int) -> _Rule:
+    parts = _parts(predicate["and"], depth)
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        held, refuted = HOLDS
+        for part in parts:
+            one, other = part(claims, variables)
+            held &= one
+            refuted |= other
+        return held, refuted
+
+    return rule
 
 
-def _or(predicate: Predicate, call: _Call, depth: int) -> _Verdict:
-    held, refuted = FAILS
-    for each in _parts(predicate["or"]):
-        one, other = _verdict(each, call, depth)
-        held |= one
-        refuted &= other
-    return held, refuted
+def _or(predicate: Predicate, depth: int) -> _Rule:
+    parts = _parts(predicate["or"], depth)
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        held, refuted = FAILS
+        for part in parts:
+            one, other = part(claims, variables)
+            held |= one
+            refuted &= other
+        return held, refuted
+
+    return rule
 
 
-def _parts(value: Any) -> Sequence[Any]:
+def _parts(value: Any, depth: int) -> list[_Rule]:
     """The predicates that are joined. Without any, there is one that is not known."""
-    return value if isinstance(value, list) and value else (None,)
+    return [_rule(each, depth) for each in (value if isinstance(value, list) and value else (None,))]
 
 
-def _exists(predicate: Predicate, call: _Call, _depth: int) -> _Verdict:
+def _exists(predicate: Predicate, _depth: int) -> _Rule:
     operand = predicate["exists"]
-    find = _FINDERS.get(frozenset(operand)) if isinstance(operand, dict) else None
-    found = find(operand, call) if find else _MISSING
-    if found is _MISSING:
-        return NEITHER
-    return EITHER if found is UNKNOWN else FAILS if found is None else HOLDS
+    make = _FINDERS.get(frozenset(operand)) if isinstance(operand, dict) else None
+    find = make(operand) if make else _always(_MISSING)
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        found = find(claims, variables)
+        if found is _MISSING:
+            return NEITHER
+        return EITHER if found is UNKNOWN else FAILS if found is None else HOLDS
+
+    return rule
 
 
-def _compare(predicate: Predicate, call: _Call, _depth: int) -> _Verdict:
+def _compare(predicate: Predicate, _depth: int) -> _Rule:
     sign = predicate["compare"]
     compare = _SIGNS.get(sign) if isinstance(sign, str) else None
-    left, right = _value(predicate["left"], call), _value(predicate["right"], call)
-    if compare is None or left is _MISSING or right is _MISSING:
-        return NEITHER
-    if left is UNKNOWN or right is UNKNOWN:
-        return EITHER
-    kind = _KINDS[type(left)]
-    if kind != _KINDS[type(right)] or (kind == "Boolean" and sign not in _EQUALITIES):
-        return NEITHER
-    return HOLDS if compare(left, right) else FAILS
+    if compare is None:
+        return _always(NEITHER)
+    find_left, find_right = _value(predicate["left"]), _value(predicate["right"])
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        left, right = find_left(claims, variables), find_right(claims, variables)
+        if left is _MISSING or right is _MISSING:
+            return NEITHER
+        if left is UNKNOWN or right is UNKNOWN:
+            return EITHER
+        kind = _KINDS[type(left)]
+        if kind != _KINDS[type(right)] or (kind == "Boolean" and sign not in _EQUALITIES):
+            return NEITHER
+        return HOLDS if compare(left, right) else FAILS
+
+    return rule
 
 
-def _has(predicate: Predicate, call: _Call, _depth: int) -> _Verdict:
+def _has(predicate: Predicate, _depth: int) -> _Rule:
     """Whether a list has an item. Items of another type than is said do not count.
 
     A claim may be one text instead of a list: some providers write a list of one so. It has the item that it is equal
     to; what it has not is not known, for it could be several in one (``admin staff``), and it does not refute.
     """
     operand = predicate["has"]
-    found, read = _typed(operand, call)
-    right = _value(predicate["value"], call)
-    if found is _MISSING or right is _MISSING:
-        return NEITHER
-    if found is UNKNOWN or (right is UNKNOWN and isinstance(found, str | list)):
-        return EITHER
-    if isinstance(found, str) and "jwt" in operand:
-        return HOLDS if _same(read(found), right) else NEITHER
-    if not isinstance(found, list):
-        return NEITHER
-    if any(_same(read(item), right) for item in found):
-        return HOLDS
-    return EITHER if any(item is UNKNOWN for item in found) else FAILS
+    find, read = _typed(operand)
+    find_right = _value(predicate["value"])
+
+    def rule(claims: _Object, variables: _Object) -> _Verdict:
+        found, right = find(claims, variables), find_right(claims, variables)
+        if found is _MISSING or right is _MISSING:
+            return NEITHER
+        if found is UNKNOWN or (right is UNKNOWN and isinstance(found, str | list)):
+            return EITHER
+        if isinstance(found, str) and "jwt" in operand:
+            return HOLDS if _same(read(found), right) else NEITHER
+        if not isinstance(found, list):
+            return NEITHER
+        if any(_same(read(item), right) for item in found):
+            return HOLDS
+        return EITHER if any(item is UNKNOWN for item in found) else FAILS
+
+    return rule
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -159,29 +210,48 @@ def _same(one: Any, other: Any) -> bool:
     return one is not _MISSING and one == other and _KINDS[type(one)] == _KINDS[type(other)]
 
 
-def _value(operand: Any, call: _Call) -> Any:
+def _value(operand: Any) -> _Find:
     """An operand's text, number or Boolean, ``UNKNOWN`` or ``_MISSING``."""
     if isinstance(operand, dict) and len(operand) == 1:
-        return _scalar(operand.get("value"))
-    found, read = _typed(operand, call)
-    return found if found is UNKNOWN else read(found)
+        return _always(_scalar(operand.get("value")))
+    find, read = _typed(operand)
+
+    def value(claims: _Object, variables: _Object) -> Any:
+        found = find(claims, variables)
+        return found if found is UNKNOWN else read(found)
+
+    return value
 
 
-def _typed(operand: Any, call: _Call) -> tuple[Any, Callable[[Any], Any]]:
-    """What a typed variable holds, and what reads a value of its type."""
+def _typed(operand: Any) -> tuple[_Find, Callable[[Any], Any]]:
+    """What finds a typed operand's value, and what reads a value of its type."""
     source = _TYPED.get(frozenset(operand)) if isinstance(operand, dict) else None
     if source is None:
-        return _MISSING, _scalar
-    find, readers = source
+        return _always(_MISSING), _scalar
+    make, readers = source
     type_ = operand["type"]
     read = readers.get(type_) if isinstance(type_, str) else None
-    return (find(operand, call), read) if read else (_MISSING, _scalar)
+    return (make(operand), read) if read else (_always(_MISSING), _scalar)
 
 
-def _claim_of(operand: Mapping[str, Any], call: _Call) -> Any:
+def _claim_of(operand: Mapping[str, Any]) -> _Find:
     """A claim, as ``_claim`` says; ``_MISSING`` if the path is none."""
     path = operand["jwt"]
-    return _claim(call.claims, path) if _is_path(path) else _MISSING
+    if not _is_path(path):
+        return _always(_MISSING)
+    if len(path) > MAX_DEPTH or any(map(_SEPARATOR.search, path)):
+        return lambda claims, _: _claim(claims, path)
+
+    def claim(claims: _Object, _: _Object) -> Any:
+        """The same, where each text can only be one name."""
+        value: Any = claims
+        for name in path:
+            if not isinstance(value, dict):
+                return None
+            value = value.get(name)
+        return value
+
+    return claim
 
 
 def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
@@ -207,22 +277,27 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
     return None
 
 
-def _variable_of(operand: Mapping[str, Any], call: _Call) -> Any:
+def _variable_of(operand: Mapping[str, Any]) -> _Find:
     """A variable or an input field of one: a value, ``UNKNOWN``, ``None`` or ``_MISSING``, as for claims.
 
     An input field that is left out is unknown, because its type may have a default for it, which the API fills in.
     """
     path = operand["variables"]
     if not _is_path(path) or not path:
-        return _MISSING
-    if call.variables is None:
-        return UNKNOWN
-    value = call.variables.get(path[0])
-    for name in path[1:]:
-        if value is UNKNOWN or (isinstance(value, dict) and name not in value):
+        return _always(_MISSING)
+    first, *inner = path
+
+    def variable(_: _Object, variables: _Object) -> Any:
+        if variables is None:
             return UNKNOWN
-        value = value[name] if isinstance(value, dict) else None
-    return value
+        value = variables.get(first)
+        for name in inner:
+            if value is UNKNOWN or (isinstance(value, dict) and name not in value):
+                return UNKNOWN
+            value = value[name] if isinstance(value, dict) else None
+        return value
+
+    return variable
 
 
 def _is_path(value: Any) -> bool:
@@ -262,7 +337,7 @@ def _string_or_id(value: Any) -> Any:
         return _MISSING
 
 
-_RULES: Mapping[frozenset[str], Callable[[Predicate, _Call, int], _Verdict]] = {
+_RULES: Mapping[frozenset[str], Callable[[Predicate, int], _Rule]] = {
     frozenset({"literal"}): _literal,
     frozenset({"not"}): _not,
     frozenset({"and"}): _and,
@@ -272,7 +347,10 @@ _RULES: Mapping[frozenset[str], Callable[[Predicate, _Call, int], _Verdict]] = {
     frozenset({"has", "value"}): _has,
 }
 
-_FINDERS = {frozenset({"jwt"}): _claim_of, frozenset({"variables"}): _variable_of}
+_FINDERS: Mapping[frozenset[str], Callable[[Mapping[str, Any]], _Find]] = {
+    frozenset({"jwt"}): _claim_of,
+    frozenset({"variables"}): _variable_of,
+}
 
 _SEPARATOR = re.compile(r"[./]")
 

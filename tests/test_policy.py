@@ -6,6 +6,8 @@ from handler.policy import (
     HIDDEN,
     NEVER,
     OPEN,
+    Conditions,
+    Judgement,
     hidden_from,
     hidden_from_everybody,
     union_of,
@@ -82,3 +84,14 @@ def test_mask_of_something_is_the_union_over_all_it_uses() -> None:
     assert union_of(masks, ["Query.a", "A.b", "A.open"]) == {1, 2, 3}
     assert union_of(masks, ["Query.a", "A.c"]) == {0, 1}
     assert union_of(masks, []) == OPEN
+
+
+def test_callers_share_what_is_compiled_of_conditions_and_nothing_of_each_other() -> None:
+    admin: Predicate = {"compare": "==", "left": {"jwt": ["role"], "type": "String"}, "right": {"value": "admin"}}
+    conditions = Conditions([NEVER, admin])
+    ada, bob = (Judgement(conditions, claims={"role": role}) for role in ("admin", "guest"))
+
+    assert (ada.outcome(), bob.outcome()) == (frozenset({1}), OPEN)
+    assert conditions.judge(1) is conditions.judge(1)
+    assert [conditions.judge(number) for number in (0, -1, 2)] == [None] * 3
+    assert conditions == (NEVER, admin)

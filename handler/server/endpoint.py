@@ -24,7 +24,7 @@ from handler.bundle import (
 from handler.bundle_json import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.json_shape import to_json_bytes
-from handler.policy import OPEN, Judgement, Mask, hidden_from
+from handler.policy import OPEN, Conditions, Judgement, Mask, hidden_from
 from handler.server.principal import Principal
 from handler.storage import Storage
 
@@ -80,6 +80,7 @@ class Endpoint:
             for document in bundle.graphql.documents
         }
         self._storage = storage
+        self._conditions = Conditions(bundle.conditions)
         self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
         self._index_bytes = 0
@@ -128,11 +129,11 @@ class Endpoint:
     @cached_property
     def everybody(self) -> Judgement:
         """What holds for whoever brings no credential."""
-        return Judgement(self.bundle.conditions, claims=None)
+        return Judgement(self._conditions, claims=None)
 
     @cached_property
     def _unrestricted(self) -> Judgement:
-        return Judgement(self.bundle.conditions, claims=None, unrestricted=True)
+        return Judgement(self._conditions, claims=None, unrestricted=True)
 
     def judgement_of(self, principal: Principal) -> Judgement:
         """What holds for a principal. Callers with the same claims share it, and are judged once."""
@@ -141,7 +142,7 @@ class Endpoint:
         if principal.claims is None:
             return self.everybody
         key = hashlib.sha256(to_json_bytes(principal.claims)).digest()
-        judgement = self._judgements.get(key) or Judgement(self.bundle.conditions, claims=principal.claims)
+        judgement = self._judgements.get(key) or Judgement(self._conditions, claims=principal.claims)
         keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
         return judgement
 
