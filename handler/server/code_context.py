@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from handler.bundle import JSONObject
@@ -41,7 +42,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         client_info=_client_info(call),
         client_capabilities=call.client_capabilities,
         headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
-        auth=caller.principal.claims,
+        auth=deepcopy(caller.principal.claims),  # policies judge ours, and those of a key outlive the call
         scopes=caller.principal.scopes,
         auth_strategy=access.strategy,
         provider_token=access.token,

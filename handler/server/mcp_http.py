@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -10,7 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError, NotFound, ResourceNotFound
+from handler.errors import AccessError, NotFound, ResourceNotFound, ToolNotFound
 from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
@@ -46,6 +47,9 @@ from handler.server.trace import continue_trace
 
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
+
+MAX_NAME_CHARS = 200
+"""Of the name of a tool that is not there, likewise."""
 
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
@@ -175,7 +179,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         rejected = exc
     except NotFound as exc:
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
-        return _item_error(item, _not_found_code(exc, item), str(exc))
+        return _item_error(item, _not_found_code(exc, item), str(exc), _not_found_facts(exc))
     except AccessError as exc:
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
         return _item_error(item, DENIED, str(exc))
@@ -184,11 +188,15 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         facts.update(outcome="failed")
         return _item_error(item, INTERNAL_ERROR, "Internal error")
     facts.update(outcome="rejected", reason=REASONS.get(rejected.code, OWN_ERROR))
-    return _item_error(item, rejected.code, rejected.message)
+    return _item_error(item, rejected.code, rejected.message, rejected.facts)
 
 
-def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject:
-    return {"jsonrpc": "2.0", **error_id(item.id, BATCHING), "error": {"code": code, "message": message}}
+def _item_error(item: Request | Rejected, code: int, message: str, told: Any = None) -> JSONObject:
+    return {"jsonrpc": "2.0", **error_id(item.id, BATCHING), "error": _error(code, message, told)}
+
+
+def _error(code: int, message: str, told: Any) -> JSONObject:
+    return {"code": code, "message": message} | ({} if told is None else {"data": told})
 
 
 def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int:
@@ -198,8 +206,14 @@ def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int
 
 
 def _not_found_facts(reason: NotFound) -> JSONObject | None:
-    """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
-    return {"uri": reason.uri[:MAX_URI_CHARS]} if isinstance(reason, ResourceNotFound) else None
+    """Source: MCP 2026-07-28, server/resources ("Error Handling"), for resources."""
+    match reason:
+        case ResourceNotFound(uri=uri):
+            return {"uri": uri[:MAX_URI_CHARS]}
+        case ToolNotFound(name=name):
+            return {"tool": name[:MAX_NAME_CHARS]}
+        case _:
+            return None
 
 
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
@@ -226,9 +240,7 @@ def _error_response(error: Rejected, revision: str, *, well_formed: bool = False
     Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
     they have to sign in, all of them read from the status.
     """
-    body: JSONObject = {"code": error.code, "message": error.message}
-    if error.facts is not None:
-        body["data"] = error.facts
+    body = _error(error.code, error.message, error.facts)
     legacy = well_formed and not is_modern(revision)
     status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
     return json_response({"jsonrpc": "2.0", **error_id(error.id, revision), "error": body}, status=status)

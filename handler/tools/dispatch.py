@@ -22,7 +22,7 @@ from handler.tools.prompts import run_prompt
 from handler.tools.resources import run_resource
 from handler.tools.results import Output
 from handler.tools.running import OnFailure, run_tool
-from handler.tools.steps import run
+from handler.tools.steps import no_task_left_behind, run
 from handler.tools.toolkit import Provided, Toolkit
 
 LOG = logging.getLogger("stile.tools")
@@ -108,7 +108,8 @@ async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
 async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
     try:
         with authors_code():
-            entries = await run(partial(provided.provider.tools, ctx), ctx)
+            async with no_task_left_behind():
+                entries = await run(partial(provided.provider.tools, ctx), ctx)
             return [_provided_tool(entry, provided) for entry in entries]
     except AuthorFailed as exc:
         LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)

@@ -69,8 +69,8 @@ def test_a_denied_item_is_an_error_of_its_own(function: Function, upstream: Upst
     assert answer.status == 200
     assert "www-authenticate" not in answer.headers
     assert scoped["error"] == {"code": -32001, "message": "scoped needs a token with the scopes orders:read"}
-    assert hidden["error"] == {"code": -32602, "message": "Unknown tool: hidden"}
-    assert nothing["error"] == {"code": -32602, "message": "Unknown tool: nothing"}
+    assert hidden["error"] == {"code": -32602, "message": "Unknown tool: hidden", "data": {"tool": "hidden"}}
+    assert nothing["error"] == {"code": -32602, "message": "Unknown tool: nothing", "data": {"tool": "nothing"}}
     assert "result" in fine
     assert len(upstream.requests()) == 1
 

@@ -76,7 +76,10 @@ def test_tool_of_another_tenant_is_unknown_like_one_that_there_is_not(plain: Com
     with serving(endpoint, "globex") as function:
         for name in ("refund", "report", "nothing"):
             answer = called(function, name)
-            assert (answer.status, answer.json["error"]) == (400, {"code": -32602, "message": f"Unknown tool: {name}"})
+            assert (answer.status, answer.json["error"]) == (
+                400,
+                {"code": -32602, "message": f"Unknown tool: {name}", "data": {"tool": name}},
+            )
         assert called(function, "report", headers={}).status == 401
     with serving(endpoint, "acme") as function:
         assert called(function, "report").status == 403

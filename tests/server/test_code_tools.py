@@ -113,11 +113,13 @@ def test_hidden_tool_is_callable_and_not_listed(function: Function) -> None:
     assert function.call("unlisted", {}).text == "found"
 
 
+@case("X-005")
 def test_tool_whose_mask_is_not_met_is_unknown(endpoint: Compiled) -> None:
     with serving(changed_tool(endpoint, "echo", mask=HIDDEN)) as function:
         answer = called(function, "echo", {"text": "hi"}, headers=HOLDER)
 
-        assert (answer.status, answer.json["error"]["message"]) == (400, "Unknown tool: echo")
+        assert answer.status == 400
+        assert answer.json["error"] == {"code": -32602, "message": "Unknown tool: echo", "data": {"tool": "echo"}}
         assert "echo" not in [entry["name"] for entry in function.request("tools/list").result["tools"]]
 
 
@@ -233,6 +235,16 @@ def test_protocol_error_of_a_tool_has_its_code_and_the_status_of_the_revision(
     assert (modern.status, legacy.status) == (status, 200)
     assert modern.json["error"] == legacy.json["error"] == {"code": code, "message": "custom", "data": {"x": 1}}
     assert reason(function)[3] == "rejected"
+
+
+def test_protocol_error_in_a_batch_has_its_data_too(function: Function) -> None:
+    calls = [{"name": "error", "arguments": {"code": 1001}}, {"name": "nope", "arguments": {}}]
+    items = [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls]
+
+    custom, unknown = (item["error"] for item in function.post(items, headers=HOLDER).json)
+
+    assert custom == {"code": 1001, "message": "custom", "data": {"x": 1}}
+    assert unknown == {"code": -32602, "message": "Unknown tool: nope", "data": {"tool": "nope"}}
 
 
 def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -> None:
