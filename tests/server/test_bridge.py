@@ -362,6 +362,12 @@ class TestAuthorization:
 
         assert (answered.status, answered.json["error"]) == (400, "invalid_request")
 
+    def test_replaces_nothing_that_the_owner_tells_the_sign_in_page(self, tmp_path: Path) -> None:
+        with bridged(tmp_path, changes={"?policy=one": "?prompt=select_account"}) as function:
+            _, query = location(authorize(function, prompt="none", login_hint="ada@example.com"))
+
+        assert (query["prompt"], query["login_hint"]) == ("select_account", "ada@example.com")
+
     def test_writes_nothing_of_a_request_to_the_log(self, function: Function) -> None:
         authorize(function, login_hint="ada@example.com")
 
