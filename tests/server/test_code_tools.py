@@ -235,6 +235,27 @@ def test_protocol_error_of_a_tool_has_its_code_and_the_status_of_the_revision(
     assert reason(function)[3] == "rejected"
 
 
+@pytest.mark.parametrize(
+    ("kind", "message", "outcome"),
+    [
+        ("object", "Internal error", "failed"),
+        ("large", "The result is larger than an answer may be. Ask for fewer rows or fields.", "rejected"),
+    ],
+)
+def test_protocol_error_that_cannot_be_sent_is_an_internal_error_of_its_call_alone(
+    function: Function, kind: str, message: str, outcome: str
+) -> None:
+    answer = called(function, "error_with", {"kind": kind})
+
+    assert (answer.status, answer.json["id"]) == (200, 1)
+    assert answer.json["error"] == {"code": -32603, "message": message}
+    assert reason(function)[3] == outcome
+    params = {"name": "error_with", "arguments": {"kind": kind}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    batch = function.post([call, {"jsonrpc": "2.0", "id": 2, "method": "ping"}])
+    assert [each.get("error", each.get("result")) for each in batch.json] == [answer.json["error"], {}]
+
+
 def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -> None:
     assert function.call("large", {"chars": 3_000_000}).status == 200
     answer = function.call("large", {"chars": 7_000_000})
