@@ -37,6 +37,11 @@ def is_modern(revision: str) -> bool:
     return revision in MODERN
 
 
+def has_batches(revision: str) -> bool:
+    """Whether a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
+    return revision == BATCHING
+
+
 def revision_told(header: str | None) -> str:
     """The revision that the header ``MCP-Protocol-Version`` names, where a body cannot be asked."""
     if header is None:
