@@ -105,7 +105,7 @@ def _refuse_media_types(http_call: HttpCall) -> None:
 
 
 def _accepted(http_call: HttpCall) -> set[str]:
-    return accepted_kinds(", ".join(http_call.headers.getlist("accept")))
+    return accepted_kinds(http_call.headers.get("accept", ""))
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from handler.compiler.compile import Compiled
 from handler.server.entrance import MAX_BODY_BYTES
-from tests.conftest import ROOT
-from tests.support.function import Context, Function, answer_of, running_function
+from tests.support.function import Context, Function, running_function
 
 REVISIONS_WITH_NULL = [(revision, {"id": None}) for revision in ("2024-11-05", "2025-03-26", "2025-06-18")]
 REVISIONS_WITHOUT: list[tuple[str, dict[str, None]]] = [("2025-11-25", {}), ("2026-07-28", {}), ("2099-01-01", {})]
@@ -88,13 +85,6 @@ def test_accept_that_takes_json_is_enough(function: Function, accept: str) -> No
 @pytest.mark.parametrize("accept", ["text/event-stream", "application/json;q=0", "text/*, image/png"])
 def test_accept_that_excludes_json_is_406(function: Function, accept: str) -> None:
     assert function.post(LIST, headers={"accept": accept}).status == 406
-
-
-def test_accept_that_comes_in_two_headers_is_one(function: Function) -> None:
-    event = json.loads((ROOT / "events" / "rest-v1-tools-list.json").read_text(encoding="utf-8"))
-    event["multiValueHeaders"] |= {"Accept": ["text/event-stream", "application/json"]}
-
-    assert answer_of(function.handler(event, Context())).status == 200
 
 
 def test_foreign_origin_is_403_and_an_allowed_one_passes(served_demo: Compiled) -> None:
