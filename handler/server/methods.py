@@ -73,6 +73,7 @@ def _offered(call: Call) -> list[str]:
         "prompts": bool(bundle.prompts),
         "resources": has_resources(bundle),
         "completions": any(prompt.completions for prompt in bundle.prompts),
+        "logging": bool(bundle.code),
     }
     return [name for name, there in offered.items() if there]
 

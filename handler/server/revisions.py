@@ -87,8 +87,13 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
-    """What a server says that it offers. In the first revision completions had no name, and were there with prompts."""
-    return {name: {} for name in offered if not (name == "completions" and revision == FIRST)}
+    """What a server says that it offers.
+
+    In the first revision completions had no name, and were there with prompts. Messages are for who asks for a level
+    with a request (``wanted_log_level``).
+    """
+    unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
+    return {name: {} for name in offered if not unsaid.get(name)}
 
 
 def resource_not_found_code(revision: str) -> int:
