@@ -24,6 +24,7 @@ from benchmarks.container import RESIDENT
 from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.report import MB, machine, write_page
 from benchmarks.requests import answering_upstream
+from handler.addresses import AddressRules
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
@@ -74,7 +75,7 @@ def _raise_failures(facts: Mapping[str, Any], *, failure: BaseException | None) 
 @contextmanager
 def served(objects: Objects, keeping: Keeping) -> Iterator[Served]:
     """The function, with a loop to run on and connections of its own."""
-    http = HttpClient()
+    http = HttpClient(AddressRules(local=True))
     loop = asyncio.new_event_loop()
     asyncio.set_event_loop(loop)
     try:

@@ -33,7 +33,7 @@ def parse_json(raw: bytes) -> Any:
     """
     try:
         # Decoded here: from bytes, Python would guess UTF-16 and UTF-32 too.
-        return json.loads(raw.decode(), parse_constant=_refuse, parse_float=_finite)
+        return _READER.decode(raw.decode())
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
 
@@ -133,6 +133,11 @@ def _finite(text: str) -> float:
 def to_json_bytes(value: Any) -> bytes:
     """Compact UTF-8 JSON in the order of ``value``. Half of a surrogate pair, which UTF-8 has not, stays escaped."""
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+        return _WRITER.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+# Made once: json.loads and json.dumps make new ones for each text that is read or written in another way than theirs.
+_READER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
+_WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

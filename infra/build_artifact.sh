@@ -72,10 +72,12 @@ find "$artifact/aws_lambda_powertools/utilities" -mindepth 1 -maxdepth 1 -type d
 compile() { "$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$@"; }
 
 # Packages go without their sources, which are a third of the zip: a traceback names their files and lines, and the
-# locks say which versions these are of. Ours and authors' modules keep theirs.
+# locks say which versions these are of. Ours and authors' modules keep theirs, and so does anyio, which reads in its own
+# what it may import later, and imports all of it where it finds none.
 echo "Compiling"
 compile -b "$artifact"
-find "$artifact" -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) -delete
+find "$artifact" -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) -not -path '*/anyio/*' -delete
+find "$artifact/anyio" -type f -name '*.pyc' -delete
 
 # The request's half of the package: the compiler and the commands work at deploy time only.
 cp -R handler "$artifact/"

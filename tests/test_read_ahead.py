@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
@@ -56,6 +57,9 @@ def test_without_anything_to_read_a_connection_is_opened_and_used() -> None:
         storage = objects.storage(http)
         storage.warm()
         assert objects.server
+        deadline = time.monotonic() + 10
+        while not objects.server.accepted and time.monotonic() < deadline:
+            time.sleep(0.01)  # the server's thread accepts what its kernel has answered already
         assert (objects.server.accepted, objects.requests) == (1, 0)
         ReadAhead(storage, ["a/b"]).read("a/b")
 

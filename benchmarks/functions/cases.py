@@ -32,6 +32,9 @@ LIST_GATE, PRESCRIBED_GATE, GRAPHQL_GATE = 4.0, 5.7, 7.5
 PRESCRIBED_WARM_GATE_US, GRAPHQL_WARM_GATE_US = 450.0, 8000.0
 MEMORY_GATE = 2.8
 
+ANSWERED = "octocat"
+"""What the upstream answers with, whatever it is asked."""
+
 LIST = ("tools/list", dict[str, Any]())
 
 
@@ -57,13 +60,14 @@ def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, m
     }
     moto.add_bucket(BUCKET, objects)
     here = Path(__file__).resolve().parent
-    in_folder = {"STILE_BUNDLES": str(folder)}
-    in_s3 = {**moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
+    local = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+    in_folder = {**local, "STILE_BUNDLES": str(folder)}
+    in_s3 = {**local, **moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
 
     def ours(name: str, endpoint: str, call: tuple[str, Mapping[str, Any]], environ: Mapping[str, str]) -> Function:
-        event = event_of(endpoint, *call)
+        event, expects = event_of(endpoint, *call), ANSWERED if call[0] == "tools/call" else "result"
         return Function(
-            name=name, python=python, folder=artifact, handler=HANDLER, event=event, expects="result", environ=environ
+            name=name, python=python, folder=artifact, handler=HANDLER, event=event, expects=expects, environ=environ
         )
 
     def plain(name: str, handler: str, environ: Mapping[str, str]) -> Made:

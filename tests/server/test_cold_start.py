@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -205,6 +206,32 @@ def test_without_preload_the_first_request_asks_s3_once(counted_s3: tuple[RawSer
     assert server.requests == []
     _modules(environ, "tools-list", "ping", "tools-list-legacy")
     assert len(server.requests) == 1
+
+
+def test_list_neither_reads_nor_loads_more_where_the_schema_is_large(
+    tmp_path: Path, folder_storage: FolderStorage
+) -> None:
+    operation = 'query Thing($id: ID!) @mcpTool(name: "thing") { thing(id: $id) { id } }'
+    loaded = []
+    for types in (3, 600):
+        many = " ".join(f"type T{number} {{ id: ID next: T{(number + 1) % types} }}" for number in range(types))
+        files = {
+            "index.graphql": f"type Query {{ thing(id: ID!): T0 }} {many}",
+            "operations/o.graphql": operation,
+            "config.yaml": "access: {policies: [{type: Query, policyDefault: {condition: true}}]}\n",
+        }
+        store(folder_storage, compiled(tmp_path / str(types), files))
+        shutil.rmtree(Path(folder_storage.location) / ".index")  # who reads it fails
+        event = json.loads((ROOT / "events" / "tools-list.json").read_text(encoding="utf-8"))
+        event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/things/mcp"
+        (tmp_path / "list.json").write_text(json.dumps(event), encoding="utf-8")
+        done = run({"STILE_BUNDLES": folder_storage.location}, tmp_path / "list.json")
+        assert done.returncode == 0, done.stderr
+        answer, modules = (json.loads(line) for line in done.stderr.splitlines())
+        assert [tool["name"] for tool in json.loads(answer["body"])["result"]["tools"]] == ["thing"]
+        loaded.append(modules)
+
+    assert loaded[0] == loaded[1]
 
 
 def test_preload_of_an_endpoint_that_is_not_there_does_not_stop_the_others(bundles: str) -> None:

@@ -195,6 +195,18 @@ class TestInTime:
 
         assert seen == [1, whole] * 3
 
+    def test_first_request_to_each_of_many_endpoints_costs_one_question(
+        self, function: Function, objects: Objects, demo: Compiled
+    ) -> None:
+        names = [f"many/e{number}" for number in range(30)]
+        for name in names:
+            objects.write(bundle_key(name), write_bundle(dataclasses.replace(demo.bundle, endpoint=name)))
+        for name in (*names, *names):
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+            assert function.post(body, path=f"/{name}/mcp").status == 200
+
+        assert objects.requests == len(names)
+
 
 class TestClocks:
     def test_time_in_which_the_process_was_frozen_counts(
