@@ -269,13 +269,13 @@ def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -
 
 
 def test_context_tells_who_asks_and_no_credential(function: Function) -> None:
-    headers = {**HOLDER, "x-tenant": "acme", "cookie": "a=b", "x-amzn-oidc-data": "jwt"}
+    headers = {**HOLDER, "x-tenant": "acme", "cookie": "a=b", "x-amzn-oidc-data": "jwt", "x-authorization": "t"}
     told = called(function, "surroundings", headers=headers).result["structuredContent"]
 
     assert told["auth"] == CLAIMS
     assert told["scopes"] == ["orders", "things:read"]
     assert told["headers"]["x-tenant"] == "acme"
-    assert not {"x-api-key", "cookie", "authorization", "x-amzn-oidc-data"} & set(told["headers"])
+    assert not {"x-api-key", "cookie", "authorization", "x-amzn-oidc-data", "x-authorization"} & set(told["headers"])
     assert told["protocol_version"] == "2026-07-28"
     assert told["client_info"] == {"name": "tests", "version": "1"}
     assert told["request_id"] == Context.aws_request_id
