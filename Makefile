@@ -16,6 +16,7 @@ SLACK ?= 1
 CALLS ?= 200000
 WORKERS ?= auto
 CASES ?= 50000
+PEERS := labs sdk fastmcp graphql-mcp
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
@@ -143,6 +144,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
 	$(UV_COMPILE) --group runtime -o requirements/runtime.txt $(ARGS)
 	$(UV_COMPILE) --group mcp1 -o requirements/mcp1.txt $(ARGS)
+	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
@@ -192,6 +194,13 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/runtime/.stamp: requirements/runtime.txt
 	@"$$(infra/find_python.sh 3.13)" -m venv --clear $(@D)
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/runtime.txt
+	@touch $@
+
+# As folders that Lambda would be given, with the bytecode that pip makes.
+.stile/peer-functions/%/.stamp: requirements/peer-%.txt .stile/runtime/.stamp
+	@echo "Installing $< into $(@D) (half a minute or less)"
+	@rm -rf $(@D)
+	@.stile/runtime/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)
 	@touch $@
 
 .stile/familiar/.stamp: requirements/familiar.txt
