@@ -10,6 +10,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidParams, McpError
+from handler.mirrored import mirrored_in
 from handler.tools.arguments import Fill
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context
@@ -120,6 +121,7 @@ async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
 
 def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
     name = str(entry["name"])
+    mirrored_in(entry.get("inputSchema", {}))  # clients drop a tool whose schema says it wrongly, and would not say so
     place = Place(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(

@@ -247,6 +247,17 @@ def test_protocol_error_in_a_batch_has_its_data_too(function: Function) -> None:
     assert unknown == {"code": -32602, "message": "Unknown tool: nope", "data": {"tool": "nope"}}
 
 
+@pytest.mark.parametrize("kind", ["object", "large"])
+def test_protocol_error_that_cannot_be_sent_is_a_failure_of_its_call_alone(function: Function, kind: str) -> None:
+    answer = called(function, "error_with", {"kind": kind})
+
+    assert (answer.status, answer.text, answer.result["isError"]) == (200, "Tool execution failed", True)
+    params = {"name": "error_with", "arguments": {"kind": kind}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    failed, alive = function.post([call, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]).json
+    assert (failed["result"]["isError"], alive["result"]) == (True, {})
+
+
 def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -> None:
     assert function.call("large", {"chars": 3_000_000}).status == 200
     answer = function.call("large", {"chars": 7_000_000})
