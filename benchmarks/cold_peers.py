@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,8 @@ from benchmarks.functions.cases import (
 from benchmarks.functions.peer_cases import Peer
 from benchmarks.report import MB
 from benchmarks.starts import Measured, zip_bytes
+
+REPORTED = re.compile(r'"errorMessage": "((?:[^"\\]|\\.)*)')
 
 NOTE = """\
 Each package with the least server of a tool that its documentation shows, its request handled by itself or by Mangum,
@@ -72,8 +75,14 @@ def _trouble(folder: Path, functions: Iterable[Function]) -> str:
                 container.start()
                 container.call()
     except ContainerFailed as exc:
-        return f"does not answer: {str(exc).strip().splitlines()[-1][:200]}".replace("|", r"\|")
+        return f"does not answer: {_reason(str(exc))}".replace("|", r"\|")
     return ""
+
+
+def _reason(failure: str) -> str:
+    """What AWS's runtime client reports, or what was said first."""
+    reported = REPORTED.search(failure)
+    return (reported[1] if reported else failure.splitlines()[0])[:200]
 
 
 def table_of(rows: Sequence[Compared], measured: Mapping[str, Measured]) -> str:

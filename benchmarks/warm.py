@@ -6,6 +6,7 @@ import statistics
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.container import Container, Function
@@ -18,8 +19,21 @@ ONE, ALL, UNCOLLECTED = "after one endpoint", "after all", "after all, garbage c
 CALL = ("tools/call", {"name": "thing-0", "arguments": {"id": "1"}})
 
 
-def warm_us(objects: Objects, names: Sequence[str], *, cache_mb: int, calls: int) -> Mapping[str, list[float]]:
-    """The microseconds of calls to the last endpoint, by what the function was asked for before.
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """The microseconds of one function's calls: by the clock, and those that its process computed."""
+
+    clock_us: list[float] = field(default_factory=list)
+    cpu_us: list[float] = field(default_factory=list)
+
+    def add(self, container: Container) -> None:
+        before_ms = container.cpu_ms()
+        self.clock_us.append(container.call() * 1e6)
+        self.cpu_us.append((container.cpu_ms() - before_ms) * 1e3)
+
+
+def warm_calls(objects: Objects, names: Sequence[str], *, cache_mb: int, calls: int) -> Mapping[str, Calls]:
+    """Calls of the last endpoint's tool, by what the function was asked for before.
 
     Each is a process of its own under AWS's runtime client. They take turns, so that what else the machine does
     meets all of them alike.
@@ -34,7 +48,7 @@ def warm_us(objects: Objects, names: Sequence[str], *, cache_mb: int, calls: int
         "STILE_MAX_STALE_S": "3600",
     }
     event = event_of(names[-1], *CALL)
-    taken: dict[str, list[float]] = {ONE: [], ALL: [], UNCOLLECTED: []}
+    taken = {name: Calls() for name in (ONE, ALL, UNCOLLECTED)}
     with ExitStack() as stack:
         containers = {}
         for name in taken:
@@ -58,7 +72,7 @@ def warm_us(objects: Objects, names: Sequence[str], *, cache_mb: int, calls: int
             container.call()
         for number in range(calls):
             for name in taken if number % 2 else reversed(taken):
-                taken[name].append(containers[name].call() * 1e6)
+                taken[name].add(containers[name])
     return taken
 
 
