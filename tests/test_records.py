@@ -156,3 +156,27 @@ def test_only_frozen_ones_with_slots_are_made() -> None:
     make: Any = records.dataclass
     with pytest.raises(TypeError, match="only frozen dataclasses with slots"):
         make(frozen=True, slots=False)
+
+
+def test_what_dataclasses_knows_of_fields_is_the_standard_one() -> None:
+    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    class Base:
+        a: int
+        b: str = field(default="", compare=False)
+
+    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    class Derived(Base):
+        b: str = "b"
+        c: list[int] = field(default_factory=list, repr=False)
+
+    assert dataclasses.is_dataclass(Derived)
+    described = [(each.name, each.type, each.default, each.compare, each.repr) for each in dataclasses.fields(Derived)]
+    missing = dataclasses.MISSING
+    assert described == [
+        ("a", "int", missing, True, True),
+        ("b", "str", "b", True, True),
+        ("c", "list[int]", missing, True, False),
+    ]
+    assert Base(a=1, b="x") == Base(a=1)
+    assert Derived(a=1, b="x") != Derived(a=1)
+    assert repr(Derived(a=1)).endswith("Derived(a=1, b='b')")

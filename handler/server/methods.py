@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from handler.bundle import JSONObject
 from handler.errors import AccessError, AuthenticationRequired, InvalidParams, McpError, UpstreamError
+from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import signing_in_helps
@@ -19,6 +20,7 @@ from handler.server.inbound import (
     Rejected,
     SignInRequired,
 )
+from handler.server.payload import TOO_LARGE, fits
 from handler.server.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.resources import fixed_contents, has_resources, read_resource, resources_for, templates_for
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, capabilities_of, is_modern, negotiate, shape
@@ -54,7 +56,9 @@ async def answer(call: Call) -> JSONObject:
 
 
 def _rejection(call: Call, reason: McpError) -> Rejected:
-    """An error that a tool in Python gave, or one about what it was sent."""
+    """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
+    if not fits(to_json_bytes([reason.message, reason.data])):
+        return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
     if isinstance(reason, AuthenticationRequired) and signing_in_helps(call.caller):
         return SignInRequired(reason.code, reason.message, id=call.request.id)
     status = STATUSES.get(reason.code, 200)
@@ -69,6 +73,7 @@ def _offered(call: Call) -> list[str]:
         "prompts": bool(bundle.prompts),
         "resources": has_resources(bundle),
         "completions": any(prompt.completions for prompt in bundle.prompts),
+        "logging": bool(bundle.code),
     }
     return [name for name, there in offered.items() if there]
 
