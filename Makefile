@@ -64,14 +64,27 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.requests --rounds $(ROUNDS)
 	$(VENV)/bin/python -m benchmarks.policies
-	@$(MAKE) bench-cold
+	@$(MAKE) bench-peers
 
 # SLACK=1.25 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
 .PHONY: bench-cold
 bench-cold: $(VENV)/.stamp .stile/runtime/.stamp  ## Cold starts, warm calls, memory and size of the built function, against their gates
-	rm -rf .stile/measured
-	@$(MAKE) build-StileFunction ARTIFACTS_DIR=.stile/measured ARCH=$(HOST_ARCH)
-	$(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
+	@$(BUILD_MEASURED)
+	$(BENCH_COLD)
+
+.PHONY: bench-peers
+bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
+	@$(BUILD_MEASURED)
+	$(BENCH_COLD) --peers .stile/peer-functions || { $(README_RESULTS); exit 1; }
+	$(README_RESULTS)
+
+BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
+	$(MAKE) build-StileFunction ARTIFACTS_DIR=.stile/measured ARCH=$(HOST_ARCH); \
+	STILE_EXTRAS=code STILE_CODE=examples/code/customer_tools \
+		$(MAKE) build-StileFunction ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
+BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --coded .stile/measured-code \
+	--python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
+README_RESULTS = $(VENV)/bin/python -m benchmarks.readme
 
 .PHONY: endpoints
 endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer

@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
-from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
 from graphql import build_schema
 
 from benchmarks.container import Function
-from benchmarks.functions.cases import LIST
+from benchmarks.functions.cases import LIST, ROOT
 from benchmarks.peers.cases import DEMO_SDL
 from benchmarks.peers.upstream import running_api
 from tests.corpora.fetch import fetch
 
+RIGHT = r"\"isError\":false"
+"""As the answer has it, whose body is JSON in JSON."""
+
 APPS = Path(__file__).resolve().parent / "peers"
 
-GREET = ("greet", {"name": "Ada"}, "Hello Ada")
-"""The tool of those that have no API: name, arguments, and what stands in its answer."""
+GREET = ({"name": "greet", "arguments": {"name": "Ada"}}, "Hello Ada")
+"""A call of the tool of those that have no API, and what stands in its answer."""
 
-IN_RUNTIME = ("boto3", "botocore", "s3transfer")
-"""What Lambda has, so that it need not be deployed. Source: AWS Lambda developer guide, "Python runtimes"."""
+CUSTOMER = ({"name": "customer", "arguments": {"email": "a@b.example"}}, RIGHT)
+REPOSITORY = ({"name": "repository", "arguments": {"owner": "graphql-python", "name": "graphql-core"}}, RIGHT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Peer:
-    """A package, its folder, and the two functions that are measured; the folder need not be there."""
+    """A package, the folder it is installed in, if it is, and the two functions that are measured."""
 
     name: str
     folder: Path
@@ -48,26 +50,53 @@ def running_peers(environments: Path, python: Path) -> Iterator[list[Peer]]:
             return stack.enter_context(running_api(schema))
 
         demo, github = api(DEMO_SDL), api(fetch("github-named", print) / "index.graphql")
-        peer = partial(_peer, environments, python)
+        peer = partial(_peer, environments, python=python)
         yield [
-            peer("awslabs.mcp-lambda-handler", "labs", "with_labs", GREET, {}),
-            peer("mcp, Mangum", "sdk", "with_sdk", GREET, {}),
-            peer("FastMCP, Mangum", "fastmcp", "with_fastmcp", GREET, {}),
-            peer(
-                "graphql-mcp, Mangum, demo",
-                "graphql-mcp",
-                "with_graphql_mcp",
-                ("customer", {"email": "a@b.example"}, "result"),
-                {"UPSTREAM": demo},
-            ),
-            peer(
-                "graphql-mcp, Mangum, GitHub",
-                "graphql-mcp",
-                "with_graphql_mcp",
-                ("repository", {"owner": "graphql-python", "name": "graphql-core"}, "result"),
-                {"UPSTREAM": github},
-            ),
+            peer("labs", "awslabs-mcp-lambda-handler", call=GREET),
+            peer("sdk", "mcp", "Mangum", call=GREET),
+            peer("fastmcp", "fastmcp", "Mangum", call=GREET),
+            peer("graphql-mcp", "graphql-mcp", "Mangum, the demo's API", call=CUSTOMER, upstream=demo),
+            peer("graphql-mcp", "graphql-mcp", "Mangum, GitHub's API", call=REPOSITORY, upstream=github),
         ]
+
+
+def _peer(  # noqa: PLR0913 - a table's columns
+    environments: Path,
+    short: str,
+    package: str,
+    also: str = "",
+    *,
+    python: Path,
+    call: tuple[Mapping[str, Any], str],
+    upstream: str = "",
+) -> Peer:
+    folder = environments / short
+    name = ", ".join(filter(None, (f"{package} {locked_version(short, package)}", also)))
+    params, expects = call
+
+    def function(method: str, params: Mapping[str, Any], expects: str) -> Function:
+        return Function(
+            name=f"{method}, {name}",
+            python=python,
+            folder=APPS,
+            handler=f"with_{short.replace('-', '_')}.handler",
+            event=peer_event(method, params),
+            expects=expects,
+            environ={"PYTHONPATH": str(folder), "UPSTREAM": upstream},
+        )
+
+    return Peer(
+        name=name,
+        folder=folder,
+        listing=function(*LIST, "inputSchema"),
+        calling=function("tools/call", params, expects),
+    )
+
+
+def locked_version(short: str, package: str) -> str:
+    """The version of a package that is compared."""
+    lines = (ROOT / "requirements" / f"peer-{short}.txt").read_text(encoding="utf-8").splitlines()
+    return next(line.split()[0].partition("==")[2] for line in lines if line.startswith(f"{package}=="))
 
 
 def peer_event(method: str, params: Mapping[str, Any]) -> bytes:
