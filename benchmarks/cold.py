@@ -1,79 +1,34 @@
 """Cold starts and warm calls of the built function, of the least that a function can be, and of Starlette with Mangum.
 
-    python -m benchmarks.cold --artifact FOLDER --python PYTHON --rounds 9
+    python -m benchmarks.cold --artifact FOLDER --coded FOLDER --python PYTHON --rounds 9
 
-FOLDER is what ``make build-StileFunction`` made for this machine, PYTHON one of the runtime's version that has AWS's
-runtime client. Ends with 1 where a ratio is above its gate. ``--slack 1.25`` widens the gates and takes processor time
-in place of the clock, for a few rounds on a machine that others use.
+The folders are what ``make build-StileFunction`` made for this machine, the second one with tools in Python; PYTHON is
+one of the runtime's version that has AWS's runtime client. ``--peers`` names the folder of the packages that are
+measured too, and then the results are written. Ends with 1 where a ratio of the function's is above its gate.
+``--slack 1.25`` widens the gates and takes processor time in place of the clock, for a few rounds on a machine that
+others use.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import tempfile
-import zipfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 from benchmarks.chart import bars
-from benchmarks.container import ColdStart, Container, Function
-from benchmarks.functions.cases import FLOOR, Made, make_functions
+from benchmarks.cold_peers import NOTE, Compared, ours, table_of, try_peers
+from benchmarks.functions.cases import FLOOR, Builds, Made, make_functions
+from benchmarks.functions.peer_cases import running_peers
 from benchmarks.report import MB, RESULTS, machine, show_round, write_page
 from benchmarks.requests import answering_upstream
+from benchmarks.starts import Measured, measure, zip_bytes
 from tests.support.moto import running_moto
 
-WARM_CALLS = 300
-WARM_ROUNDS = 3
 ZIP_GATE_BYTES = 3_500_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
-    """One function's starts, and the medians of its warm calls, a process each, in microseconds."""
-
-    starts: Sequence[ColdStart]
-    warm_us: Sequence[float]
-
-    def start_ms(self, *, processor: bool) -> float:
-        return statistics.median(start.cpu_ms if processor else start.total_ms for start in self.starts)
-
-    @property
-    def peak_bytes(self) -> float:
-        return statistics.median(start.peak_bytes for start in self.starts)
-
-    @property
-    def call_us(self) -> float:
-        return statistics.median(self.warm_us)
-
-
-def measure(functions: Sequence[Function], *, rounds: int, on_round: Callable[[int], None]) -> dict[str, Measured]:
-    """Start every function once a round, every other round in reverse; one round before them is thrown away."""
-    starts: dict[str, list[ColdStart]] = {each.name: [] for each in functions}
-    warm: dict[str, list[float]] = {each.name: [] for each in functions}
-    for number in range(rounds + 1):
-        on_round(number)
-        for function in functions if number % 2 == 0 else reversed(functions):
-            with Container(function) as container:
-                start = container.start()
-                if number:
-                    starts[function.name].append(start)
-                if 0 < number <= WARM_ROUNDS:
-                    taken = [container.call() for _ in range(WARM_CALLS)]
-                    warm[function.name].append(statistics.median(taken) * 1e6)
-    return {name: Measured(starts=starts[name], warm_us=warm[name]) for name in starts}
-
-
-def zip_bytes(artifact: Path) -> int:
-    """How large the folder is as Lambda takes it."""
-    with tempfile.TemporaryFile() as file:
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for path in sorted(artifact.rglob("*")):
-                archive.write(path, path.relative_to(artifact))
-        return file.tell()
 
 
 def faults(
@@ -131,33 +86,44 @@ def _row(made: Made, mine: Measured, floor: Measured) -> str:
 
 
 def main() -> int:
-    """Measure, write ``benchmarks/results/cold.md`` and a chart, and judge. 1: something is above its gate."""
+    """Measure, judge, and with peers write the results. 1: something is above its gate."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.cold")
     parser.add_argument("--artifact", type=Path, required=True)
+    parser.add_argument("--coded", type=Path, required=True)
     parser.add_argument("--python", type=Path, required=True)
+    parser.add_argument("--peers", type=Path)
     parser.add_argument("--rounds", type=int, default=9, metavar="N")
     parser.add_argument("--slack", type=float, default=1.0)
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory() as work, answering_upstream() as url, running_moto() as moto:
-        made = make_functions(
-            given.artifact.resolve(), given.python.absolute(), work=Path(work), upstream=url, moto=moto
-        )
+    builds = Builds(artifact=given.artifact.resolve(), coded=given.coded.resolve(), python=given.python.absolute())
+    with ExitStack() as stack:
+        work = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        url, moto = stack.enter_context(answering_upstream()), stack.enter_context(running_moto())
+        made = make_functions(builds, work=work, upstream=url, moto=moto)
+        peers = stack.enter_context(running_peers(given.peers.resolve(), builds.python)) if given.peers else []
+        compared = try_peers(peers)
+        started = {row.name for row in compared if not row.trouble}
         functions = [each.function for each in made]
+        functions += [each for peer in peers if peer.name in started for each in (peer.listing, peer.calling)]
         measured = measure(functions, rounds=given.rounds, on_round=partial(show_round, rounds=given.rounds))
-    size = zip_bytes(given.artifact)
+    size = zip_bytes(builds.artifact)
     found = faults(made, measured, size, slack=given.slack, processor=given.slack > 1)
-    if given.slack == 1:
-        RESULTS.mkdir(exist_ok=True)
-        ratios = {
-            name: one.start_ms(processor=False) / measured[FLOOR].start_ms(processor=False)
-            for name, one in measured.items()
-        }
-        (RESULTS / "cold.svg").write_text(bars("Cold start, times an empty function's", ratios), encoding="utf-8")
-        write_page("cold", text_of(made, measured, size, rounds=given.rounds))
+    text = text_of(made, measured, size, rounds=given.rounds)
+    if given.peers:
+        rows = [*ours(builds), *compared]
+        (RESULTS / "cold.svg").write_text(chart_of(rows, measured), encoding="utf-8")
+        write_page("cold", f"{text}\n## Beside other packages\n\n{NOTE}\n\n{table_of(rows, measured)}")
     else:
-        sys.stdout.write(text_of(made, measured, size, rounds=given.rounds))
+        sys.stdout.write(text)
     sys.stdout.writelines(f"above its gate: {fault}\n" for fault in found)
     return 1 if found else 0
+
+
+def chart_of(rows: Iterable[Compared], measured: Mapping[str, Measured]) -> str:
+    """Cold starts to the first answer of a tool, those of the peers that start among them."""
+    floor = measured[FLOOR].start_ms(processor=False)
+    ratios = {row.name: measured[row.calling].start_ms(processor=False) / floor for row in rows if not row.trouble}
+    return bars("Cold start to the first tools/call, times an empty function's", {FLOOR: 1.0, **ratios})
 
 
 if __name__ == "__main__":

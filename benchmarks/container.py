@@ -95,7 +95,7 @@ class Container:
         return ColdStart(
             init_ms=(self._api.ready_at - self._started_at) * 1e3,
             total_ms=(outcome.answered_at - self._started_at) * 1e3,
-            cpu_ms=self._cpu_ms(),
+            cpu_ms=self.cpu_ms(),
             peak_bytes=self.memory_bytes(PEAK),
         )
 
@@ -115,8 +115,11 @@ class Container:
         assert found
         return int(found[1]) * KB
 
-    def _cpu_ms(self) -> float:
-        """Source: the Linux kernel's documentation, scheduler/sched-stats: nanoseconds on a processor come first."""
+    def cpu_ms(self) -> float:
+        """What the process has computed so far.
+
+        Source: the Linux kernel's documentation, scheduler/sched-stats: nanoseconds on a processor come first.
+        """
         tasks = Path(f"/proc/{self._process.pid}/task").glob("*/schedstat")
         return sum(int(task.read_text(encoding="utf-8").split()[0]) for task in tasks) / 1e6
 

@@ -72,7 +72,10 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        body = b'{"data":{"viewer":{"login":"octocat"},"repository":null}}'
+        body = (
+            b'{"data":{"viewer":{"login":"octocat"},"repository":null,'
+            b'"customers":{"edges":[{"node":{"name":"octocat","email":"octocat@example.com"}}]}}}'
+        )
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         self.wfile.write(head.encode() + body)
 

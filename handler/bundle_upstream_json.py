@@ -16,7 +16,11 @@ from handler.bundle_upstream import (
     Upstream,
     UpstreamAuth,
 )
+from handler.errors import BundleError
 from handler.json_shape import each, inside, mapping, of_kind, read_text, require
+
+OF_THE_CONNECTION = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
+"""Headers that say where a request goes and where it ends. A signature for another host could be used there."""
 
 
 def read_upstream(raw: dict[str, object]) -> Upstream:
@@ -25,7 +29,7 @@ def read_upstream(raw: dict[str, object]) -> Upstream:
     Raises:
         BundleError: it is none; the error says where.
     """
-    return Upstream(
+    upstream = Upstream(
         url=require(raw, "url", str),
         timeout_s=require(raw, "timeout_s", float),
         max_bytes=require(raw, "max_bytes", int),
@@ -35,6 +39,11 @@ def read_upstream(raw: dict[str, object]) -> Upstream:
         documents=require(raw, "documents", str),
         auth=inside("auth", _auth, require(raw, "auth", dict)),
     )
+    key = (upstream.auth.header,) if isinstance(upstream.auth, HeaderAuth) else ()
+    for name in (*upstream.headers, *upstream.claim_headers, *upstream.forward_headers, *key):
+        if name.lower() in OF_THE_CONNECTION:
+            raise BundleError(f"the header {name} is the connection's own", path="headers")
+    return upstream
 
 
 def _auth(raw: dict[str, object]) -> UpstreamAuth:

@@ -129,6 +129,10 @@ def _matching(error: Any, pattern: str) -> str:
     return f"a length of at most {MAX_MATCHED_CHARS}" if is_long else f"a text that matches {pattern}"
 
 
+def _members(error: Any) -> str:
+    return _some(list(error.schema.get("properties", {}))) or "any members"
+
+
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
     "type": _type,
     "enum": _enum,
@@ -145,6 +149,8 @@ EXPECTED: Mapping[str, Callable[[Any], str]] = {
     "minItems": lambda error: f"at least {error.validator_value} items",
     "maxItems": lambda error: f"at most {error.validator_value} items",
     "uniqueItems": lambda _: "no item twice",
+    "minProperties": lambda error: f"at least {error.validator_value} of {_members(error)}",
+    "maxProperties": lambda error: f"at most {error.validator_value} of {_members(error)}",
 }
 """What is said of a value, by the keyword that it breaks."""
 

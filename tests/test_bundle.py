@@ -523,6 +523,23 @@ def test_member_of_a_wrong_type_is_named_by_its_path(keys: Sequence[Any], wrong:
     assert caught.value.path == message.partition(":")[0]
 
 
+@pytest.mark.parametrize(
+    ("member", "value"),
+    [
+        ("headers", {"Host": "internal.example"}),
+        ("claim_headers", {"content-length": "n"}),
+        ("forward_headers", ["transfer-encoding"]),
+        ("auth", {"kind": "header", "header": "host", "value": "env:K"}),
+    ],
+)
+def test_bundle_that_no_compiler_wrote_says_nothing_of_the_connection(member: str, value: object) -> None:
+    content = content_of(HANDMADE)
+    content["upstream"][member] = value
+
+    with pytest.raises(BundleError, match=r"^upstream\.headers: the header [\w-]+ is the connection's own$"):
+        read(content)
+
+
 def test_missing_member_is_refused_wherever_it_was() -> None:
     for member in content_of(HANDMADE):
         content = content_of(HANDMADE)

@@ -1,4 +1,4 @@
-"""What docs/code-tools.md shows, done."""
+"""What docs/code-tools.md and docs/from-fastmcp.md show, done."""
 
 from __future__ import annotations
 
@@ -18,10 +18,11 @@ from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
 from tests.conftest import ROOT
 
 PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")
+PAGES = PAGE + (ROOT / "docs" / "from-fastmcp.md").read_text(encoding="utf-8")
 BLOCK = re.compile(
     r"^(?:`([\w/]+\.\w+)`\n\n)?```(python|pycon|console|graphql|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-BLOCKS = BLOCK.findall(PAGE)
+BLOCKS = BLOCK.findall(PAGES)
 FILES = {name: text for name, _, text in BLOCKS if name}
 TABLES = PAGE[PAGE.index("## All options") :]
 
@@ -45,7 +46,7 @@ def test_page_has_the_parts_that_this_test_runs() -> None:
     ]
     assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console"]
     assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 14
-    assert PAGE.count("```") == 2 * len(BLOCKS)
+    assert PAGES.count("```") == 2 * len(BLOCKS)
 
 
 def test_every_snippet_does_what_the_page_says(workplace: Path) -> None:

@@ -30,6 +30,12 @@ TREE: dict[str, Any] = {
         ({"minItems": 1}, [], ["/: expected at least 1 items, got array"]),
         ({"maxItems": 0}, [1], ["/: expected at most 0 items, got array"]),
         ({"uniqueItems": True}, [1, 1], ["/: expected no item twice, got array"]),
+        (
+            {"properties": {"city": {}, "state": {}}, "minProperties": 1},
+            {},
+            ["/: expected at least 1 of city, state, got object"],
+        ),
+        ({"maxProperties": 1}, {"a": 1, "b": 2}, ["/: expected at most 1 of any members, got object"]),
         ({"not": {"type": "object"}}, {}, ['/: expected not {"type": "object"}, got object']),
         ({"additionalProperties": {"type": "integer"}}, {"a": "b"}, ['/a: expected integer, got string "b"']),
         ({"additionalProperties": False}, {"a/b~c": 1}, ["/a~1b~0c: unknown name; known here: none"]),

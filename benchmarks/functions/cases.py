@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,14 @@ BUCKET, PREFIX = "stile-bundles", "endpoints"
 
 FLOOR = "floor: an empty function"
 HELLO = "Starlette and Mangum, a constant"
+
+OUR_LIST, OUR_CALL = "tools/list, demo, S3", "prescribed call, S3"
+GITHUB_LIST, GITHUB_CALL = "tools/list, GitHub, 20 prescribed, S3", "GraphQL tool call, GitHub, S3"
+CODE_LIST, CODE_CALL = "tools/list, tools in Python, S3", "call of a tool in Python, S3"
+"""What peers are compared with."""
+
+CODED = "code/customers"
+CODE_MODULE = "customer_tools"  # of examples/code
 
 LIST_GATE, PRESCRIBED_GATE, GRAPHQL_GATE = 4.0, 5.7, 7.5
 """Of cold starts, times the floor's."""
@@ -48,8 +57,17 @@ class Made:
     memory: float | None = None
 
 
-def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, moto: Moto) -> list[Made]:
-    """All of them. ``artifact``: the built function. Publishes what they serve to a folder and to a bucket."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Builds:
+    """The built function, the same with tools in Python, and the Python that runs both."""
+
+    artifact: Path
+    coded: Path
+    python: Path
+
+
+def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> list[Made]:
+    """All of them. Publishes what they serve to a folder and to a bucket."""
     folder = work / "bundles"
     for made in _endpoints(work, upstream):
         storage = FolderStorage(folder)
@@ -65,24 +83,33 @@ def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, m
     in_s3 = {**local, **moto.environ(), "STILE_BUNDLES": f"s3://{BUCKET}/{PREFIX}"}
 
     def ours(name: str, endpoint: str, call: tuple[str, Mapping[str, Any]], environ: Mapping[str, str]) -> Function:
-        event, expects = event_of(endpoint, *call), ANSWERED if call[0] == "tools/call" else "result"
         return Function(
-            name=name, python=python, folder=artifact, handler=HANDLER, event=event, expects=expects, environ=environ
+            name=name,
+            python=builds.python,
+            folder=builds.coded if "STILE_CODE_MODULES" in environ else builds.artifact,
+            handler=HANDLER,
+            event=event_of(endpoint, *call),
+            expects=ANSWERED if call[0] == "tools/call" else "result",
+            environ=environ,
         )
 
     def plain(name: str, handler: str, environ: Mapping[str, str]) -> Made:
         event = event_of("api/customers", *LIST)
         return Made(
-            function=Function(name=name, python=python, folder=here, handler=handler, event=event, environ=environ)
+            function=Function(
+                name=name, python=builds.python, folder=here, handler=handler, event=event, environ=environ
+            )
         )
 
     prescribed = ("tools/call", {"name": "customer-by-email", "arguments": {"variables": {"email": "a@b.example"}}})
     query = ("tools/call", {"name": "github-api", "arguments": {"query": QUERY, "variables": VARIABLES}})
     small = ("tools/call", {"name": "employee-lookup", "arguments": {"query": "{ employees { id } }"}})
+    tool = ("tools/call", {"name": "find_customers", "arguments": {"city": "Seattle"}})
+    coded = {**in_s3, "STILE_CODE_MODULES": CODE_MODULE}
     return [
         plain(FLOOR, "floor.handler", {}),
-        plain(HELLO, "hello.handler", {"PYTHONPATH": str(artifact)}),
-        Made(function=ours("tools/list, demo, S3", "api/customers", LIST, in_s3), cold=LIST_GATE, memory=MEMORY_GATE),
+        plain(HELLO, "hello.handler", {"PYTHONPATH": str(builds.artifact)}),
+        Made(function=ours(OUR_LIST, "api/customers", LIST, in_s3), cold=LIST_GATE, memory=MEMORY_GATE),
         Made(
             function=ours("the same, preloaded", "api/customers", LIST, {**in_s3, "STILE_PRELOAD": "api/customers"}),
             cold=LIST_GATE,
@@ -93,9 +120,9 @@ def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, m
             Made(function=ours(f"tools/list, {count} tools, S3", f"size/t{count}", LIST, in_s3), memory=MEMORY_GATE)
             for count in (1, 20, 200)
         ),
-        Made(function=ours("tools/list, GitHub, 20 prescribed, S3", "github/twenty", LIST, in_s3), cold=LIST_GATE),
+        Made(function=ours(GITHUB_LIST, "github/twenty", LIST, in_s3), cold=LIST_GATE),
         Made(
-            function=ours("prescribed call, S3", "api/customers", prescribed, in_s3),
+            function=ours(OUR_CALL, "api/customers", prescribed, in_s3),
             cold=PRESCRIBED_GATE,
             warm_us=PRESCRIBED_WARM_GATE_US,
             memory=MEMORY_GATE,
@@ -110,10 +137,12 @@ def make_functions(artifact: Path, python: Path, *, work: Path, upstream: str, m
         ),
         Made(function=ours("GraphQL tool call, demo, S3", "api/customers", small, in_s3), cold=GRAPHQL_GATE),
         Made(
-            function=ours("GraphQL tool call, GitHub, S3", "github/api", query, in_s3),
+            function=ours(GITHUB_CALL, "github/api", query, in_s3),
             cold=GRAPHQL_GATE,
             warm_us=GRAPHQL_WARM_GATE_US,
         ),
+        Made(function=ours(CODE_LIST, CODED, LIST, coded)),
+        Made(function=ours(CODE_CALL, CODED, tool, coded)),
     ]
 
 
@@ -127,7 +156,11 @@ def event_of(endpoint: str, method: str, params: Mapping[str, Any]) -> bytes:
 
 
 def _endpoints(work: Path, upstream: str) -> list[Compiled]:
-    made = [_demo(work, upstream), *(sized_endpoint(work, upstream, count) for count in (1, 20, 200))]
+    made = [
+        _demo(work, "api/customers", upstream),
+        _demo(work, CODED, upstream, code=True),
+        *(sized_endpoint(work, upstream, count) for count in (1, 20, 200)),
+    ]
     github = (fetch("github-named", print) / "index.graphql").read_text(encoding="utf-8")
     made.append(_written(work, "github/api", {"index.graphql": github, "config.yaml": _config(upstream)}))
     operations = "".join(
@@ -141,12 +174,15 @@ def _endpoints(work: Path, upstream: str) -> list[Compiled]:
     return made
 
 
-def _demo(work: Path, upstream: str) -> Compiled:
-    folder = work / "demo" / "api" / "customers"
+def _demo(work: Path, name: str, upstream: str, *, code: bool = False) -> Compiled:
+    folder = work / "demo" / name
     shutil.copytree(DEMO, folder)
     config = f"upstream: {{url: {json.dumps(upstream)}}}\n"
+    if code:
+        config += f"code: [{{use: '{CODE_MODULE}:kit', condition: true}}]\n"
+        sys.path.append(str(ROOT / "examples" / "code"))
     (folder / "config.measured.yaml").write_text(config, encoding="utf-8")
-    return compile_endpoint(folder, stage="measured")
+    return compile_endpoint(folder, stage="measured", environ={"STILE_CODE_MODULES": CODE_MODULE})
 
 
 def sized_endpoint(work: Path, upstream: str, count: int) -> Compiled:

@@ -12,7 +12,7 @@ from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
-from handler.commands.publishable import address_faults, need_of_state_key
+from handler.commands.publishable import address_faults, doubts_about_questions
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
 from handler.errors import Problem
@@ -86,9 +86,6 @@ def _show(outcome: Outcome) -> None:
         say(_content(bundle))
     for sentence in _code(bundle):
         say(sentence)
-    needed = need_of_state_key(outcome.compiled)
-    if needed:
-        say(f"{needed[0].upper()}{needed[1:]}.")
     for fault in address_faults(bundle):
         say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")
@@ -133,7 +130,7 @@ def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
 
 
 def _warnings(compiled: Compiled) -> list[Problem]:
-    return sorted([*compiled.warnings, *compiled.client_warnings])
+    return sorted([*compiled.warnings, *compiled.client_warnings, *doubts_about_questions(compiled)])
 
 
 def _rows(compiled: Compiled) -> list[_Row]:

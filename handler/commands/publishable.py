@@ -12,6 +12,8 @@ from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.commands.local import local_settings
 from handler.compiler.compile import Compiled
+from handler.compiler.problems import Problems
+from handler.errors import Problem
 
 
 def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
@@ -96,12 +98,32 @@ def warn_of_extras(compiled: Sequence[Compiled]) -> None:
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints ask users, which the function cannot do without being given a key."""
     for one in compiled:
-        sentence = need_of_state_key(one)
+        sentence = _need_of_state_key(one)
         if sentence:
             say(f"{one.bundle.endpoint}: {sentence}", "yellow")
 
 
-def need_of_state_key(compiled: Compiled) -> str:
+def doubts_about_questions(compiled: Compiled) -> Sequence[Problem]:
+    """What asks its user, each by its place, unless the key that it takes is set here as well.
+
+    Raises:
+        SettingsError: STILE_STATE_KEY is set, and does not fit.
+    """
+    if local_settings().state_keys:
+        return ()
+    problems = Problems()
+    for made in compiled.made:
+        if made.tool.options.confirm:
+            problems.warn(made.at, f"tool {made.tool.name} asks its user, {_NEEDS_KEY}")
+    for label, at in compiled.asking.items():
+        problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}")
+    return problems.warnings
+
+
+_NEEDS_KEY = "for which the function needs STILE_STATE_KEY: set it there, and here for this check"
+
+
+def _need_of_state_key(compiled: Compiled) -> str:
     """What needs a key of the function to ask its user; empty where nothing does."""
     tools = compiled.bundle.tools
     asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}

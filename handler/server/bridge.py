@@ -19,7 +19,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from handler.bundle import JSONObject
 from handler.errors import OAuthRefused
@@ -30,7 +30,7 @@ MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
 
 PASSED_ON = ("prompt", "login_hint")
-"""What a client may tell the provider's sign-in page."""
+"""What a client may tell the provider's sign-in page, but for what ``authorize_url`` tells it already."""
 
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 """Source: RFC 7636, section 4.2: a SHA-256 in base64url."""
@@ -149,6 +149,7 @@ def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -
         raise OAuthRefused("request_not_supported", "expected the parameters themselves")
     if asked.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(asked.get("code_challenge", "")):
         raise OAuthRefused("invalid_request", "expected a code_challenge, with code_challenge_method=S256")
+    fixed = parse_qs(urlsplit(site.bridge.authorize_url).query, keep_blank_values=True)
     sent = {
         "response_type": "code",
         "client_id": site.bridge.client_id,
@@ -156,7 +157,7 @@ def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -
         "state": state,
         "code_challenge": asked["code_challenge"],
         "code_challenge_method": "S256",
-        **{name: asked[name] for name in PASSED_ON if name in asked},
+        **{name: asked[name] for name in PASSED_ON if name in asked and name not in fixed},
     }
     scopes = asked["scope"].split() if "scope" in asked else site.scopes
     if scope := site.qualified((*scopes, *site.bridge.extra_scopes)):

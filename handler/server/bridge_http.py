@@ -125,9 +125,14 @@ async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> R
         answered = await services.http.send_async(request)
     except HttpError as exc:
         return _unavailable(http_call, type(exc).__name__)
-    if reference and answered.status == 401:  # it may have been replaced: the next request reads it again
+    if reference and _refuses_client(answered):  # it may have been replaced: the next request reads it again
         secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
     return _token_response(site, http_call, answered)
+
+
+def _refuses_client(answered: HttpResponse) -> bool:
+    """Some providers say so with status 400, as RFC 6749 lets them (section 5.2)."""
+    return answered.status == 401 or _parsed(answered.body).get("error") == "invalid_client"
 
 
 def _token_response(site: BridgeSite, http_call: HttpCall, answered: HttpResponse) -> Response:

@@ -34,8 +34,9 @@ def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
     site.require_client(asked)
     form = _grant(site, asked)
     form["client_id"] = site.bridge.client_id
+    resource = site.require_resource(asked)
     if site.bridge.resource == "keep" and "resource" in asked:
-        form["resource"] = site.require_resource(asked)
+        form["resource"] = resource
     return form
 
 
@@ -51,7 +52,8 @@ def token_answer(site: BridgeSite, answer: Mapping[str, Any]) -> JSONObject:
 def _grant(site: BridgeSite, asked: Mapping[str, str]) -> dict[str, str]:
     match asked.get("grant_type"):
         case "authorization_code":
-            site.require_redirect_uri(asked)
+            if "redirect_uri" in asked:  # OAuth 2.1 has none here: PKCE ties the code to who asked
+                site.require_redirect_uri(asked)
             if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
                 raise OAuthRefused("invalid_request", "expected code and code_verifier")
             return {

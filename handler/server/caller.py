@@ -25,7 +25,7 @@ class Caller:
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
     trace: Trace | None = None  # that the request belongs to
-    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, their names in lower case
+    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case names; no credentials
     request_id: str = ""  # as the log has it
 
     @property

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
 from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
-from handler.errors import CallError, CodeChanged, McpError, ToolError
-from handler.json_shape import to_json_bytes
+from handler.errors import CallError, CodeChanged, InvalidArguments, McpError, ToolError
+from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
@@ -53,7 +54,7 @@ async def call_code_tool(
     async def answer() -> JSONObject:
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
         ctx = await _context(call, definition)
-        value = await run_tool(definition.named(name), dict(arguments), ctx, on_failure=on_failure)
+        value = await run_tool(definition.named(name), _own(name, arguments), ctx, on_failure=on_failure)
         return _with_options(_answer(call, value), tool)
 
     return await _result(call, name, answer, on_failure)
@@ -132,7 +133,8 @@ async def call_provided_tool(
 
     async def answer() -> JSONObject:
         loaded, ctx = _loaded(call, kit.use), await context_of(call)
-        return _answer(call, await dispatch.call_tool(loaded, name, dict(arguments), ctx, on_failure=on_failure))
+        own = _own(name, arguments)
+        return _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
 
     return await _result(call, name, answer, on_failure)
 
@@ -150,6 +152,17 @@ async def _result(
     except CallError as exc:
         on_failure(exc)
         return error_result(exc)
+
+
+def _own(tool: str, arguments: Mapping[str, Any]) -> JSONObject:
+    """A copy for the author to change: a state that the call asks with is for the arguments as they came.
+
+    Raises:
+        InvalidArguments: they are nested too deeply.
+    """
+    if nests_deeper(arguments, MAX_NESTING):
+        raise InvalidArguments(tool, [f"/: nested more than {MAX_NESTING} deep"])
+    return deepcopy(dict(arguments))
 
 
 def _loaded(call: Call, use: str) -> Toolkit:
@@ -191,9 +204,11 @@ def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
     """
     try:
         if isinstance(value, InputRequired):
-            value = ask(call, value.input_requests(), state=value.state)
+            with authors_code():
+                requests = value.input_requests()
+            value = ask(call, requests, state=value.state)
         return _fitting(value)
-    except (TypeError, ValueError) as exc:
+    except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(exc) from exc
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 from handler.bundle import JSONObject
@@ -12,19 +13,18 @@ from handler.server.own_requests import OwnRequests
 from handler.server.revisions import CLIENT_INFO, wanted_log_level
 from handler.tools.context import LEVELS, Context
 
-CREDENTIALS = frozenset(
+UNTOLD = frozenset(
     {
-        "authorization",
-        "cookie",
-        "proxy-authorization",
-        "x-api-key",
-        "x-auth-token",
         "x-amz-security-token",
         "x-amzn-oidc-accesstoken",
         "x-amzn-oidc-data",
+        "x-auth-token",
+        "x-authorization",
+        "x-forwarded-access-token",
+        "x-forwarded-authorization",
     }
 )
-"""Headers that say who calls. What authors need of that is in the claims, and none of it is theirs to pass on."""
+"""Headers in which others say who calls. What authors need of that is in the claims, and none of it is theirs."""
 
 
 async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
@@ -41,8 +41,8 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         protocol_version=call.request.revision,
         client_info=_client_info(call),
         client_capabilities=call.client_capabilities,
-        headers={name: value for name, value in caller.headers.items() if name not in CREDENTIALS},
-        auth=caller.principal.claims,
+        headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
+        auth=deepcopy(caller.principal.claims),  # policies judge ours, and those of a key outlive the call
         scopes=caller.principal.scopes,
         auth_strategy=access.strategy,
         provider_token=access.token,

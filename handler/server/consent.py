@@ -46,6 +46,11 @@ class Proposal:
             parts += ["with these variables:", _bounded(shown)]
         return "\n\n".join(parts)
 
+    def digest(self, question: str) -> str:
+        """Of what the user is asked, with all that a long question leaves out."""
+        whole = json.dumps([question, self.text, self.variables], sort_keys=True)
+        return hashlib.sha256(whole.encode()).hexdigest()
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agreed:
@@ -75,7 +80,7 @@ def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: 
     if not _takes_forms(call) or not (is_required or call.caller.services.states.available):
         return _take_at_its_word(tool, arguments, is_required=is_required)
     question = proposal.question(call, tool)
-    asked = hashlib.sha256(question.encode("utf-8", "backslashreplace")).hexdigest()
+    asked = proposal.digest(question)
     answers = answers_to(call)
     state = answers.state
     # An answer to another question is none: something else was published since.

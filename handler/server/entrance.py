@@ -15,7 +15,7 @@ from handler.server.caller import Caller
 from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
-from handler.server.header_values import folded
+from handler.server.header_values import folded, without_credentials
 from handler.server.media_types import JSON
 from handler.server.principal import Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
@@ -79,7 +79,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         deadline=deadline_of(http_call.scope),
         credential=presented.bearer if principal.kind == "token" else "",
         trace=trace,
-        headers=folded(http_call.headers),
+        headers=without_credentials(folded(http_call.headers)),
         request_id=request_id(http_call.scope),
     )
 

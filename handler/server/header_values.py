@@ -27,6 +27,14 @@ def folded(headers: Headers) -> dict[str, str]:
     return values
 
 
+CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+
+def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers that something may be told or filled from: what says who calls is none of them, whoever asks for it."""
+    return {name: value for name, value in headers.items() if name not in CREDENTIALS}
+
+
 def decoded(value: str) -> str | None:
     """The text that a header's value stands for; ``None``: it stands for none.
 

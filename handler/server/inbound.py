@@ -23,7 +23,15 @@ from typing import Any, NoReturn
 from handler.json_shape import parse_json
 from handler.records import dataclass
 from handler.server.header_values import decoded
-from handler.server.revisions import BATCHING, CLIENT_CAPABILITIES, LEGACY, MODERN, PROTOCOL_VERSION, revision_told
+from handler.server.revisions import (
+    BATCHING,
+    CLIENT_CAPABILITIES,
+    MODERN,
+    PROTOCOL_VERSION,
+    has_batches,
+    is_modern,
+    revision_told,
+)
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -144,7 +152,7 @@ def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request |
     message = _message(raw, headers)
     method = raw["method"]
     told = revision_told(headers.get(VERSION))
-    if told in LEGACY and (VERSION in headers or PROTOCOL_VERSION not in message.meta):
+    if not is_modern(told) and (VERSION in headers or PROTOCOL_VERSION not in message.meta):
         return Request(id=message.id, method=method, params=message.params, revision=told)
     return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
 
@@ -158,7 +166,7 @@ def _parse(body: bytes) -> Any:
 
 def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
     """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have none."""
-    if revision_told(headers.get(VERSION)) != BATCHING:
+    if not has_batches(revision_told(headers.get(VERSION))):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
     if not 1 <= len(raw) <= MAX_BATCH:
         raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
@@ -179,7 +187,7 @@ def _item(raw: Any) -> Item:
 
 def _posted_response(headers: Mapping[str, str]) -> Notification:
     """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); in 2026-07-28 nobody posts one."""
-    if revision_told(headers.get(VERSION)) not in LEGACY:
+    if is_modern(revision_told(headers.get(VERSION))):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
     return Notification(method="response")
 
@@ -215,7 +223,7 @@ def _modern_revision(message: _Message, method: str) -> str:
     _require_header(message, "mcp-method", method)
     if method in NAMED_METHODS:
         _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
-    if version not in MODERN:
+    if not is_modern(version):
         message.reject(
             UNSUPPORTED_VERSION,
             f"Unsupported protocol version {version}",

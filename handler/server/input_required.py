@@ -47,10 +47,12 @@ def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) ->
         ClientCannotAsk: the revision has no such results.
         Rejected: the client does not say that it can ask this.
         StateUnavailable: there is a state, and no key to seal it with, or it is too large.
-        ValueError: a request of a method that is none to ask with, or neither a request nor a state.
+        TypeError, ValueError: a request that is none to ask with, or neither a request nor a state.
     """
     if not requests and state is None:
         raise ValueError("expected requests, or a state")
+    if not all(isinstance(key, str) for key in requests):
+        raise ValueError(f"requests {list(requests)}: expected texts as keys, for the answers have such")
     needed = [_needed(request) for request in requests.values()]
     if not is_modern(call.request.revision):
         raise ClientCannotAsk
@@ -93,7 +95,10 @@ def _needed(request: JSONObject) -> JSONObject:
     method = str(request.get("method", ""))
     if method not in CAPABILITIES:
         raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
-    is_url = method == "elicitation/create" and request.get("params", {}).get("mode") == "url"
+    params = request.get("params", {})
+    if not isinstance(params, dict):
+        raise TypeError(f"a request of {method}: expected an object as params, got {type(params).__name__}")
+    is_url = method == "elicitation/create" and params.get("mode") == "url"
     return {CAPABILITIES[method]: {"url": {}} if is_url else {}}
 
 

@@ -10,7 +10,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError, NotFound, ResourceNotFound
+from handler.errors import AccessError, NotFound, ResourceNotFound, ToolNotFound
 from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
@@ -38,6 +38,9 @@ from handler.server.trace import continue_trace
 
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
+
+MAX_NAME_CHARS = 200
+"""Of the name of a tool that is not there, likewise."""
 
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
@@ -162,36 +165,32 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     try:
         if isinstance(item, Request):
             return await _result(_call_of(item, caller, facts.update))
-        rejected = item
+        error = item
+        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except Rejected as exc:
-        rejected = exc
+        error = exc
+        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except NotFound as exc:
+        error = _not_found(exc, item)
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
-        return _item_error(item, _not_found_code(exc, item), str(exc))
     except AccessError as exc:
+        error = Rejected(DENIED, str(exc), id=item.id)
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
-        return _item_error(item, DENIED, str(exc))
     except Exception as exc:  # noqa: BLE001 - what other items did is answered all the same
+        error = Rejected(INTERNAL_ERROR, "Internal error", id=item.id)
         note(http_call.scope, failure=exc)
         facts.update(outcome="failed")
-        return _item_error(item, INTERNAL_ERROR, "Internal error")
-    facts.update(outcome="rejected", reason=REASONS.get(rejected.code, OWN_ERROR))
-    return _item_error(item, rejected.code, rejected.message)
+    return _error_body(error, BATCHING)
 
 
-def _item_error(item: Request | Rejected, code: int, message: str) -> JSONObject:
-    return {"jsonrpc": "2.0", **error_id(item.id, BATCHING), "error": {"code": code, "message": message}}
-
-
-def _not_found_code(reason: NotFound, request: Request | Rejected | None) -> int:
-    if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
-        return resource_not_found_code(request.revision)
-    return INVALID_PARAMS
-
-
-def _not_found_facts(reason: NotFound) -> JSONObject | None:
+def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected:
     """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
-    return {"uri": reason.uri[:MAX_URI_CHARS]} if isinstance(reason, ResourceNotFound) else None
+    identifier = request.id if request else None
+    if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
+        code = resource_not_found_code(request.revision)
+        return Rejected(code, str(reason), id=identifier, facts={"uri": reason.uri[:MAX_URI_CHARS]})
+    tool = {"tool": reason.name[:MAX_NAME_CHARS]} if isinstance(reason, ToolNotFound) else None
+    return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool)
 
 
 def _denial(http_call: HttpCall, reason: AccessError) -> Response:
@@ -205,8 +204,7 @@ def _denial(http_call: HttpCall, reason: AccessError) -> Response:
 def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
     if isinstance(reason, NotFound):
         note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
-        code, facts = _not_found_code(reason, request), _not_found_facts(reason)
-        error = Rejected(code, str(reason), id=request.id if request else None, facts=facts)
+        error = _not_found(reason, request)
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
@@ -228,9 +226,12 @@ def _error_response(error: Rejected, revision: str, *, well_formed: bool = False
     Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
     they have to sign in, all of them read from the status.
     """
-    body: JSONObject = {"code": error.code, "message": error.message}
-    if error.facts is not None:
-        body["data"] = error.facts
     legacy = well_formed and not is_modern(revision)
     status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
-    return json_response({"jsonrpc": "2.0", **error_id(error.id, revision), "error": body}, status=status)
+    return json_response(_error_body(error, revision), status=status)
+
+
+def _error_body(error: Rejected, revision: str) -> JSONObject:
+    facts = {} if error.facts is None else {"data": error.facts}
+    said = {"code": error.code, "message": error.message, **facts}
+    return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": said}

@@ -7,6 +7,7 @@ from typing import Any
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject
 from handler.errors import AuthenticationRequired, InvalidParams, McpError
+from handler.json_shape import to_json_bytes
 from handler.server.call import Call
 from handler.server.inbound import (
     INVALID_PARAMS,
@@ -17,6 +18,7 @@ from handler.server.inbound import (
     SignInRequired,
 )
 from handler.server.listing import list_entries, list_tools
+from handler.server.payload import TOO_LARGE, fits
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, capabilities_of, is_modern, negotiate, shape
 
 STATUSES: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
@@ -45,7 +47,9 @@ async def answer(call: Call) -> JSONObject:
 
 
 def _rejection(call: Call, reason: McpError) -> Rejected:
-    """An error that a tool in Python gave, or one about what it was sent."""
+    """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
+    if not fits(to_json_bytes([reason.message, reason.data])):
+        return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.challenges import signing_in_helps
 
@@ -63,6 +67,7 @@ def _offered(call: Call) -> list[str]:
         "prompts": bool(bundle.prompts),
         "resources": _has_resources(bundle),
         "completions": any(prompt.completions for prompt in bundle.prompts),
+        "logging": bool(bundle.code),
     }
     return [name for name, there in offered.items() if there]
 

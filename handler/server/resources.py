@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from functools import lru_cache
-from re import Pattern
 
 from handler.bundle import CodeResource, FileResource, GraphQLTool, JSONObject
 from handler.errors import McpError, ResourceNotFound
 from handler.graph.view import print_view
 from handler.json_shape import to_json_bytes
 from handler.policy import OPEN, Judgement
-from handler.resource_uris import pattern_of, schema_uri, tool_schema_uri
+from handler.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.endpoint import Endpoint, schema_loading
@@ -27,7 +26,7 @@ SDL = "application/graphql"
 INTROSPECTION = ("__schema", "__type")
 
 MAX_URI_CHARS = 2_000
-"""A template with several expressions takes longer the longer what it is compared with is."""
+"""What is longer is of no template, and is not compared with any."""
 
 
 async def resources_for(caller: Caller) -> list[Listed]:
@@ -123,7 +122,7 @@ def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
         for resource in caller.endpoint.bundle.resources
         if isinstance(resource, CodeResource)
         and caller.judgement.meets(resource.mask)
-        and _pattern(_place(resource)).fullmatch(uri)
+        and _pattern(_place(resource)).values_in(uri) is not None
     ]
     return min(found, key=lambda resource: "uriTemplate" in resource.entry, default=None)
 
@@ -133,7 +132,7 @@ def _place(resource: CodeResource) -> str:
 
 
 @lru_cache(maxsize=256)
-def _pattern(template: str) -> Pattern[str]:
+def _pattern(template: str) -> UriPattern:
     return pattern_of(template)
 
 

@@ -37,6 +37,11 @@ def is_modern(revision: str) -> bool:
     return revision in MODERN
 
 
+def has_batches(revision: str) -> bool:
+    """Whether a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
+    return revision == BATCHING
+
+
 def revision_told(header: str | None) -> str:
     """The revision that the header ``MCP-Protocol-Version`` names, where a body cannot be asked."""
     if header is None:
@@ -82,8 +87,13 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
-    """What a server says that it offers. In the first revision completions had no name, and were there with prompts."""
-    return {name: {} for name in offered if not (name == "completions" and revision == FIRST)}
+    """What a server says that it offers.
+
+    In the first revision completions had no name, and were there with prompts. Messages are for who asks for a level
+    with a request (``wanted_log_level``).
+    """
+    unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
+    return {name: {} for name in offered if not unsaid.get(name)}
 
 
 def resource_not_found_code(revision: str) -> int:

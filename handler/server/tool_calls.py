@@ -16,6 +16,7 @@ from handler.errors import (
     UpstreamError,
 )
 from handler.json_shape import MAX_NESTING, nests_deeper
+from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.header_values import find_mismatch
 from handler.server.inbound import HEADER_MISMATCH, Rejected
@@ -33,6 +34,14 @@ KINDS: Mapping[type[Tool], str] = {
 """What the log says of a tool."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProvidedTool:
+    """A tool that a provider of a kit has for one caller, as it is listed."""
+
+    kit: CodeKit
+    entry: JSONObject
+
+
 async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> JSONObject:
     """Call a tool of any kind by its name or an alias, and return a ``CallToolResult``, or what it asks first.
 
@@ -46,7 +55,7 @@ async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> 
     except UpstreamError as exc:
         _note_failure(call, exc)
         return failed(exc)
-    if isinstance(tool, CodeKit):
+    if isinstance(tool, ProvidedTool):
         return await _call_provided(call, tool, name, arguments)
     call.note(kind=KINDS[type(tool)])
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
@@ -77,15 +86,15 @@ def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any
         raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
 
 
-async def _find(call: Call, name: str) -> Tool | CodeKit:
-    """The tool of a name, or the kit whose provider has one of it for this caller."""
+async def _find(call: Call, name: str) -> Tool | ProvidedTool:
+    """The tool of a name, or what a kit's provider has of it for this caller."""
     try:
         tool = await find_tool(call.caller, name)
     except (CredentialRequired, ToolNotFound):
-        kit = await _kit_with(call, name)
-        if kit is None:
+        provided = await _find_provided(call, name)
+        if provided is None:
             raise
-        return kit
+        return provided
     asked = {kit.use for kit in asked_kits(call)}
     if isinstance(tool, CodeTool) and tool.kit in asked:
         from handler.server.code import may_use
@@ -95,20 +104,23 @@ async def _find(call: Call, name: str) -> Tool | CodeKit:
     return tool
 
 
-async def _kit_with(call: Call, name: str) -> CodeKit | None:
+async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
     if name in call.caller.endpoint.tools:  # which this caller may not use
         return None
     for kit in asked_kits(call):
-        if name in await tools_of_kit(call, kit):
-            return kit
+        listed = (await tools_of_kit(call, kit)).get(name)
+        if listed is not None:
+            return ProvidedTool(kit=kit, entry=listed.entry)
     return None
 
 
-async def _call_provided(call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_provided(call: Call, tool: ProvidedTool, name: str, arguments: Mapping[str, Any]) -> JSONObject:
     from handler.server.code import call_provided_tool
 
-    call.note(kind="code", decision="allowed")
-    return await call_provided_tool(call, kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
+    call.note(kind="code")
+    _require_mirrored(call, tool.entry, arguments)
+    call.note(decision="allowed")
+    return await call_provided_tool(call, tool.kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
 
 
 async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:

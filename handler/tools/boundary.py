@@ -6,6 +6,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from handler.errors import AccessError, CallError, McpError
+from handler.json_shape import to_json_bytes
+
+MAX_ERROR_BYTES = 400_000
+"""Of a JSON-RPC error: however its text is escaped, an answer holds it."""
 
 
 class AuthorFailed(Exception):
@@ -21,11 +25,23 @@ def authors_code() -> Iterator[None]:
     """Run what an author wrote. Errors that say what a caller is answered with go through.
 
     Raises:
-        AuthorFailed: anything else went wrong, ``sys.exit`` among it.
+        AuthorFailed: anything else went wrong, ``sys.exit`` and an error that cannot be sent among it.
     """
     try:
         yield
-    except (AccessError, CallError, McpError):
+    except (AccessError, CallError):
+        raise
+    except McpError as exc:
+        _require_sendable(exc)
         raise
     except (Exception, SystemExit) as exc:
         raise AuthorFailed(exc) from exc
+
+
+def _require_sendable(error: McpError) -> None:
+    try:
+        size = len(to_json_bytes([error.message, error.data]))
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise AuthorFailed(error) from exc
+    if size > MAX_ERROR_BYTES or not isinstance(error.message, str):
+        raise AuthorFailed(error)

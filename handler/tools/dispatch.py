@@ -10,6 +10,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidParams, McpError
+from handler.mirrored import mirrored_in
 from handler.tools.arguments import Fill
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context
@@ -22,7 +23,7 @@ from handler.tools.prompts import run_prompt
 from handler.tools.resources import run_resource
 from handler.tools.results import Output
 from handler.tools.running import OnFailure, run_tool
-from handler.tools.steps import run
+from handler.tools.steps import no_task_left_behind, run
 from handler.tools.toolkit import Provided, Toolkit
 
 LOG = logging.getLogger("stile.tools")
@@ -108,7 +109,8 @@ async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
 async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
     try:
         with authors_code():
-            entries = await run(partial(provided.provider.tools, ctx), ctx)
+            async with no_task_left_behind():
+                entries = await run(partial(provided.provider.tools, ctx), ctx)
             return [_provided_tool(entry, provided) for entry in entries]
     except AuthorFailed as exc:
         LOG.exception("a provider failed to list its tools in request %s", ctx.request_id)
@@ -119,6 +121,7 @@ async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
 
 def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
     name = str(entry["name"])
+    mirrored_in(entry.get("inputSchema", {}))  # clients drop a tool whose schema says it wrongly, and would not say so
     place = Place(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(

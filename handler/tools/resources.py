@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from handler.bundle import JSONObject
 from handler.json_shape import to_json_bytes
-from handler.resource_uris import EXPRESSION, pattern_of
+from handler.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.tools.content import EmbeddedResource
 from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
@@ -41,12 +41,12 @@ class ResourceDefinition:
     hidden: bool
     signature: Signature
     function: Callable[..., Any]
-    pattern: re.Pattern[str]
+    pattern: UriPattern
 
     @property
     def is_template(self) -> bool:
         """Whether many URIs are of it."""
-        return bool(self.pattern.groups)
+        return self.pattern.is_template
 
     @property
     def entry(self) -> JSONObject:
@@ -62,8 +62,8 @@ class ResourceDefinition:
 
     def values_in(self, uri: str) -> dict[str, str] | None:
         """What a URI says for the template's expressions; nothing where it is of another resource."""
-        found = self.pattern.fullmatch(uri)
-        return None if found is None else {name: unquote(value) for name, value in found.groupdict().items()}
+        found = self.pattern.values_in(uri)
+        return None if found is None else {name: unquote(value) for name, value in found.items()}
 
 
 def define_resource(

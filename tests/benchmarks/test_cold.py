@@ -9,9 +9,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from benchmarks.chart import bars
-from benchmarks.cold import Measured, faults, measure, text_of, zip_bytes
+from benchmarks.cold import faults, text_of
 from benchmarks.container import ColdStart, Container, ContainerFailed, Function
 from benchmarks.functions.cases import FLOOR, Made
+from benchmarks.starts import Measured, measure, zip_bytes
 
 EVENT = b'{"body": "hello"}'
 

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 import platform
+from pathlib import Path
 
-from benchmarks.check import CHECK, FLOOR, PARSE
-from benchmarks.report import RESULTS, page
-from benchmarks.runner import ROOT, Summary
+from benchmarks.readme import README, with_results
+from benchmarks.report import page
+from benchmarks.runner import Summary
 
 
 def test_page_has_ratios_to_the_floor_and_what_the_numbers_depend_on() -> None:
@@ -20,10 +21,22 @@ def test_page_has_ratios_to_the_floor_and_what_the_numbers_depend_on() -> None:
     assert "| floor | 10 | 0 | 1.0 | 10.0 | 1.0 |\n| case | 125 | 3 | 12.5 | 45.0 | 4.5 |\n" in text
 
 
-def test_readme_shows_the_rows_of_the_results() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    results = (RESULTS / "check.md").read_text(encoding="utf-8")
+def test_readme_shows_the_tables_of_the_results() -> None:
+    text = README.read_text(encoding="utf-8")
 
-    rows = [line for line in results.splitlines() if line.startswith("| ")]
-    assert [row.split(" | ")[0] for row in rows] == ["| process", "| ---", f"| {FLOOR}", f"| {PARSE}", f"| {CHECK}"]
-    assert "\n".join(rows) in readme
+    assert text.count("<!-- benchmarks/results/") == 3
+    assert with_results(text) == text
+
+
+def test_tables_come_from_the_results_in_place_of_older_ones(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "results" / "cold.md").write_text("# Cold\n\n| a |\n| 1 |\n\nand\n\n| b |\n| 2 |\n")
+    old = (
+        "Before\n\n<!-- benchmarks/results/cold.md, table 2 -->\n\n| old |\n| 0 |\n\nafter\n\n"
+        "<!-- benchmarks/results/cold.md, table 3 -->\n\n| gone |\n\nend\n"
+    )
+
+    assert with_results(old, tmp_path) == (
+        "Before\n\n<!-- benchmarks/results/cold.md, table 2 -->\n\n| b |\n| 2 |\n\nafter\n\n"
+        "<!-- benchmarks/results/cold.md, table 3 -->\n\nend\n"
+    )

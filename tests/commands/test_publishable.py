@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -105,7 +106,7 @@ ASKING = """mutation Set($b: Int!) @mcpTool(name: "set", title: "S", confirm: re
 mutation Put($b: Int!) @mcpTool(name: "put", title: "P", confirm: advisory) { set(b: $b) }
 """
 NEEDS_KEY = (
-    "nless STILE_STATE_KEY is set where the function runs, set cannot be called and put takes the model's word "
+    "unless STILE_STATE_KEY is set where the function runs, set cannot be called and put takes the model's word "
     "that its user agreed"
 )
 
@@ -113,8 +114,15 @@ NEEDS_KEY = (
 def test_endpoint_whose_tools_ask_their_user_is_said_to_need_a_key(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, {**FILES, "operations/set.graphql": ASKING})
 
-    assert stile("publish", ".", "out").out.splitlines()[0] == f"api/things: u{NEEDS_KEY}"
-    assert f"U{NEEDS_KEY}." in stile("check", ".").out.splitlines()
+    assert stile("publish", ".", "out").out.splitlines()[0] == f"api/things: {NEEDS_KEY}"
+    (endpoint,) = json.loads(stile("check", ".", "--json").out)["endpoints"]
+    needed = "asks its user, for which the function needs STILE_STATE_KEY: set it there, and here for this check"
+    warnings = [warning for warning in endpoint["warnings"] if "STILE_STATE_KEY" in warning["sentence"]]
+    assert [(each["line"], each["sentence"]) for each in warnings] == [
+        (1, f"tool set {needed}"),
+        (2, f"tool put {needed}"),
+    ]
+    assert stile("check", ".", "--strict").code == 1
 
 
 def test_endpoint_whose_tools_ask_nobody_is_said_to_need_no_key(workplace: Path, stile: Stile) -> None:

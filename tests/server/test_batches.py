@@ -41,6 +41,7 @@ def function(upstream: Upstream, tmp_path: Path) -> Iterator[Function]:
     files = {
         "index.graphql": SDL,
         "operations/o.graphql": OPERATIONS,
+        "resources/notes.md": "# Notes",
         "config.yaml": f"upstream: {{url: '{upstream.url}'}}\n{ACCESS}",
     }
     upstream.clear()
@@ -69,8 +70,8 @@ def test_a_denied_item_is_an_error_of_its_own(function: Function, upstream: Upst
     assert answer.status == 200
     assert "www-authenticate" not in answer.headers
     assert scoped["error"] == {"code": -32001, "message": "scoped needs a token with the scopes orders:read"}
-    assert hidden["error"] == {"code": -32602, "message": "Unknown tool: hidden"}
-    assert nothing["error"] == {"code": -32602, "message": "Unknown tool: nothing"}
+    assert hidden["error"] == {"code": -32602, "message": "Unknown tool: hidden", "data": {"tool": "hidden"}}
+    assert nothing["error"] == {"code": -32602, "message": "Unknown tool: nothing", "data": {"tool": "nothing"}}
     assert "result" in fine
     assert len(upstream.requests()) == 1
 
@@ -130,6 +131,19 @@ def test_what_is_no_request_is_an_error_beside_the_others(function: Function) ->
         (5, -32600),
     ]
     assert "result" in listed
+
+
+def test_the_error_of_an_item_has_the_data_that_it_has_alone(function: Function) -> None:
+    absent = {"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": {"uri": "stile://nowhere"}}
+
+    (item,) = post(function, [absent]).json
+
+    assert item == function.post(absent, headers=HOLDER).json
+    assert item["error"] == {
+        "code": -32002,
+        "message": "Resource not found: stile://nowhere",
+        "data": {"uri": "stile://nowhere"},
+    }
 
 
 def test_notifications_alone_are_accepted_without_a_body(function: Function) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
@@ -11,6 +12,11 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from handler.addresses import STRICT
+from handler.aws_json import AwsJson
+from handler.http import HttpClient
+from handler.server.outgoing.secret_store import SecretStore
+from handler.server.outgoing.services import OutgoingServices
+from tests.support.api import Reply, running_api
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.raw_http import Peer, RawServer, answer, answering, running_server
@@ -356,6 +362,12 @@ class TestAuthorization:
 
         assert (answered.status, answered.json["error"]) == (400, "invalid_request")
 
+    def test_replaces_nothing_that_the_owner_tells_the_sign_in_page(self, tmp_path: Path) -> None:
+        with bridged(tmp_path, changes={"?policy=one": "?prompt=select_account"}) as function:
+            _, query = location(authorize(function, prompt="none", login_hint="ada@example.com"))
+
+        assert (query["prompt"], query["login_hint"]) == ("select_account", "ada@example.com")
+
     def test_writes_nothing_of_a_request_to_the_log(self, function: Function) -> None:
         authorize(function, login_hint="ada@example.com")
 
@@ -481,6 +493,14 @@ class TestTokens:
             "client_secret": SECRET,
         }
 
+    def test_are_got_without_the_redirect_uri_that_oauth_2_1_has_no_more(self, tmp_path: Path) -> None:
+        form = {name: value for name, value in EXCHANGED.items() if name != "redirect_uri"}
+
+        answered, provider, _ = self.asked(tmp_path, answering(answer(json.dumps(TOKENS).encode())), form)
+
+        assert answered.status == 200
+        assert form_of(provider.requests[0])["redirect_uri"] == CALLBACK
+
     def test_of_a_public_client_are_asked_for_without_a_secret(self, tmp_path: Path) -> None:
         changes = {"    client_secret: env:PROVIDER\n": "", "extra_scopes: [offline_access]": "resource: keep"}
         script = answering(answer(json.dumps({**TOKENS, "scope": None, "more": 1}).encode()))
@@ -498,6 +518,7 @@ class TestTokens:
         [
             ({"client_id": "another"}, 401, "invalid_client"),
             ({"redirect_uri": "https://evil.example/"}, 400, "invalid_request"),
+            ({"resource": "https://mcp.example.com/api/others/mcp"}, 400, "invalid_target"),
             ({"code": ""}, 400, "invalid_request"),
             ({"code_verifier": ""}, 400, "invalid_request"),
             ({"code_verifier": "short"}, 400, "invalid_request"),
@@ -541,6 +562,7 @@ class TestTokens:
         ("raw", "reason"),
         [
             (answer(b'{"error": "invalid_client"}', status="401 Unauthorized"), "invalid_client"),
+            (answer(b'{"error": "invalid_client"}', status="400 Bad Request"), "invalid_client"),
             (answer(b"<html>", status="200 OK"), "no_token_answer"),
             (answer(b"[]", status="200 OK"), "no_token_answer"),
             (answer(b'{"access_token": 1, "token_type": "Bearer"}'), "no_token_answer"),
@@ -551,7 +573,19 @@ class TestTokens:
             (answer(b"x" * 65_537), "HttpTooLarge"),
             (answer(DEEP), "no_token_answer"),
         ],
-        ids=["our client", "HTML", "list", "no text", "no type", "500", "nothing", "redirect", "large", "deep"],
+        ids=[
+            "our client",
+            "our client, by 400",
+            "HTML",
+            "list",
+            "no text",
+            "no type",
+            "500",
+            "nothing",
+            "redirect",
+            "large",
+            "deep",
+        ],
     )
     def test_that_do_not_come_are_not_the_clients_fault(self, tmp_path: Path, raw: bytes, reason: str) -> None:
         answered, _, line = self.asked(tmp_path, answering(raw), EXCHANGED)
@@ -567,6 +601,28 @@ class TestTokens:
             "CredentialUnavailable: env:PROVIDER: there is no such variable",
         )
         assert provider.accepted == 0
+
+    @pytest.mark.parametrize("status", ["401 Unauthorized", "400 Bad Request"])
+    def test_are_asked_for_with_the_secret_read_again_once_it_was_refused(self, tmp_path: Path, status: str) -> None:
+        refusal = answer(b'{"error": "invalid_client"}', status=status)
+        kept = iter(["the old secret of the client", "the new secret of the client"])
+        environ = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "eu-central-1"}
+        with (
+            running_api(lambda _: Reply({"SecretString": next(kept)}), takes_secrets=True) as aws,
+            running_server(answering(refusal, answer(json.dumps(TOKENS).encode())), takes_secrets=True) as provider,
+            closing(HttpClient()) as http,
+        ):
+            store = SecretStore(aws=AwsJson(http, {**environ, "AWS_ENDPOINT_URL": aws.url}), prefix="stile")
+            with bridged(
+                tmp_path,
+                token_url=f"{provider.url}token",
+                changes={"env:PROVIDER": "secret:PROVIDER"},
+                outgoing=OutgoingServices(secrets=store),
+            ) as function:
+                assert [token(function, EXCHANGED).status for _ in range(2)] == [502, 200]
+
+        said = [form_of(request)["client_secret"] for request in provider.requests]
+        assert said == ["the old secret of the client", "the new secret of the client"]
 
     def test_are_asked_for_only_where_the_rules_of_addresses_allow(self, tmp_path: Path) -> None:
         answered, provider, line = self.asked(tmp_path, answering(answer()), EXCHANGED, addresses=STRICT)

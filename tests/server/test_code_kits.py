@@ -71,12 +71,39 @@ def test_provided_tool_gets_its_arguments_as_they_are(plain: Compiled) -> None:
         assert function.lines[-1]["reason"] == "ToolError"
 
 
+def test_provided_tool_has_its_headers_held_against_its_arguments(plain: Compiled) -> None:
+    with serving(with_kit(plain, PLUGINS), "routed") as function:
+        for headers, why in (
+            ({}, "mcp-param-region is missing"),
+            ({"mcp-param-region": "us"}, "mcp-param-region differs from the body"),
+        ):
+            refused = called(function, "regional", {"region": "eu"}, {**HOLDER, **headers})
+            assert (refused.status, refused.json["error"]["code"]) == (400, -32020)
+            assert refused.json["error"]["message"] == f"Header mismatch: {why}"
+            assert function.lines[-1]["decision"] == "refused"
+        taken = called(function, "regional", {"region": "eu"}, {**HOLDER, "mcp-param-region": "eu"})
+        assert taken.result["structuredContent"]["arguments"] == {"region": "eu"}
+        legacy = function.call("regional", {"region": "eu"}, headers=HOLDER)
+        assert legacy.result["structuredContent"]["arguments"] == {"region": "eu"}
+
+
+def test_provider_whose_tool_repeats_what_no_header_can_say_fails_the_list(
+    plain: Compiled, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(with_kit(plain, PLUGINS), "misrouted") as function:
+        assert listed(function).json["error"] == {"code": -32603, "message": "The tools could not be listed"}
+        assert "region: x-mcp-header is for one of the types string, integer, boolean" in caplog.text
+
+
 def test_tool_of_another_tenant_is_unknown_like_one_that_there_is_not(plain: Compiled) -> None:
     endpoint = with_kit(plain, PLUGINS)
     with serving(endpoint, "globex") as function:
         for name in ("refund", "report", "nothing"):
             answer = called(function, name)
-            assert (answer.status, answer.json["error"]) == (400, {"code": -32602, "message": f"Unknown tool: {name}"})
+            assert (answer.status, answer.json["error"]) == (
+                400,
+                {"code": -32602, "message": f"Unknown tool: {name}", "data": {"tool": name}},
+            )
         assert called(function, "report", headers={}).status == 401
     with serving(endpoint, "acme") as function:
         assert called(function, "report").status == 403

@@ -113,11 +113,13 @@ def test_hidden_tool_is_callable_and_not_listed(function: Function) -> None:
     assert function.call("unlisted", {}).text == "found"
 
 
+@case("X-005")
 def test_tool_whose_mask_is_not_met_is_unknown(endpoint: Compiled) -> None:
     with serving(changed_tool(endpoint, "echo", mask=HIDDEN)) as function:
         answer = called(function, "echo", {"text": "hi"}, headers=HOLDER)
 
-        assert (answer.status, answer.json["error"]["message"]) == (400, "Unknown tool: echo")
+        assert answer.status == 400
+        assert answer.json["error"] == {"code": -32602, "message": "Unknown tool: echo", "data": {"tool": "echo"}}
         assert "echo" not in [entry["name"] for entry in function.request("tools/list").result["tools"]]
 
 
@@ -235,6 +237,27 @@ def test_protocol_error_of_a_tool_has_its_code_and_the_status_of_the_revision(
     assert reason(function)[3] == "rejected"
 
 
+def test_protocol_error_in_a_batch_has_its_data_too(function: Function) -> None:
+    calls = [{"name": "error", "arguments": {"code": 1001}}, {"name": "nope", "arguments": {}}]
+    items = [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": each} for each in calls]
+
+    custom, unknown = (item["error"] for item in function.post(items, headers=HOLDER).json)
+
+    assert custom == {"code": 1001, "message": "custom", "data": {"x": 1}}
+    assert unknown == {"code": -32602, "message": "Unknown tool: nope", "data": {"tool": "nope"}}
+
+
+@pytest.mark.parametrize("kind", ["object", "large"])
+def test_protocol_error_that_cannot_be_sent_is_a_failure_of_its_call_alone(function: Function, kind: str) -> None:
+    answer = called(function, "error_with", {"kind": kind})
+
+    assert (answer.status, answer.text, answer.result["isError"]) == (200, "Tool execution failed", True)
+    params = {"name": "error_with", "arguments": {"kind": kind}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+    failed, alive = function.post([call, {"jsonrpc": "2.0", "id": 2, "method": "ping"}]).json
+    assert (failed["result"]["isError"], alive["result"]) == (True, {})
+
+
 def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -> None:
     assert function.call("large", {"chars": 3_000_000}).status == 200
     answer = function.call("large", {"chars": 7_000_000})
@@ -246,13 +269,13 @@ def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -
 
 
 def test_context_tells_who_asks_and_no_credential(function: Function) -> None:
-    headers = {**HOLDER, "x-tenant": "acme", "cookie": "a=b", "x-amzn-oidc-data": "jwt"}
+    headers = {**HOLDER, "x-tenant": "acme", "cookie": "a=b", "x-amzn-oidc-data": "jwt", "x-authorization": "t"}
     told = called(function, "surroundings", headers=headers).result["structuredContent"]
 
     assert told["auth"] == CLAIMS
     assert told["scopes"] == ["orders", "things:read"]
     assert told["headers"]["x-tenant"] == "acme"
-    assert not {"x-api-key", "cookie", "authorization", "x-amzn-oidc-data"} & set(told["headers"])
+    assert not {"x-api-key", "cookie", "authorization", "x-amzn-oidc-data", "x-authorization"} & set(told["headers"])
     assert told["protocol_version"] == "2026-07-28"
     assert told["client_info"] == {"name": "tests", "version": "1"}
     assert told["request_id"] == Context.aws_request_id

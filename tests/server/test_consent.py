@@ -255,6 +255,18 @@ def test_answer_to_a_question_of_before_another_publishing_is_asked_again(tmp_pa
     assert "mutation Renamed(" in message_of(again)
 
 
+def test_answer_counts_for_all_that_a_long_question_leaves_out(tmp_path: Path) -> None:
+    many = "\n".join(f'  a{number}: rename(id: $id, name: "{number:0100}")' for number in range(50))
+    long = RENAME.replace("  rename(", f"{many}\n  rename(")
+    with serving(tmp_path / "1", "required", operation=long) as (function, _):
+        asked = call(function)
+    with serving(tmp_path / "2", "required", operation=long.replace("049", "149")) as (function, api):
+        again = answered(function, asked)
+
+        assert api.requests == []
+    assert message_of(again) == message_of(asked)
+
+
 CANNOT: Mapping[str, Mapping[str, Any]] = {
     "nothing": {},
     "other capabilities": {"sampling": {}},

@@ -95,7 +95,7 @@ def test_invisible_tool_is_called_as_one_that_does_not_exist(
         for each in (name, unknown(name))
     ]
 
-    assert answers[0].json["error"] == {"code": -32602, "message": f"Unknown tool: {name}"}
+    assert answers[0].json["error"] == {"code": -32602, "message": f"Unknown tool: {name}", "data": {"tool": name}}
     assert told(answers[0], name) == told(answers[1], unknown(name))
     assert [key for key in storage.reads if ".index" in key] == []
 
@@ -157,7 +157,11 @@ def test_anonymous_callers_are_not_sent_for_a_credential_where_there_is_none(tmp
         for each in (name, unknown(name)):
             routed = function.graphql({"query": "{ open { id } }"}, f"/tools/{each}/graphql")
 
-            assert function.call(each, {}).json["error"] == {"code": -32602, "message": f"Unknown tool: {each}"}
+            assert function.call(each, {}).json["error"] == {
+                "code": -32602,
+                "message": f"Unknown tool: {each}",
+                "data": {"tool": each},
+            }
             assert (routed.status, routed.json) == (404, {"errors": [{"message": "there is no such tool"}]})
 
 

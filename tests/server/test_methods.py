@@ -159,7 +159,7 @@ def test_unknown_and_invisible_tools_are_the_same_to_anonymous_callers_where_the
         answer = function.request("tools/call", {"name": tool, "arguments": {}}, modern=modern)
 
         assert answer.status == (400 if modern else 200)
-        assert answer.json["error"] == {"code": -32602, "message": f"Unknown tool: {tool}"}
+        assert answer.json["error"] == {"code": -32602, "message": f"Unknown tool: {tool}", "data": {"tool": tool}}
         assert "www-authenticate" not in answer.headers
 
 
@@ -168,7 +168,11 @@ def test_unknown_tool_is_invalid_params_to_known_callers(dev_function: Function)
     modern = dev_function.request("tools/call", {"name": "no-such-tool", "arguments": {}}, modern=True)
 
     assert (legacy.status, modern.status) == (200, 400)
-    assert legacy.json["error"] == modern.json["error"] == {"code": -32602, "message": "Unknown tool: no-such-tool"}
+    assert (
+        legacy.json["error"]
+        == modern.json["error"]
+        == {"code": -32602, "message": "Unknown tool: no-such-tool", "data": {"tool": "no-such-tool"}}
+    )
 
 
 def test_metadata_of_the_request_is_no_argument(function: Function) -> None:
@@ -199,7 +203,7 @@ def test_unknown_tool_with_half_a_surrogate_is_named_back(dev_function: Function
     assert answer.json == {
         "jsonrpc": "2.0",
         "id": "\ud800",
-        "error": {"code": -32602, "message": "Unknown tool: \ud800"},
+        "error": {"code": -32602, "message": "Unknown tool: \ud800", "data": {"tool": "\ud800"}},
     }
 
 

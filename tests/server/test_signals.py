@@ -11,6 +11,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.server.call import MAX_NOTIFICATIONS
+from handler.server.revisions import LEGACY
 from tests.support.function import META, MODERN, Answer, Context, Function, event_for, running_function
 from tests.support.kits import with_kit
 
@@ -73,6 +74,14 @@ def test_messages_are_sent_to_who_asks_for_their_level(function: Function) -> No
     *told, _ = events_of(counted(function, LEVEL))
 
     assert [each["params"] for each in told] == [{"level": "info", "data": f"counted {n}"} for n in (1, 2, 3)]
+
+
+def test_who_can_ask_for_messages_is_told_that_there_are_some(function: Function) -> None:
+    """Source: MCP 2026-07-28, server/utilities/logging ("Capabilities")."""
+    assert function.request("server/discover", modern=True).result["capabilities"]["logging"] == {}
+    for revision in LEGACY:
+        begun = function.request("initialize", {"protocolVersion": revision}).result
+        assert (begun["protocolVersion"], "logging" in begun["capabilities"]) == (revision, False)
 
 
 @pytest.mark.parametrize("meta", [{}, {"io.modelcontextprotocol/logLevel": "error"}, {"progressToken": True}])

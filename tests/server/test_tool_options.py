@@ -61,7 +61,11 @@ def test_alias_is_called_as_the_tool_and_not_listed(tmp_path: Path, upstream: Up
 
 def test_alias_of_a_tool_that_the_caller_cannot_see_is_unknown(tmp_path: Path, upstream: Upstream) -> None:
     with serving(tmp_path, upstream, 'aliases: ["old"]') as function:
-        assert find(function, "oldest").json["error"] == {"code": -32602, "message": "Unknown tool: oldest"}
+        assert find(function, "oldest").json["error"] == {
+            "code": -32602,
+            "message": "Unknown tool: oldest",
+            "data": {"tool": "oldest"},
+        }
 
 
 def test_versions_are_in_the_meta_and_never_in_the_data(tmp_path: Path, upstream: Upstream) -> None:

@@ -9,6 +9,9 @@ from handler import Context, ToolError, Toolkit
 
 PLUGINS = {"acme": ["invoice", "refund"], "globex": ["invoice"]}
 
+MIRRORED = {"routed": "string", "misrouted": "object"}
+"""Tenants of an argument that headers repeat, and its type."""
+
 
 class Plugins:
     """A tenant's plugins."""
@@ -19,6 +22,9 @@ class Plugins:
             await asyncio.sleep(600)
         if tenant == "broken":
             raise RuntimeError("boom at /home/author")
+        if tenant in MIRRORED:
+            mirrored = {"type": MIRRORED[tenant], "x-mcp-header": "Region"}
+            return [{"name": "regional", "inputSchema": {"type": "object", "properties": {"region": mirrored}}}]
         return [{"name": name, "inputSchema": {"type": "object"}} for name in PLUGINS.get(tenant, [])]
 
     async def call(self, name: str, arguments: dict[str, Any], ctx: Context) -> Any:

@@ -117,6 +117,12 @@ def error(code: int) -> str:
 
 
 @kit.tool
+def error_with(kind: str) -> str:
+    """Fail by the protocol, with something that no error can have."""
+    raise McpError(1001, "custom", {"object": object(), "large": "x" * 7_000_000}[kind])
+
+
+@kit.tool
 def large(chars: int) -> str:
     """Say much."""
     return "x" * chars

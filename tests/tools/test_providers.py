@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 
 from handler import Context, McpError, ToolError, Toolkit
 from handler.testing import TestClient
+from handler.tools.dispatch import list_entries
 from tests.tools.cases import case
 from tests.tools.echo import echo
 
@@ -159,3 +161,25 @@ def test_alias_is_no_way_around_what_a_caller_may_use() -> None:
     for name in ("echo", "say"):
         with pytest.raises(McpError, match=f"Unknown tool: {name}"):
             TestClient(kit).call(name, message="a")
+
+
+def test_tasks_that_a_provider_leaves_behind_end_with_its_list() -> None:
+    ended: list[str] = []
+
+    async def linger() -> None:
+        try:
+            await asyncio.sleep(60)
+        finally:
+            ended.append("lingering")
+
+    class Busy(Plugins):
+        async def tools(self, ctx: Context) -> list[dict[str, Any]]:
+            ctx.state["task"] = asyncio.create_task(linger())
+            await asyncio.sleep(0)
+            return []
+
+    async def list_and_look() -> list[str]:
+        await list_entries(kit_of(Busy()), "tools", Context())
+        return list(ended)
+
+    assert asyncio.run(list_and_look()) == ["lingering"]

@@ -1,4 +1,7 @@
-"""APIs that do not answer are left alone for a while: calls fail at once instead of one deadline after another."""
+"""APIs that do not answer are left alone for a while: calls fail at once instead of one deadline after another.
+
+Each endpoint has its own patience, which its author chose, so that none can have an origin left alone for another.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from handler.errors import AddressRefused, HttpTimeout, HttpTooLarge, HttpUnreac
 from handler.http import HttpClient, HttpRequest, HttpResponse
 
 MAX_FAILURES = 5
-"""Requests in a row without an answer, before there is a pause."""
+"""Requests of one endpoint in a row without an answer, before there is a pause."""
 
 PAUSE_S = 10.0
 MAX_ORIGINS = 256
@@ -22,16 +25,18 @@ class Circuits:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._circuits: OrderedDict[str, _Circuit] = OrderedDict()
+        self._circuits: OrderedDict[tuple[str, str], _Circuit] = OrderedDict()
 
-    async def send(self, http: HttpClient, request: HttpRequest) -> HttpResponse:
-        """Send a request, once, or refuse to. After a pause one at a time tries whether there are answers again.
+    async def send(self, http: HttpClient, request: HttpRequest, *, endpoint: str) -> HttpResponse:
+        """Send a request of an endpoint, once, or refuse to.
+
+        After a pause one at a time tries whether there are answers again.
 
         Raises:
             UpstreamResting: the origin is left alone; nothing was sent.
             HttpError: as ``HttpClient.send``.
         """
-        circuit = self._circuit(request.url)
+        circuit = self._circuit(endpoint, request.url)
         probe = circuit.enter(self._clock())
         try:
             answer = await http.send_async(request)
@@ -48,11 +53,11 @@ class Circuits:
         circuit.close()
         return answer
 
-    def _circuit(self, url: str) -> _Circuit:
+    def _circuit(self, endpoint: str, url: str) -> _Circuit:
         parts = urlsplit(url)
-        origin = f"{parts.scheme}://{parts.netloc.lower()}"
-        circuit = self._circuits.setdefault(origin, _Circuit())
-        self._circuits.move_to_end(origin)
+        key = (endpoint, f"{parts.scheme}://{parts.netloc.lower()}")
+        circuit = self._circuits.setdefault(key, _Circuit())
+        self._circuits.move_to_end(key)
         while len(self._circuits) > MAX_ORIGINS:
             self._circuits.popitem(last=False)
         return circuit

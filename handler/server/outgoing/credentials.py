@@ -128,7 +128,7 @@ async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s
     if isinstance(auth, TokenExchangeAuth):
         grant, ends_at = await _exchange_grant(caller, auth), _expiry(caller) - MARGIN_S
     value, kept_s = await request_token(
-        partial(services.outgoing.circuits.send, services.http),
+        partial(services.outgoing.circuits.send, services.http, endpoint=caller.endpoint.bundle.endpoint),
         auth.client,
         secret=secret,
         grant=grant,

@@ -36,7 +36,8 @@ async def _send(caller: Caller, request: HttpRequest, deadline: float) -> tuple[
     """The answer, and whether another credential may get another one."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
     complete = replace(request, headers={**request.headers, **credential.headers}, timeout_s=_left(request, deadline))
-    answer = await caller.services.outgoing.circuits.send(caller.http, await signed(caller, complete))
+    ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
+    answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint)
     return answer, answer.status == UNAUTHORIZED and credential.refuse()
 
 

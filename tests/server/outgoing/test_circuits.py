@@ -43,10 +43,10 @@ def request(server: RawServer, path: str = "") -> HttpRequest:
     return HttpRequest(method="POST", url=f"{server.url}{path}", timeout_s=5, max_bytes=1_000)
 
 
-def send(circuits: Circuits, http: HttpClient, sent: HttpRequest) -> type[Exception] | int:
+def send(circuits: Circuits, http: HttpClient, sent: HttpRequest, endpoint: str = "a/b") -> type[Exception] | int:
     """The status, or what went wrong."""
     try:
-        return asyncio.run(circuits.send(http, sent)).status
+        return asyncio.run(circuits.send(http, sent, endpoint=endpoint)).status
     except (HttpError, UpstreamResting) as exc:
         return type(exc)
 
@@ -107,6 +107,17 @@ def test_another_origin_is_not_left_alone(http: HttpClient) -> None:
         assert send(circuits, http, request(up)) == 200
 
 
+def test_impatience_of_one_endpoint_does_not_have_an_origin_left_alone_for_another(http: HttpClient) -> None:
+    circuits, server = Circuits(clock=Clock()), Server()
+    with running_server(server) as down:
+        for _ in range(MAX_FAILURES + 1):
+            send(circuits, http, request(down), endpoint="their/own")
+        server.up = True
+
+        assert send(circuits, http, request(down), endpoint="their/own") is UpstreamResting
+        assert send(circuits, http, request(down), endpoint="another/one") == 200
+
+
 def test_timeouts_count(http: HttpClient) -> None:
     circuits, gone = Circuits(clock=Clock()), threading.Event()
 
@@ -134,14 +145,15 @@ def test_one_request_at_a_time_tries_and_one_that_is_given_up_lets_the_next(http
             peer.send(answer(b"{}"))
 
     async def try_at_once(sent: HttpRequest, server: RawServer) -> list[object]:
-        given_up = asyncio.create_task(circuits.send(http, sent))
+        given_up = asyncio.create_task(circuits.send(http, sent, endpoint="a/b"))
         while len(server.requests) < 1:
             await asyncio.sleep(0.01)
-        others = await asyncio.gather(*(circuits.send(http, sent) for _ in range(3)), return_exceptions=True)
+        three = (circuits.send(http, sent, endpoint="a/b") for _ in range(3))
+        others = await asyncio.gather(*three, return_exceptions=True)
         given_up.cancel()
         await asyncio.gather(given_up, return_exceptions=True)
         go.set()
-        return [*map(type, others), (await circuits.send(http, sent)).status]
+        return [*map(type, others), (await circuits.send(http, sent, endpoint="a/b")).status]
 
     with running_server(waits) as server:
         for _ in range(MAX_FAILURES):
@@ -169,7 +181,7 @@ def test_only_so_many_origins_are_known(http: HttpClient) -> None:
         for _ in range(MAX_FAILURES):
             send(circuits, http, request(server))
         for port in range(MAX_ORIGINS):
-            circuits._circuit(f"http://127.0.0.1:{port}/")
+            circuits._circuit("a/b", f"http://127.0.0.1:{port}/")
 
         assert send(circuits, http, request(server)) is HttpUnreachable
 

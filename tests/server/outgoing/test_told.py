@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from handler.errors import ClaimMissing, HeaderRefused
-from tests.server.outgoing.serving import asking, with_token
+from tests.server.outgoing.serving import asking, endpoint, with_token
 from tests.support.api import Api, running_api
+from tests.support.function import running_function
 from tests.support.identities import HOLDER
 
 
@@ -101,6 +103,21 @@ def test_header_is_forwarded_as_it_came_and_no_other(tmp_path: Path) -> None:
         headers = api.asked[0].headers
     assert headers["x-request-id"] == "one/two"
     assert not {"x-other", "cookie", "x-forwarded-for", "traceparent", "x-api-key"} & headers.keys()
+
+
+def test_bundle_that_nobody_checked_gets_no_credential_of_a_caller_forwarded(tmp_path: Path) -> None:
+    with running_api() as api:
+        made = endpoint(tmp_path, f"{{url: '{api.url}'}}")
+        asked_for = ("authorization", "x-api-key", "cookie", "proxy-authorization", "x-request-id")
+        forwarding = replace(made.bundle, upstream=replace(made.bundle.upstream, forward_headers=asked_for))
+        with running_function(replace(made, bundle=forwarding)) as function:
+            for credential in (with_token(), HOLDER):
+                sent = {**credential, "cookie": "a=b", "proxy-authorization": "Basic eA==", "x-request-id": "one"}
+                assert "isError" not in function.call("Me", {}, headers=sent).result
+
+        for asked in api.asked:
+            assert {*asked_for} & asked.headers.keys() == {"x-request-id"}
+        assert len(api.asked) == 2
 
 
 @pytest.mark.parametrize("value", ["a\r\nx-hasura-role: admin", "a\0", "x" * 5_000])
