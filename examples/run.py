@@ -24,6 +24,7 @@ CODE = ROOT / "examples" / "code"
 DEMO = ROOT / "examples" / "endpoints"
 DEMO_CONFIG = DEMO / "api" / "customers" / "config.yaml"
 START_S = 20.0
+ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_S = 10.0
 
 Process = subprocess.Popen[bytes]
@@ -99,18 +100,40 @@ def started(*arguments: str) -> Iterator[Process]:
 @contextlib.contextmanager
 def running(command: Sequence[str], **options: Any) -> Iterator[Process]:
     """A process that ends with this block. ``options`` are those of ``subprocess.Popen``."""
-    process = subprocess.Popen(command, **options)
+    process: Process | None = None
     try:
+        with uninterrupted():  # a process that starts is nobody's until it has started
+            process = subprocess.Popen(command, **options)
         yield process
     finally:
-        for again in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for again in ENDINGS:
             signal.signal(again, signal.SIG_IGN)  # an impatient second Ctrl-C must not leave a process behind
-        process.terminate()
-        try:
-            process.wait(STOP_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        if process is not None:
+            end(process)
+
+
+def end(process: Process) -> None:
+    """End a process, the hard way if it takes long."""
+    process.terminate()
+    try:
+        process.wait(STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+@contextlib.contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Keep what would end this process until the block has ended."""
+    came: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: came.append(number)) for each in ENDINGS}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        if came:
+            raise KeyboardInterrupt
 
 
 def wait_until_open(port: int, process: Process) -> None:
