@@ -119,7 +119,12 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
         _log(call, f"toolkit {kit.use}", exc)
         raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
     own = {tool.name for tool in loaded.tools}
-    return [each if each.entry["name"] in own else _configured(each, kit) for each in sections["tools"]]
+    published = call.caller.endpoint.tools
+    return [
+        each if each.entry["name"] in own else _configured(each, kit)
+        for each in sections["tools"]
+        if each.entry["name"] not in own or each.entry["name"] in published  # a tool of the code waits to be published
+    ]
 
 
 async def call_provided_tool(

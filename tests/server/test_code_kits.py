@@ -154,6 +154,14 @@ def test_kit_that_cannot_be_loaded_fails_the_list(plain: Compiled) -> None:
         assert called(function, "a").status == 200
 
 
+def test_tool_that_only_the_code_has_waits_to_be_published(plain: Compiled) -> None:
+    bundle = with_kit(plain, PLUGINS).bundle
+    tools = tuple(tool for tool in bundle.tools if tool.name != "help_me")
+    with serving(replace(plain, bundle=replace(bundle, tools=tools)), "globex") as function:
+        assert names(function) == ["ask", "a", "invoice"]
+        assert called(function, "help_me").json["error"]["message"] == "Unknown tool: help_me"
+
+
 def test_configuration_speaks_of_provided_tools_too(plain: Compiled) -> None:
     with serving(with_kit(plain, PLUGINS, category="plug-ins"), "globex") as function:
         (invoice,) = [each for each in listed(function).result["tools"] if each["name"] == "invoice"]
