@@ -15,6 +15,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
+from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected
@@ -51,6 +52,8 @@ def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) ->
     """
     if not requests and state is None:
         raise ValueError("expected requests, or a state")
+    if nests_deeper([requests, state], MAX_NESTING):
+        raise ValueError(f"requests and a state: nested more than {MAX_NESTING} deep")
     if not all(isinstance(key, str) for key in requests):
         raise ValueError(f"requests {list(requests)}: expected texts as keys, for the answers have such")
     needed = [_needed(request) for request in requests.values()]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from handler.errors import AccessError, CallError, McpError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 
 MAX_ERROR_BYTES = 400_000
 """Of a JSON-RPC error: however its text is escaped, an answer holds it."""
@@ -43,5 +43,5 @@ def _require_sendable(error: McpError) -> None:
         size = len(to_json_bytes([error.message, error.data]))
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(error) from exc
-    if size > MAX_ERROR_BYTES or not isinstance(error.message, str):
+    if size > MAX_ERROR_BYTES or not isinstance(error.message, str) or nests_deeper(error.data, MAX_NESTING):
         raise AuthorFailed(error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,6 +77,22 @@ def test_policies_judge_the_claims_of_the_caller_whatever_a_tool_makes_of_them(
     assert first.result["isError"]
     assert second.result["isError"]
     assert upstream.requests() == []
+
+
+@pytest.fixture
+def raised_recursion_limit() -> Iterator[None]:
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(30_000)
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+@pytest.mark.parametrize("what", ["depth", "depth of the state"])
+@pytest.mark.usefixtures("raised_recursion_limit")
+def test_what_is_too_deep_does_not_hang_on_how_deep_python_goes(function: Function, what: str) -> None:
+    assert called(function, "odd", {"what": what}).result["content"] == FAILED
 
 
 @pytest.mark.parametrize("what", ODD)
