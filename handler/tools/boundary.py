@@ -43,5 +43,5 @@ def _require_sendable(error: McpError) -> None:
         size = len(to_json_bytes([error.message, error.data]))
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(error) from exc
-    if size > MAX_ERROR_BYTES or not isinstance(error.message, str) or nests_deeper(error.data, MAX_NESTING):
+    if size > MAX_ERROR_BYTES or nests_deeper(error.data, MAX_NESTING) or not isinstance(error.message, str):
         raise AuthorFailed(error)
