@@ -46,6 +46,7 @@ from handler.bundle import (
 from handler.bundle_upstream_json import AUTH_KINDS, read_upstream
 from handler.errors import BundleError
 from handler.json_shape import (
+    Entry,
     each,
     inside,
     mapping,
@@ -171,7 +172,7 @@ def _resource(raw: Any) -> Resource:
 def _prescribed(raw: JSONObject) -> PrescribedTool:
     return PrescribedTool(
         name=require(raw, "name", str),
-        entry=require(raw, "entry", dict),
+        entry=Entry(require(raw, "entry", dict)),
         arguments=require(raw, "arguments", dict),
         flat=require(raw, "flat", bool),
         mask=inside("mask", _mask, raw.get("mask")),
@@ -232,7 +233,7 @@ def _graphql(raw: JSONObject) -> GraphQLTool:
 def _code_tool(raw: JSONObject) -> CodeTool:
     return CodeTool(
         name=require(raw, "name", str),
-        entry=require(raw, "entry", dict),
+        entry=Entry(require(raw, "entry", dict)),
         kit=require(raw, "kit", str),
         digest=require(raw, "digest", str),
         mask=inside("mask", _mask, raw.get("mask")),
@@ -243,7 +244,7 @@ def _code_tool(raw: JSONObject) -> CodeTool:
 def _catalog_tool(raw: JSONObject) -> CatalogTool:
     return CatalogTool(
         name=require(raw, "name", str),
-        entry=require(raw, "entry", dict),
+        entry=Entry(require(raw, "entry", dict)),
         options=inside("options", _options, require(raw, "options", dict)),
     )
 
@@ -326,7 +327,8 @@ KINDS: Mapping[type, str] = {
 
 def _listing(raw: Any) -> Listing:
     outcome = inside("outcome", _mask, require_object(raw).get("outcome"))
-    return Listing(outcome=outcome, entry=None if raw.get("entry") is None else require(raw, "entry", dict))
+    entry = None if raw.get("entry") is None else Entry(require(raw, "entry", dict))
+    return Listing(outcome=outcome, entry=entry)
 
 
 def _limits(raw: JSONObject) -> Limits:

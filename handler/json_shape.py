@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Mapping
+from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
 from handler.errors import BundleError
@@ -136,6 +137,40 @@ def to_json_bytes(value: Any) -> bytes:
         return _WRITER.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
+
+
+class Entry(dict[str, Any]):
+    """An object of a list that is sent again and again. Nobody changes it, so its JSON is made once."""
+
+    @cached_property
+    def json(self) -> bytes:
+        """What ``to_json_bytes`` makes of it."""
+        return to_json_bytes(self)
+
+
+class Entries(list[Any]):
+    """A list whose JSON is joined from that of its entries."""
+
+    @property
+    def json(self) -> bytes:
+        """What ``to_json_bytes`` makes of it."""
+        return b"[%b]" % b",".join(each.json if isinstance(each, Entry) else to_json_bytes(each) for each in self)
+
+
+def spliced(value: Mapping[str, Any]) -> bytes:
+    """``to_json_bytes`` of an object, but that ``Entries`` in it, or in objects in it, are not encoded again.
+
+    They are its last members.
+    """
+    ready: dict[str, bytes] = {}
+    for name, each in value.items():
+        if isinstance(each, Entries):
+            ready[name] = each.json
+        elif isinstance(each, dict) and any(isinstance(inner, Entries) for inner in each.values()):
+            ready[name] = spliced(each)
+    written = to_json_bytes({name: each for name, each in value.items() if name not in ready})
+    members = [written[1:-1], *(b"%b:%b" % (to_json_bytes(name), json) for name, json in ready.items())]
+    return b"{%b}" % b",".join(filter(None, members))
 
 
 # Made once: json.loads and json.dumps make new ones for each text that is read or written in another way than theirs.

@@ -1,22 +1,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
-from handler.json_schema import Checker
+from handler.quick_check import surely_fits
+
+if TYPE_CHECKING:
+    from handler.json_schema import Checker
 
 
 class ArgumentsValidator:
     """One tool's enforced schema, ready to check calls. Built once per bundle version.
 
-    The compiler made and checked the schema.
+    The compiler made and checked the schema. jsonschema loads with the first arguments that do not surely fit.
     """
 
     def __init__(self, tool: str, schema: JSONObject) -> None:
         self._tool = tool
-        self._checker = Checker(schema, of_graphql=True)
+        self._schema = schema
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Check the arguments of a call.
@@ -24,10 +28,18 @@ class ArgumentsValidator:
         Raises:
             InvalidArguments: with each violation, as ``Checker.violations`` has them.
         """
+        if surely_fits(arguments, self._schema):
+            return
         violations = self._checker.violations(arguments)
         if violations:
             raise InvalidArguments(self._tool, violations)
 
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
         """The names among ``values`` that do not fit."""
-        return self._checker.misfits(values)
+        return [] if surely_fits(values, self._schema) else self._checker.misfits(values)
+
+    @cached_property
+    def _checker(self) -> Checker:
+        from handler.json_schema import Checker
+
+        return Checker(self._schema, of_graphql=True)

@@ -23,7 +23,7 @@ from handler.bundle import (
 )
 from handler.bundle_json import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import Entry, to_json_bytes
 from handler.policy import OPEN, Conditions, Judgement, Mask, hidden_from
 from handler.server.principal import Principal
 from handler.storage import Storage
@@ -195,7 +195,8 @@ class Endpoint:
         from handler.graph.listing import graphql_entry
 
         outcome = judgement.outcome(tool.conditions)
-        entry = graphql_entry(tool.entry, self.view(tool, outcome))
+        made = graphql_entry(tool.entry, self.view(tool, outcome))
+        entry = None if made is None else Entry(made)
         with self._lock:
             keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
         return entry
@@ -271,7 +272,7 @@ class Endpoint:
         with self._lock:
             entry = self._entries.get((tool.name, outcome))
             if entry is None:
-                entry = {**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)}
+                entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
             keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
         return entry
 
@@ -288,7 +289,7 @@ class Endpoint:
 
 def read_cost(stored_bytes: int) -> int:
     """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
-    return 16_000 + 7 * stored_bytes
+    return 16_000 + 8 * stored_bytes
 
 
 def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:

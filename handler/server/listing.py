@@ -60,7 +60,11 @@ async def list_entries(endpoint: Endpoint, judgement: Judgement) -> list[JSONObj
     Raises:
         UpstreamError: the schema that one depends on cannot be loaded.
     """
-    entries = [await entry_of(endpoint, tool, judgement) for tool in endpoint.bundle.tools if not tool.options.hidden]
+    listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden]
+    try:
+        entries = [endpoint.finished_entry(tool, judgement) for tool in listed]
+    except KeyError:  # one has still to be made, for which a schema may have to be loaded
+        entries = [await entry_of(endpoint, tool, judgement) for tool in listed]
     return [entry for entry in entries if entry is not None]
 
 

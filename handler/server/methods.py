@@ -7,7 +7,7 @@ from typing import Any
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject
 from handler.errors import AuthenticationRequired, InvalidParams, McpError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import Entries, to_json_bytes
 from handler.server.call import Call
 from handler.server.inbound import (
     INVALID_PARAMS,
@@ -103,7 +103,7 @@ async def _discover(call: Call) -> JSONObject:
 async def _list_tools(call: Call) -> JSONObject:
     refuse_cursor(call)
     entries = await list_tools(call)
-    return cacheable({"tools": entries}, call.request.revision, public=await _is_public(call, entries))
+    return cacheable({"tools": Entries(entries)}, call.request.revision, public=await _is_public(call, entries))
 
 
 def refuse_cursor(call: Call) -> None:

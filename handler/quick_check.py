@@ -1,0 +1,152 @@
+"""Whether a value fits a schema for certain. Doubts are for jsonschema, which takes longer to load than a call does.
+
+Nothing is judged otherwise than ``json_schema.Checker`` does. A keyword that is not known here is a doubt, and so is
+what does not fit: the checker says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sized
+from types import NoneType
+from typing import Any
+
+from handler.formats import FORMATS
+
+MAX_STEPS = 100
+"""Schemas within schemas, each of which takes a few calls of Python's stack."""
+
+REFERENCE = "#/$defs/"
+
+Judge = Callable[[Any, Any, "_Place"], bool]
+
+
+def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a JSON value fits. ``False``: it may fit all the same."""
+    return _fits(value, schema, _Place(schema, schema, MAX_STEPS))
+
+
+class _Place:
+    """Where a rule stands: its schema, the root of it, and how much further in there may be others."""
+
+    __slots__ = ("root", "schema", "steps")
+
+    def __init__(self, schema: Mapping[str, Any], root: Mapping[str, Any], steps: int) -> None:
+        self.schema = schema
+        self.root = root
+        self.steps = steps
+
+
+def _fits(value: Any, schema: Any, above: _Place) -> bool:
+    if not isinstance(schema, dict) or not above.steps:
+        return False
+    place = _Place(schema, above.root, above.steps - 1)
+    for keyword, rule in schema.items():
+        judge = _JUDGES.get(keyword)
+        if judge is None or not judge(value, rule, place):
+            return False
+    return True
+
+
+def _type(value: Any, rule: Any, _: _Place) -> bool:
+    names = _TYPES.get(type(value), ())
+    return rule in names if isinstance(rule, str) else any(name in rule for name in names)
+
+
+def _enum(value: Any, rule: Any, _: _Place) -> bool:
+    # Numbers and booleans are equal in Python where they are not in JSON.
+    return (value is None or isinstance(value, str)) and value in rule
+
+
+def _properties(value: Any, rule: Any, place: _Place) -> bool:
+    return not isinstance(value, dict) or all(
+        _fits(value[name], schema, place) for name, schema in rule.items() if name in value
+    )
+
+
+def _additional_properties(value: Any, rule: Any, place: _Place) -> bool:
+    if not isinstance(value, dict):
+        return True
+    known = place.schema.get("properties", {})
+    return all(name in known or (rule is not False and _fits(value[name], rule, place)) for name in value)
+
+
+def _required(value: Any, rule: Any, _: _Place) -> bool:
+    return not isinstance(value, dict) or all(name in value for name in rule)
+
+
+def _items(value: Any, rule: Any, place: _Place) -> bool:
+    return not isinstance(value, list) or all(_fits(item, rule, place) for item in value)
+
+
+def _any_of(value: Any, rule: Any, place: _Place) -> bool:
+    return any(_fits(value, schema, place) for schema in rule)
+
+
+def _ref(value: Any, rule: Any, place: _Place) -> bool:
+    name = rule.removeprefix(REFERENCE)
+    return name != rule and _fits(value, place.root.get("$defs", {}).get(name), place)
+
+
+def _if(value: Any, rule: Any, place: _Place) -> bool:
+    if rule != {"type": "array"}:  # what the compiler writes: one item may stand for a list of it
+        return False
+    return _fits(value, place.schema.get("then" if isinstance(value, list) else "else", {}), place)
+
+
+def _format(value: Any, rule: Any, _: _Place) -> bool:
+    return not isinstance(value, str) or rule not in FORMATS or FORMATS[rule].fits(value)
+
+
+def _always(_value: Any, _rule: Any, _place: _Place) -> bool:
+    return True
+
+
+def _number(judge: Callable[[Any, Any], bool]) -> Judge:
+    return lambda value, rule, _: type(value) not in (int, float) or judge(value, rule)
+
+
+def _length(kind: type[Sized], judge: Callable[[int, Any], bool]) -> Judge:
+    return lambda value, rule, _: not isinstance(value, kind) or judge(len(value), rule)
+
+
+def _at_least(value: Any, rule: Any) -> bool:
+    return bool(value >= rule)
+
+
+def _at_most(value: Any, rule: Any) -> bool:
+    return bool(value <= rule)
+
+
+_TYPES: Mapping[type, tuple[str, ...]] = {
+    str: ("string",),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("number",),  # without a fraction it is an integer as well: a doubt
+    dict: ("object",),
+    list: ("array",),
+    NoneType: ("null",),
+}
+
+_JUDGES: Mapping[str, Judge] = {
+    "type": _type,
+    "enum": _enum,
+    "properties": _properties,
+    "additionalProperties": _additional_properties,
+    "required": _required,
+    "items": _items,
+    "anyOf": _any_of,
+    "$ref": _ref,
+    "if": _if,
+    "then": _always,  # judged with "if", and nothing without it
+    "else": _always,
+    "format": _format,
+    "minimum": _number(_at_least),
+    "maximum": _number(_at_most),
+    "minLength": _length(str, _at_least),
+    "maxLength": _length(str, _at_most),
+    "minItems": _length(list, _at_least),
+    "maxItems": _length(list, _at_most),
+    "minProperties": _length(dict, _at_least),
+    "maxProperties": _length(dict, _at_most),
+    **dict.fromkeys(("$defs", "title", "description", "default", "examples", "deprecated"), _always),
+}

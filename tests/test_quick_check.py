@@ -1,0 +1,162 @@
+"""What fits a schema for certain, and that jsonschema would never say otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from handler.json_schema import Checker
+from handler.quick_check import surely_fits
+
+LINE: dict[str, Any] = {
+    "type": "object",
+    "properties": {"product": {"type": "string"}, "quantity": {"type": "integer", "minimum": 1, "maximum": 9}},
+    "required": ["product"],
+    "additionalProperties": False,
+}
+ORDER: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "lines": {
+            "if": {"type": "array"},
+            "then": {"items": {"$ref": "#/$defs/Line"}},
+            "else": {"$ref": "#/$defs/Line"},
+        },
+        "status": {"enum": ["OPEN", "PAID", None], "description": "How far it is."},
+        "when": {"type": ["string", "null"], "format": "date"},
+        "filter": {"anyOf": [{"type": "object", "maxProperties": 1}, {"type": "null"}]},
+    },
+    "additionalProperties": False,
+    "$defs": {"Line": LINE},
+}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {},
+        {"lines": [{"product": "a", "quantity": 1}, {"product": "b"}]},
+        {"lines": {"product": "a"}, "status": "PAID", "when": "2026-01-31", "filter": {"a": 1}},
+        {"status": None, "when": None, "filter": None},
+    ],
+)
+def test_ordinary_arguments_surely_fit(value: Any) -> None:
+    assert surely_fits(value, ORDER)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        [],
+        {"other": 1},
+        {"lines": [{"quantity": 1}]},
+        {"lines": {"product": 1}},
+        {"lines": [{"product": "a", "quantity": 0}]},
+        {"lines": [{"product": "a", "quantity": True}]},
+        {"lines": [{"product": "a", "quantity": 1.5}]},
+        {"status": "LOST"},
+        {"when": "2026-02-31"},
+        {"filter": {"a": 1, "b": 2}},
+    ],
+)
+def test_what_does_not_fit_is_a_doubt(value: Any) -> None:
+    assert not surely_fits(value, ORDER)
+    assert Checker(ORDER).violations(value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": "^a$"}, "a"),
+        ({"type": "integer"}, 1.0),
+        ({"enum": [1]}, 1),
+        ({"allOf": []}, 1),
+        ({"items": {"$ref": "#"}}, [[]]),
+        ({"if": {"type": "string"}, "then": {}}, "a"),
+        ({"properties": {"a": True}}, {"a": 1}),
+    ],
+)
+def test_what_is_not_known_here_is_a_doubt_though_it_fits(schema: dict[str, Any], value: Any) -> None:
+    assert not surely_fits(value, schema)
+    assert not Checker(schema).violations(value)
+
+
+def test_schema_that_leads_to_itself_is_a_doubt() -> None:
+    assert not surely_fits({}, {"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}})
+
+
+def test_value_that_is_nested_deeply_is_a_doubt() -> None:
+    deep: Any = []
+    for _ in range(5_000):
+        deep = [deep]
+
+    assert not surely_fits(deep, {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}})
+
+
+NAMES = st.sampled_from("abc")
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(-3, 3),
+    st.sampled_from([1.0, 0.5, -2.0]),
+    st.sampled_from(["", "a", "abc", "2026-01-31"]),
+)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
+)
+TYPES = st.sampled_from(["string", "boolean", "integer", "number", "object", "array", "null"])
+
+
+def _schemas(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict[str, Any]]:
+    bound = st.integers(-1, 3)
+    return st.fixed_dictionaries(
+        {},
+        optional={
+            "type": TYPES | st.lists(TYPES, min_size=1, max_size=4, unique=True),
+            "enum": st.lists(SCALARS, min_size=1, max_size=3),
+            "properties": st.dictionaries(NAMES, inner, max_size=3),
+            "additionalProperties": st.just(False) | inner,
+            "required": st.lists(NAMES, max_size=2, unique=True),
+            "items": inner,
+            "anyOf": st.lists(inner, min_size=1, max_size=3),
+            "$ref": st.sampled_from(["#/$defs/one", "#/$defs/two"]),
+            "if": st.just({"type": "array"}) | inner,
+            "then": inner,
+            "else": inner,
+            "not": inner,
+            "format": st.sampled_from(["date", "whole-number", "unheard-of"]),
+            "minimum": bound,
+            "maximum": bound,
+            "minLength": st.integers(0, 2),
+            "maxLength": st.integers(0, 2),
+            "minItems": st.integers(0, 2),
+            "maxItems": st.integers(0, 2),
+            "minProperties": st.integers(0, 2),
+            "maxProperties": st.integers(0, 2),
+        },
+    )
+
+
+SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.recursive(st.just({}), _schemas, max_leaves=6)
+
+
+def without_loops(schema: Any) -> Any:
+    """The schema without references, which in a definition could lead to itself for ever."""
+    if isinstance(schema, dict):
+        return {name: without_loops(value) for name, value in schema.items() if name != "$ref"}
+    return [without_loops(value) for value in schema] if isinstance(schema, list) else schema
+
+
+@settings(max_examples=1_000)
+@given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
+def test_nothing_surely_fits_that_jsonschema_refuses(
+    schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any
+) -> None:
+    whole = {**schema, "$defs": {"one": without_loops(one), "two": without_loops(two)}}
+
+    if surely_fits(value, whole):
+        assert not Checker(whole).violations(value)
