@@ -24,8 +24,8 @@ from benchmarks.cold_peers import NOTE, Compared, ours, table_of, try_peers
 from benchmarks.functions.cases import FLOOR, Builds, Made, make_functions
 from benchmarks.functions.peer_cases import running_peers
 from benchmarks.report import MB, RESULTS, machine, show_round, write_page
-from benchmarks.requests import answering_upstream
 from benchmarks.starts import Measured, measure, zip_bytes
+from benchmarks.upstream import answering_upstream
 from tests.support.moto import running_moto
 
 ZIP_GATE_BYTES = 3_500_000
@@ -61,7 +61,8 @@ def text_of(made: Sequence[Made], measured: Mapping[str, Measured], size: int, *
         f"`make bench ROUNDS={rounds}`: processes under AWS's runtime client, in alternating rounds, medians. A cold\n"
         "start goes from the start of the process until its first answer is read; a warm call from the event to the\n"
         "answer, the emulated Runtime API included, and is told over the floor's. The upstream and S3 (moto) are on\n"
-        f"loopback. {machine(('mangum', 'starlette', 'graphql-core'))}\n\n"
+        "loopback, in processes of their own; what asking the upstream takes at least is in the second row.\n"
+        f"{machine(('mangum', 'starlette', 'graphql-core'))}\n\n"
         "| function | cold, ms | x floor | gate | CPU, x floor | peak MB | x floor | warm, µs over floor | gate |\n"
         "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         f"{rows}\n\nThe zip that is deployed has {size / MB:.2f} MB (gate {ZIP_GATE_BYTES / MB:.1f}).\n\n"

@@ -22,7 +22,7 @@ from mangum import Mangum
 from benchmarks.container import RESIDENT
 from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.report import MB, machine, write_page
-from benchmarks.requests import answering_upstream
+from benchmarks.upstream import answering_upstream
 from benchmarks.warm import Calls, quantiles_us, warm_calls
 from handler.addresses import AddressRules
 from handler.bundle_json import bundle_key, index_key, write_bundle

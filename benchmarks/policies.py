@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.call import CONTEXT
 from benchmarks.report import machine, write_page
-from benchmarks.requests import answering_upstream
+from benchmarks.upstream import answering_upstream
 from handler.compiler.compile import compile_endpoint
 
 RULES = 100

@@ -6,21 +6,18 @@ python -m benchmarks.requests --rounds 9
 from __future__ import annotations
 
 import argparse
-import http.server
 import json
 import subprocess
 import sys
 import tempfile
-import threading
 import tracemalloc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from benchmarks.report import MB, page, show_round, write_page
 from benchmarks.runner import ROOT, Case, measure
+from benchmarks.upstream import answering_upstream
 from handler.compiler.compile import compile_endpoint
 from tests.corpora.downloads import FetchError
 from tests.corpora.fetch import fetch
@@ -62,39 +59,6 @@ ALONE = (
     "schema = graphql.build_ast_schema(sdl, assume_valid=True, assume_valid_sdl=True);"
     "sys.exit(bool(graphql.validate(schema, graphql.parse(read(2)), hide_suggestions=True)))"
 )
-
-
-class _Answers(http.server.BaseHTTPRequestHandler):
-    """An API that answers anything at once."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        body = (
-            b'{"data":{"viewer":{"login":"octocat"},"repository":null,'
-            b'"customers":{"edges":[{"node":{"name":"octocat","email":"octocat@example.com"}}]}}}'
-        )
-        head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-        self.wfile.write(head.encode() + body)
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@contextmanager
-def answering_upstream() -> Iterator[str]:
-    """The URL of an API on loopback, while this lasts."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/graphql"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def publish(sdl: Path, url: str, work: Path) -> Path:

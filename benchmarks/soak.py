@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.endpoints import event_for, publish, resident_bytes, served
 from benchmarks.functions.cases import sized_endpoint
 from benchmarks.report import MB, machine, write_page
-from benchmarks.requests import answering_upstream
+from benchmarks.upstream import answering_upstream
 from handler.server.endpoints import Keeping
 from tests.support.objects import running_objects
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import math
 import select
 import socket
 import ssl
@@ -22,11 +23,41 @@ class ForbiddenAddress(OSError):
     """An address that a request may not go to; the text says what kind it is of, and not which it is."""
 
 
-class Exchange:
-    """One request under way, and the socket it blocks on, so that another thread can give it up.
+class _Timed:
+    """A socket that has until a deadline. Its own timeout starts again at each byte: a server could drip for ever."""
 
-    A socket's own timeout starts again at each byte, so a server that drips could hold a thread for ever.
-    """
+    deadline = math.inf  # on the clock of time.monotonic
+
+    def recv_into(self, *into: Any) -> int:
+        self.take_time()
+        return super().recv_into(*into)  # type: ignore[misc,no-any-return] # a socket is beside it
+
+    def send(self, *data: Any) -> int:
+        self.take_time()
+        return super().send(*data)  # type: ignore[misc,no-any-return]
+
+    def take_time(self) -> None:
+        """Block for as long as there is time.
+
+        Raises:
+            TimeoutError: there is none.
+        """
+        left_s = self.deadline - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self.settimeout(left_s)  # type: ignore[attr-defined]
+
+
+class TimedSocket(_Timed, socket.socket):
+    """Of plain HTTP."""
+
+
+class TimedTls(_Timed, ssl.SSLSocket):
+    """Of HTTPS: what a context makes whose ``sslsocket_class`` it is."""
+
+
+class Exchange:
+    """One request under way, and the socket it blocks on, so that another thread can give it up."""
 
     def __init__(self, *, timeout_s: float) -> None:
         self.timeout_s = timeout_s
@@ -45,13 +76,14 @@ class Exchange:
                 with contextlib.suppress(OSError):
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
-    def take(self, sock: socket.socket) -> None:
+    def take(self, sock: TimedSocket | TimedTls) -> None:
         """Block on ``sock`` from now on, for as long as there is time."""
         with self._lock:
             if self.aborted:
                 raise TimeoutError
             self._socket = sock
-        sock.settimeout(max(self.deadline - time.monotonic(), 0.001))
+        sock.deadline = self.deadline
+        sock.take_time()
 
     def let_go(self) -> bool:
         """Leave the socket alone from now on. True if nobody touched it."""
@@ -112,7 +144,7 @@ class Connection(http.client.HTTPConnection):
     def open(self, exchange: Exchange) -> None:
         """Connect, the handshake of TLS included, or go on with the socket that there is."""
         if self.sock is not None:
-            exchange.take(self.sock)
+            exchange.take(self.sock)  # type: ignore[arg-type] # it is one of ours
             return
         sock = self._connected(exchange)
         try:
@@ -128,7 +160,7 @@ class Connection(http.client.HTTPConnection):
             self.request(method, path, body=body, headers=headers)
         return self.getresponse()
 
-    def _connected(self, exchange: Exchange) -> socket.socket:
+    def _connected(self, exchange: Exchange) -> TimedSocket:
         """Connect to the first address that answers; all of them share the one deadline.
 
         The resolver cannot be interrupted: while it hangs so does the thread, until the resolver's own limit.
@@ -138,7 +170,7 @@ class Connection(http.client.HTTPConnection):
         found = socket.getaddrinfo(self._resolved, self.port, type=socket.SOCK_STREAM)
         self._require_allowed([str(address[0]) for *_, address in found])
         for family, kind, protocol, _, address in found:
-            sock = socket.socket(family, kind, protocol)
+            sock = TimedSocket(family, kind, protocol)
             try:
                 exchange.take(sock)
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -157,16 +189,16 @@ class Connection(http.client.HTTPConnection):
             for fault in filter(None, (rules.address_fault(address, self.port) for address in addresses)):
                 raise ForbiddenAddress(fault)
 
-    def _encrypted(self, sock: socket.socket, tls: ssl.SSLContext, exchange: Exchange) -> ssl.SSLSocket:
+    def _encrypted(self, sock: TimedSocket, tls: ssl.SSLContext, exchange: Exchange) -> TimedTls:
         # The handshake comes after, because wrapping takes the descriptor away from the plain socket.
-        encrypted = tls.wrap_socket(sock, server_hostname=self.host, do_handshake_on_connect=False)
+        encrypted: Any = tls.wrap_socket(sock, server_hostname=self.host, do_handshake_on_connect=False)
         try:
             exchange.take(encrypted)
             encrypted.do_handshake()
         except BaseException:
             encrypted.close()
             raise
-        return encrypted
+        return encrypted  # type: ignore[no-any-return] # a TimedTls, as the context makes them
 
 
 class KeptConnections:
@@ -192,6 +224,10 @@ class KeptConnections:
             if time.time() - connection.idle_since <= self._max_idle_s and not connection.is_dead:
                 return connection
             connection.close()
+
+    def has(self, host: Hashable) -> bool:
+        """Whether there is one, dead or not."""
+        return bool(self._by_host.get(host))
 
     def give_back(self, host: Hashable, connection: Connection) -> None:
         """Keep a connection whose last answer was read to its end."""

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from handler.addresses import STRICT, AddressRules
-from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections
+from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http_body import BodyTooLarge, OtherEncoding, read_body
 from handler.records import dataclass
@@ -73,26 +73,18 @@ class HttpClient:
             HttpTooLarge: a body of more than ``max_bytes``.
 
         """
-        exchange = Exchange(timeout_s=request.timeout_s)
-        watchdog = threading.Timer(request.timeout_s, exchange.abort)
-        watchdog.daemon = True
-        watchdog.start()
-        try:
-            return self._send(request, exchange)
-        finally:
-            watchdog.cancel()
+        return self._send(request, Exchange(timeout_s=request.timeout_s))
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """``send`` in a thread. Cancelling the task gives the exchange up."""
+        """``send`` without holding up other tasks. Cancelling the task gives the exchange up."""
         exchange = Exchange(timeout_s=request.timeout_s)
-        watchdog = asyncio.get_running_loop().call_later(request.timeout_s, exchange.abort)
+        if self._kept.has(_kept_for(request)) and _nobody_waits():
+            return self._send(request, exchange)  # a thread takes as long as many an answer
         try:
             return await asyncio.to_thread(self._send, request, exchange)
         except asyncio.CancelledError:
             exchange.abort()
             raise
-        finally:
-            watchdog.cancel()
 
     def open(self, url: str, *, timeout_s: float) -> None:
         """Connect to where a URL leads, for the next request there.
@@ -122,8 +114,7 @@ class HttpClient:
             raise AddressRefused(target.host, fault)
         try:
             response = self._exchanged(request, target, exchange)
-            # Where the length is unknown, the end of the body may be our own shutdown. And on a busy machine the
-            # watchdog may come late: the deadline holds all the same.
+            # Where the length is unknown, the end of the body may be our own shutdown.
             if exchange.aborted or time.monotonic() > exchange.deadline:
                 raise TimeoutError
         except BodyTooLarge as exc:
@@ -167,7 +158,7 @@ class HttpClient:
                 whole = not answer.will_close
             return HttpResponse(status=answer.status, headers=headers, body=body)
         finally:
-            # The watchdog must lose the connection before anybody else can have it; if it bit, nobody may.
+            # Who gives the exchange up must lose the connection before anybody else can have it.
             if exchange.let_go() and whole:
                 self._kept.give_back((target.origin, request.guarded), connection)
             else:
@@ -182,6 +173,7 @@ class HttpClient:
         with self._tls_lock:
             if self._tls_context is None:
                 self._tls_context = ssl.create_default_context()
+                self._tls_context.sslsocket_class = TimedTls
             return self._tls_context
 
 
@@ -210,6 +202,16 @@ class _Target(NamedTuple):
         path = parts.path or "/"
         port = port if port is not None else _PORTS[parts.scheme]
         return cls(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
+
+
+def _kept_for(request: HttpRequest) -> tuple[tuple[str, str, int], bool]:
+    """What connections are kept for that it may go over."""
+    return _Target.of(request.url).origin, request.guarded
+
+
+def _nobody_waits() -> bool:
+    """Whether the running task is the only one, as in Lambda, where a process has one request at a time."""
+    return len(asyncio.all_tasks()) == 1
 
 
 def _headers_of(request: HttpRequest) -> dict[str, str]:

@@ -389,6 +389,43 @@ class TestDeadline:
 
             assert server.accepted == 1
 
+    def test_a_server_that_drips_over_a_kept_connection(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(answer(b"1"))
+            peer.read_request()
+            peer.drip(answer(b"x" * 100), every_s=0.05)
+
+        async def twice(url: str) -> None:
+            await client.send_async(get(url))
+            started = time.monotonic()
+            with pytest.raises(HttpTimeout):
+                await client.send_async(get(url, timeout_s=0.4))
+            assert time.monotonic() - started < 2
+
+        with running_server(script) as server:
+            asyncio.run(twice(server.url))
+
+    def test_tasks_with_kept_connections_do_not_wait_for_each_other(self, client: HttpClient) -> None:
+        both = threading.Barrier(2, timeout=5)
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            both.wait()  # the second one, too, has come
+            peer.send(answer(b"1"))
+            peer.read_request()
+            both.wait()
+            peer.send(answer(b"2"))
+
+        async def together(url: str) -> list[bytes]:
+            first = await asyncio.gather(*(client.send_async(get(url)) for _ in range(2)))
+            second = await asyncio.gather(*(client.send_async(get(url)) for _ in range(2)))
+            return [each.body for each in (*first, *second)]
+
+        with running_server(script) as server:
+            assert asyncio.run(together(server.url)) == [b"1", b"1", b"2", b"2"]
+            assert server.accepted == 2
+
     def test_a_cancelled_task_gives_its_exchange_up(self, client: HttpClient) -> None:
         gone = threading.Event()
 

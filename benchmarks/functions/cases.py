@@ -25,6 +25,7 @@ HANDLER = "handler.lambda_function.handler"
 BUCKET, PREFIX = "stile-bundles", "endpoints"
 
 FLOOR = "floor: an empty function"
+ASKING = "an empty function that asks the API"
 HELLO = "Starlette and Mangum, a constant"
 
 OUR_LIST, OUR_CALL = "tools/list, demo, S3", "prescribed call, S3"
@@ -108,6 +109,7 @@ def make_functions(builds: Builds, *, work: Path, upstream: str, moto: Moto) -> 
     coded = {**in_s3, "STILE_CODE_MODULES": CODE_MODULE}
     return [
         plain(FLOOR, "floor.handler", {}),
+        plain(ASKING, "asking.handler", {"UPSTREAM": upstream}),
         plain(HELLO, "hello.handler", {"PYTHONPATH": str(builds.artifact)}),
         Made(function=ours(OUR_LIST, "api/customers", LIST, in_s3), cold=LIST_GATE, memory=MEMORY_GATE),
         Made(

@@ -7,8 +7,9 @@ import pytest
 from graphql import FieldNode, Visitor, parse, visit
 
 from benchmarks.report import RESULTS
-from benchmarks.requests import CALLED, LISTED, QUERY, TOOL, answering_upstream, publish, warm, write_request
+from benchmarks.requests import CALLED, LISTED, QUERY, TOOL, publish, warm, write_request
 from benchmarks.runner import BenchmarkFailed, run_once
+from benchmarks.upstream import answering_upstream
 
 SDL = "type Query { viewer: User } type User { login: String }"
 

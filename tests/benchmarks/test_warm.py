@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.endpoints import publish, warm_rows
 from benchmarks.functions.cases import sized_endpoint
-from benchmarks.requests import answering_upstream
+from benchmarks.upstream import answering_upstream
 from benchmarks.warm import ALL, ONE, UNCOLLECTED, Calls, warm_calls
 from tests.support.objects import running_objects
 
