@@ -147,7 +147,7 @@ class Endpoint:
         return judgement
 
     def validator(self, tool: Tool, judgement: Judgement) -> ArgumentsValidator:
-        """The validator of a tool's arguments, as a caller may give them. jsonschema loads with the first one."""
+        """The validator of a tool's arguments, as a caller may give them."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
         return self._validator(f"tool {tool.name}", tool.name, tool.arguments, judgement.outcome(conditions))
 
