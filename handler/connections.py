@@ -10,9 +10,10 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
-from typing import IO, Any
+from typing import Any
 
 from handler.addresses import AddressRules
+from handler.http_answer import Answer
 
 MAX_HOSTS = 32
 MAX_KEPT = 16
@@ -92,39 +93,10 @@ class Exchange:
             return not self.aborted
 
 
-class Response(http.client.HTTPResponse):
-    """An answer whose headers have an end: http.client takes a closed connection for one."""
-
-    def begin(self) -> None:
-        """Read the status and the headers."""
-        stream, self.fp = self.fp, _Head(self.fp)  # type: ignore[assignment] # a reader is all it has to be
-        try:
-            super().begin()
-        finally:
-            if self.fp is not None:
-                self.fp = stream
-
-
-class _Head:
-    """As much of a stream as ``Response.begin`` uses."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream = stream
-        self._begun = False
-        self.close = stream.close
-
-    def readline(self, limit: int) -> bytes:
-        line = self._stream.readline(limit)
-        if self._begun and not line:
-            raise http.client.IncompleteRead(b"")
-        self._begun = True
-        return line
-
-
 class Connection(http.client.HTTPConnection):
     """A connection to one host, over TLS if there is a context for it. Without ``rules`` it may go to any address."""
 
-    response_class = Response
+    response_class = Answer  # type: ignore[assignment] # all of it that is used
 
     def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
         self.default_port = 443 if tls else 80  # which the host header leaves out
@@ -153,12 +125,12 @@ class Connection(http.client.HTTPConnection):
             sock.close()
             raise
 
-    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> Any:
+    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> Answer:
         """Send a request and read the answer's head."""
         # A server may answer and close before it has read everything; its answer is what counts.
         with contextlib.suppress(BrokenPipeError):
             self.request(method, path, body=body, headers=headers)
-        return self.getresponse()
+        return self.getresponse()  # type: ignore[return-value] # of response_class
 
     def _connected(self, exchange: Exchange) -> TimedSocket:
         """Connect to the first address that answers; all of them share the one deadline.

@@ -15,6 +15,7 @@ import threading
 import time
 import zlib
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import field
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -22,7 +23,7 @@ from urllib.parse import urlsplit
 from handler.addresses import STRICT, AddressRules
 from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
-from handler.http_body import BodyTooLarge, OtherEncoding, read_body
+from handler.http_answer import BodyTooLarge, OtherEncoding
 from handler.records import dataclass
 
 
@@ -152,11 +153,10 @@ class HttpClient:
                 request.method, target.path, body=request.body, headers=_headers_of(request)
             )
             exchange.answer_began = True
-            with answer:
-                body = read_body(answer, max_bytes=request.max_bytes)
-                headers = _headers_in(answer)
+            with closing(answer):
+                body = answer.read_body(max_bytes=request.max_bytes)
                 whole = not answer.will_close
-            return HttpResponse(status=answer.status, headers=headers, body=body)
+            return HttpResponse(status=answer.status, headers=answer.headers, body=body)
         finally:
             # Who gives the exchange up must lose the connection before anybody else can have it.
             if exchange.let_go() and whole:
@@ -218,14 +218,6 @@ def _headers_of(request: HttpRequest) -> dict[str, str]:
     given = {name.lower() for name in request.headers}
     ours = {name: value for name, value in _OUR_HEADERS.items() if name not in given}
     return {**ours, **request.headers}
-
-
-def _headers_in(answer: http.client.HTTPResponse) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    for name, value in answer.headers.items():
-        low = name.lower()
-        headers[low] = f"{headers[low]}, {value}" if low in headers else value
-    return headers
 
 
 def _is_unnameable(host: str) -> bool:

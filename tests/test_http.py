@@ -544,6 +544,66 @@ def gzip_of_zeros(size: int) -> bytes:
     return b"".join(packer.compress(block) for _ in range(size // len(block))) + packer.flush()
 
 
+class TestHeads:
+    @pytest.mark.parametrize(
+        ("raw", "status", "headers", "body"),
+        [
+            (b"HTTP/1.1 200\r\ncontent-length: 1\r\n\r\na", 200, {"content-length": "1"}, b"a"),
+            (b"HTTP/1.1 200 \nA:b \ncontent-length:1\n\na", 200, {"a": "b", "content-length": "1"}, b"a"),
+            (b"HTTP/1.0 404 \xff\r\nA: \xe4\r\na: c\r\n\r\nall", 404, {"a": "\xe4, c"}, b"all"),
+            (
+                b"HTTP/1.1 200 OK\r\na: b\r\n\t c \r\ncontent-length: 0\r\n\r\n",
+                200,
+                {"a": "b c", "content-length": "0"},
+                b"",
+            ),
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 1, 1\r\n\r\na", 200, {"content-length": "1, 1"}, b"a"),
+            (b"HTTP/1.1 103 Early\r\na: b\r\n\r\nHTTP/1.1 204 No\r\n\r\nx", 204, {}, b""),
+            (b"HTTP/1.1 304 Same\r\ncontent-length: 5\r\n\r\n", 304, {"content-length": "5"}, b""),
+            (b"HTTP/1.1 101 Other\r\n\r\nx", 101, {}, b""),
+        ],
+    )
+    def test_a_head_is_read_as_rfc_9112_has_it(
+        self, client: HttpClient, raw: bytes, status: int, headers: dict[str, str], body: bytes
+    ) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(raw)
+
+        with running_server(script) as server:
+            answered = client.send(get(server.url))
+
+        assert (answered.status, answered.headers, answered.body) == (status, headers, body)
+
+    @pytest.mark.parametrize(
+        ("head", "kept"),
+        [
+            (b"HTTP/1.1 200 OK\r\ncontent-length: 1", True),
+            (b"HTTP/1.1 200 OK\r\nconnection: Keep-Alive, Close\r\ncontent-length: 1", False),
+            (b"HTTP/1.0 200 OK\r\ncontent-length: 1", False),
+            (b"HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1", True),
+        ],
+    )
+    def test_a_connection_is_kept_where_the_answer_lets_it(self, client: HttpClient, head: bytes, kept: bool) -> None:
+        with running_server(answering(head + b"\r\n\r\na")) as server:
+            client.send(get(server.url))
+            client.send(get(server.url))
+
+            assert server.accepted == (1 if kept else 2)
+
+    def test_a_length_beside_chunks_ends_the_connection(self, client: HttpClient) -> None:
+        raw = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
+        with running_server(answering(raw)) as server:
+            assert [client.send(get(server.url)).body for _ in range(2)] == [b"a", b"a"]
+            assert server.accepted == 2
+
+    def test_a_coding_of_the_transfer_that_was_not_asked_for(self, client: HttpClient) -> None:
+        with running_server(answering(b"HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n")) as server:
+            error = unreachable(client, get(server.url))
+
+        assert error.reason == "the body has an encoding that was not asked for"
+
+
 class TestRefusals:
     def test_a_port_nobody_listens_on(self, client: HttpClient) -> None:
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -633,8 +693,32 @@ class TestRefusals:
             b"HTTP/1.1 200 OK\r\n" + b"a: 1\r\n" * 200 + b"\r\n",
             b"HTTP/1.1 200 OK\r\na: " + b"x" * 100_000 + b"\r\n\r\n",
             b"HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 1, 2\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length: +1\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length: 9999999999999999\r\n\r\nab",
+            b"HTTP/1.1 200 OK\r\ncontent-length : 1\r\n\r\na",
+            b"HTTP/1.1 200 OK\r\n folded: 1\r\n\r\na",
+            b"HTTP/1.1 200 OK\r\nno header\r\n\r\n",
+            b"HTTP/2 200\r\n\r\n",
+            b"HTTP/1.1 099 OK\r\n\r\n",
         ],
-        ids=["another protocol", "status", "too many headers", "a header too long", "two lengths"],
+        ids=[
+            "another protocol",
+            "status",
+            "too many headers",
+            "a header too long",
+            "two lengths",
+            "two lengths in one",
+            "a negative length",
+            "a length with a sign",
+            "a length too long",
+            "a space after a name",
+            "a value that goes on from nothing",
+            "no header",
+            "another version",
+            "a status too small",
+        ],
     )
     def test_an_answer_that_is_not_http(self, client: HttpClient, raw: bytes) -> None:
         def script(peer: Peer) -> None:
@@ -668,9 +752,9 @@ class TestRefusals:
             peer.send(b"HTTP/1.1 200 OK\r\n: no name\r\nbroken line\r\n\r\n")
 
         with running_server(script) as server:
-            client.send(get(server.url + "secret?token=1"))
+            error = unreachable(client, get(server.url + "secret?token=1"))
 
-        assert "secret" not in caplog.text
+        assert "secret" not in f"{error} {caplog.text}"
 
 
 def unreachable(client: HttpClient, request: HttpRequest) -> HttpError:

@@ -54,7 +54,7 @@ LISTING = {
     "connections",
     "errors",
     "http",
-    "http_body",
+    "http_answer",
     "json_shape",
     "lambda_function",
     "mirrored",

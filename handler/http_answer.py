@@ -1,0 +1,203 @@
+"""An HTTP answer, its head and its body. Not by http.client's own reading, which believes what a server claims.
+
+It also takes longer for a head than a near API takes for its whole answer: it reads it as an email's.
+
+Source: RFC 9112.
+"""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator
+from http.client import BadStatusLine, HTTPException, IncompleteRead, RemoteDisconnected
+from typing import IO, Any
+
+PIECE_BYTES = 65_536
+MAX_LINE_BYTES = 65_536
+
+MAX_HEAD_LINES = 100
+"""Those of interim answers counted."""
+
+BODILESS = (101, 204, 304)
+
+_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?\r?\n", re.DOTALL)
+_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*\r?\n", re.DOTALL)
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;.*)?\r?\n", re.DOTALL)
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+class BodyTooLarge(Exception):
+    """A body of more bytes than may be read."""
+
+
+class OtherEncoding(Exception):
+    """A body with an encoding that was not asked for."""
+
+
+class Answer:
+    """What a connection of http.client takes for its response: as much of one as it asks for, and what is read here.
+
+    ``headers``: names in lower case; the values of a repeated one joined by ", ". ``length`` is of the body as it is
+    sent; ``None``: it is chunked, or ends with the connection.
+    """
+
+    def __init__(self, sock: Any, *, method: str | None) -> None:
+        self._stream: IO[bytes] = sock.makefile("rb")
+        self._method = method
+        self._lines = 0
+        self.status = 0
+        self.headers: dict[str, str] = {}
+        self.chunked = False
+        self.length: int | None = 0
+        self.will_close = True
+
+    def begin(self) -> None:
+        """Read the head, and those of interim answers before it.
+
+        Raises:
+            RemoteDisconnected: not a byte came.
+            HTTPException: there is no such head, or it stops early.
+        """
+        version = self._read_head()
+        while 100 <= self.status < 200 and self.status != 101:
+            version = self._read_head()
+        self._frame(persistent=version == b"1")
+
+    def close(self) -> None:
+        """Let go of the connection. What is left of the body is lost."""
+        self._stream.close()
+
+    def isclosed(self) -> bool:
+        """Whether nothing more will be read, so that there may be another answer."""
+        return self._stream.closed
+
+    def read_body(self, *, max_bytes: int) -> bytes:
+        """The decoded body. Reads no further than the cap and one piece.
+
+        Raises:
+            BodyTooLarge, OtherEncoding: as they say.
+            HTTPException, zlib.error: it stops early, or is not what it claims to be.
+        """
+        encoding = self.headers.get("content-encoding", "identity").strip().lower()
+        pieces = self._pieces()
+        if encoding in ("gzip", "x-gzip"):
+            pieces = _inflated(pieces)
+        elif encoding != "identity":
+            raise OtherEncoding(encoding)
+        elif (self.length or 0) > max_bytes:
+            raise BodyTooLarge
+        kept: list[bytes] = []
+        room = max_bytes
+        for piece in pieces:
+            room -= len(piece)
+            if room < 0:
+                raise BodyTooLarge
+            kept.append(piece)
+        return b"".join(kept)
+
+    def _read_head(self) -> bytes:
+        """Read one head, and return the minor version."""
+        line = self._stream.readline(MAX_LINE_BYTES)
+        if not line and not self._lines:
+            raise RemoteDisconnected("not a byte came")
+        found = _STATUS.fullmatch(line)
+        if found is None:
+            raise BadStatusLine(repr(line[:100]))
+        self.status, self.headers = int(found[2]), {}
+        name = ""
+        while (line := _line(self._stream)) not in (b"\r\n", b"\n"):
+            self._lines += 1
+            if self._lines > MAX_HEAD_LINES:
+                raise HTTPException("too many headers")
+            if name and line[:1] in b" \t":  # section 5.2: a value that goes on
+                self.headers[name] += f" {line.strip().decode('latin-1')}"
+                continue
+            field = _FIELD.fullmatch(line)
+            if field is None:
+                raise HTTPException("no header")
+            name, value = field[1].decode("latin-1").lower(), field[2].decode("latin-1")
+            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
+        return found[1]
+
+    def _frame(self, *, persistent: bool) -> None:
+        """Where the body ends, and whether another answer may follow. Sections 6.3 and 9.3."""
+        options = {option.strip() for option in self.headers.get("connection", "").lower().split(",")}
+        self.will_close = "close" in options or not (persistent or "keep-alive" in options)
+        coding = self.headers.get("transfer-encoding", "").strip().lower()
+        lengths = {each.strip() for each in self.headers.get("content-length", "").split(",")}
+        if len(lengths) > 1:
+            raise HTTPException("two lengths")
+        (length,) = lengths
+        if self._method == "HEAD" or self.status in BODILESS:
+            self.length = 0
+        elif coding:
+            if coding != "chunked":
+                raise OtherEncoding(coding)
+            self.chunked, self.length = True, None
+            self.will_close |= bool(length)  # who says both may mean two things
+        elif not length:
+            self.length, self.will_close = None, True
+        elif length.isascii() and length.isdigit() and len(length) < 16:
+            self.length = int(length)
+        else:
+            raise HTTPException("no length")
+
+    def _pieces(self) -> Iterator[bytes]:
+        if self.chunked:
+            return _chunked(self._stream)
+        return _until_closed(self._stream) if self.length is None else _counted(self._stream, self.length)
+
+
+def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
+    while length:
+        piece = stream.read(min(length, PIECE_BYTES))
+        if not piece:
+            raise IncompleteRead(b"", length)
+        length -= len(piece)
+        yield piece
+
+
+def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
+    # Never more than has come: a server that drips must not fill a piece before the cap is looked at.
+    while piece := stream.read1(PIECE_BYTES):  # type: ignore[attr-defined] # it is a buffered reader
+        yield piece
+
+
+def _chunked(stream: IO[bytes]) -> Iterator[bytes]:
+    while True:
+        found = _CHUNK_SIZE.fullmatch(_line(stream))
+        if found is None:
+            raise HTTPException("no chunk begins here")
+        size = int(found[1], 16)
+        if size == 0:
+            break
+        yield from _counted(stream, size)
+        if _line(stream) not in (b"\r\n", b"\n"):
+            raise HTTPException("a chunk is longer than it says")
+    while _line(stream) not in (b"\r\n", b"\n"):
+        pass  # trailers, which nobody asked for
+
+
+def _line(stream: IO[bytes]) -> bytes:
+    line = stream.readline(MAX_LINE_BYTES)
+    if not line.endswith(b"\n"):
+        raise HTTPException("a line too long") if len(line) == MAX_LINE_BYTES else IncompleteRead(b"")
+    return line
+
+
+def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Gunzip piece by piece. A stream that stops early is not whole."""
+    decoder = None
+    for compressed in pieces:
+        left = compressed
+        while True:
+            if decoder is None or (decoder.eof and left):  # members may follow one another
+                decoder = zlib.decompressobj(_GZIP)
+            inflated = decoder.decompress(left, PIECE_BYTES)
+            yield inflated
+            left = decoder.unused_data if decoder.eof else decoder.unconsumed_tail
+            if not left and len(inflated) < PIECE_BYTES:
+                break
+    if decoder is not None and not decoder.eof:
+        raise zlib.error("the stream stops early")
