@@ -17,12 +17,13 @@ PIECE_BYTES = 65_536
 MAX_LINE_BYTES = 65_536
 
 MAX_HEAD_LINES = 100
-"""Those of interim answers counted."""
+"""Of headers, with those of interim answers, each of which counts as one line more."""
 
 BODILESS = (101, 204, 304)
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?\r?\n", re.DOTALL)
-_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*\r?\n", re.DOTALL)
+# White space around the value is stripped afterwards: looking for where it begins takes the square of a line's length.
+_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)\r?\n")
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;.*)?\r?\n", re.DOTALL)
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -61,6 +62,7 @@ class Answer:
         """
         version = self._read_head()
         while 100 <= self.status < 200 and self.status != 101:
+            self._count_line()
             version = self._read_head()
         self._frame(persistent=version == b"1")
 
@@ -99,26 +101,29 @@ class Answer:
     def _read_head(self) -> bytes:
         """Read one head, and return the minor version."""
         line = self._stream.readline(MAX_LINE_BYTES)
-        if not line and not self._lines:
-            raise RemoteDisconnected("not a byte came")
+        if not line:
+            raise IncompleteRead(b"") if self._lines else RemoteDisconnected("not a byte came")
         found = _STATUS.fullmatch(line)
         if found is None:
             raise BadStatusLine(repr(line[:100]))
         self.status, self.headers = int(found[2]), {}
         name = ""
         while (line := _line(self._stream)) not in (b"\r\n", b"\n"):
-            self._lines += 1
-            if self._lines > MAX_HEAD_LINES:
-                raise HTTPException("too many headers")
+            self._count_line()
             if name and line[:1] in b" \t":  # section 5.2: a value that goes on
                 self.headers[name] += f" {line.strip().decode('latin-1')}"
                 continue
             field = _FIELD.fullmatch(line)
             if field is None:
                 raise HTTPException("no header")
-            name, value = field[1].decode("latin-1").lower(), field[2].decode("latin-1")
+            name, value = field[1].decode("latin-1").lower(), field[2].strip(b" \t").decode("latin-1")
             self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
         return found[1]
+
+    def _count_line(self) -> None:
+        self._lines += 1
+        if self._lines > MAX_HEAD_LINES:
+            raise HTTPException("too many headers")
 
     def _frame(self, *, persistent: bool) -> None:
         """Where the body ends, and whether another answer may follow. Sections 6.3 and 9.3."""

@@ -561,6 +561,12 @@ class TestHeads:
             (b"HTTP/1.1 103 Early\r\na: b\r\n\r\nHTTP/1.1 204 No\r\n\r\nx", 204, {}, b""),
             (b"HTTP/1.1 304 Same\r\ncontent-length: 5\r\n\r\n", 304, {"content-length": "5"}, b""),
             (b"HTTP/1.1 101 Other\r\n\r\nx", 101, {}, b""),
+            (
+                b"HTTP/1.1 204 No\r\na:  b" + b" \t" * 30_000 + b"c \t\r\n\r\n",  # within the request's time
+                204,
+                {"a": "b" + " \t" * 30_000 + "c"},
+                b"",
+            ),
         ],
     )
     def test_a_head_is_read_as_rfc_9112_has_it(
@@ -590,6 +596,29 @@ class TestHeads:
             client.send(get(server.url))
 
             assert server.accepted == (1 if kept else 2)
+
+    @pytest.mark.parametrize("line", [b"no colon", b": b", b"a : b", b" a: b", b"a: b\rc: d", b"a: \0"])
+    def test_a_line_that_is_no_header(self, client: HttpClient, line: bytes) -> None:
+        with running_server(answering(b"HTTP/1.1 204 No\r\n" + line + b"\r\n\r\n")) as server:
+            assert unreachable(client, get(server.url)).reason == "the answer is not HTTP"
+
+    def test_interim_answers_without_end(self, client: HttpClient) -> None:
+        with running_server(answering(b"HTTP/1.1 100 Continue\r\n\r\n" * 101 + answer(b"1"))) as server:
+            assert unreachable(client, get(server.url)).reason == "the answer is not HTTP"
+
+    def test_an_interim_answer_is_no_reason_to_ask_again(self, client: HttpClient) -> None:
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(answer(b"1"))
+            peer.read_request()
+            peer.send(b"HTTP/1.1 102 Processing\r\n\r\n")
+
+        with running_server(script) as server:
+            client.send(get(server.url))
+            with pytest.raises(HttpUnreachable, match=CLOSED_EARLY):
+                client.send(get(server.url, repeatable=True))
+
+            assert len(server.requests) == 2
 
     def test_a_length_beside_chunks_ends_the_connection(self, client: HttpClient) -> None:
         raw = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"
