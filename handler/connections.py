@@ -3,7 +3,6 @@ from __future__ import annotations
 import contextlib
 import http.client
 import math
-import select
 import socket
 import ssl
 import threading
@@ -109,9 +108,14 @@ class Connection(http.client.HTTPConnection):
     @property
     def is_dead(self) -> bool:
         """Whether the other end has closed it, or has sent what nobody asked for."""
-        poll = select.poll()
-        poll.register(self.sock, select.POLLIN)
-        return bool(poll.poll(0))
+        self.sock.settimeout(0)
+        try:
+            self.sock.recv(1)  # over TLS there may be tickets to read, which are neither
+        except (BlockingIOError, ssl.SSLWantReadError):
+            return False
+        except OSError:
+            return True
+        return True
 
     def open(self, exchange: Exchange) -> None:
         """Connect, the handshake of TLS included, or go on with the socket that there is."""

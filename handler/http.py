@@ -155,7 +155,7 @@ class HttpClient:
             exchange.answer_began = True
             with closing(answer):
                 body = answer.read_body(max_bytes=request.max_bytes)
-                whole = not answer.will_close
+                whole = answer.leaves_a_clean_end()
             return HttpResponse(status=answer.status, headers=answer.headers, body=body)
         finally:
             # Who gives the exchange up must lose the connection before anybody else can have it.

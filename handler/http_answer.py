@@ -7,6 +7,7 @@ Source: RFC 9112.
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Iterator
@@ -44,6 +45,7 @@ class Answer:
     """
 
     def __init__(self, sock: Any, *, method: str | None) -> None:
+        self._socket = sock
         self._stream: IO[bytes] = sock.makefile("rb")
         self._method = method
         self._lines = 0
@@ -98,6 +100,19 @@ class Answer:
             kept.append(piece)
         return b"".join(kept)
 
+    def leaves_a_clean_end(self) -> bool:
+        """Whether there may be another answer after the body that was read, and it would not begin with what has come.
+
+        Nothing more is read.
+        """
+        if self.will_close:
+            return False
+        self._socket.deadline = -math.inf  # so that only what the buffer has is looked at
+        try:
+            return not self._stream.peek()  # type: ignore[attr-defined] # it is a buffered reader
+        except TimeoutError:
+            return True
+
     def _read_head(self) -> bytes:
         """Read one head, and return the minor version."""
         line = self._stream.readline(MAX_LINE_BYTES)
@@ -136,6 +151,7 @@ class Answer:
         (length,) = lengths
         if self._method == "HEAD" or self.status in BODILESS:
             self.length = 0
+            self.will_close |= self.status == 101  # what follows is no HTTP
         elif coding:
             if coding != "chunked":
                 raise OtherEncoding(coding)

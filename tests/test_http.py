@@ -13,6 +13,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -299,6 +300,13 @@ class TestConnections:
                 client.send(get(server.url, repeatable=True))
 
             assert len(server.requests) == 2
+
+    def test_what_comes_behind_an_answer_ends_the_connection(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"1") + b"x")) as server:
+            for _ in range(2):
+                assert client.send(get(server.url)).body == b"1"
+
+            assert server.accepted == 2
 
 
 def closing_on_the_second_request(close: Callable[[Peer], None] = Peer.close) -> Callable[[Peer], None]:
@@ -588,6 +596,8 @@ class TestHeads:
             (b"HTTP/1.1 200 OK\r\nconnection: Keep-Alive, Close\r\ncontent-length: 1", False),
             (b"HTTP/1.0 200 OK\r\ncontent-length: 1", False),
             (b"HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ncontent-length: 1", True),
+            (b"HTTP/1.1 101 Other\r\ncontent-length: 1", False),
+            (b"HTTP/1.1 204 No\r\ncontent-length: 1", False),  # and a body follows
         ],
     )
     def test_a_connection_is_kept_where_the_answer_lets_it(self, client: HttpClient, head: bytes, kept: bool) -> None:
@@ -802,6 +812,36 @@ class TestTls:
             assert asyncio.run(client.send_async(get(server.url))).body == b"1"
 
             assert server.accepted == 1
+
+    def test_a_connection_that_was_opened_before_is_used(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        accepted = threading.Event()
+
+        def script(peer: Peer) -> None:
+            accepted.set()  # and the tickets of TLS 1.3 are sent
+            answering(answer(b"1"))(peer)
+
+        with running_server(script, tls=authority.server_context) as server:
+            client.open(server.url, timeout_s=5)
+            assert accepted.wait(timeout=5)
+            assert client.send(replace(get(server.url), guarded=False)).body == b"1"
+
+            assert server.accepted == 1
+
+    @pytest.mark.parametrize("before", [0, 1, 8_192, 16_000])
+    def test_what_comes_behind_an_answer_is_never_the_next_one(
+        self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch, before: int
+    ) -> None:
+        monkeypatch.setenv("SSL_CERT_FILE", str(authority.certificate))
+        first = answer(b"1")
+        behind = b"x" * max(0, before - len(first)) + answer(b"another's")
+        with running_server(answering(first + behind), tls=authority.server_context) as server:
+            for _ in range(2):
+                assert client.send(get(server.url)).body == b"1"
+
+            assert server.accepted == 2
 
     def test_a_server_that_drips_over_tls(
         self, client: HttpClient, authority: Authority, monkeypatch: pytest.MonkeyPatch
