@@ -201,10 +201,6 @@ class KeptConnections:
                 return connection
             connection.close()
 
-    def has(self, host: Hashable) -> bool:
-        """Whether there is one, dead or not."""
-        return bool(self._by_host.get(host))
-
     def give_back(self, host: Hashable, connection: Connection) -> None:
         """Keep a connection whose last answer was read to its end."""
         connection.idle_since = time.time()

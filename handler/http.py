@@ -14,10 +14,10 @@ import ssl
 import threading
 import time
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
 from handler.addresses import STRICT, AddressRules
@@ -25,6 +25,8 @@ from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConn
 from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http_answer import BodyTooLarge, OtherEncoding
 from handler.records import dataclass
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,15 +76,18 @@ class HttpClient:
             HttpTooLarge: a body of more than ``max_bytes``.
 
         """
-        return self._send(request, Exchange(timeout_s=request.timeout_s))
+        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
         """``send`` without holding up other tasks. Cancelling the task gives the exchange up."""
-        exchange = Exchange(timeout_s=request.timeout_s)
-        if self._kept.has(_kept_for(request)) and _nobody_waits():
-            return self._send(request, exchange)  # a thread takes as long as many an answer
+        exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
+        if _nobody_waits():  # a thread takes as long as many an answer
+            answered = self._send(request, exchange, self._asked_over_kept)
+            if answered is not None:
+                return answered
+            way = self._asked_anew  # in a thread, as no deadline ends the resolver
         try:
-            return await asyncio.to_thread(self._send, request, exchange)
+            return await asyncio.to_thread(self._send, request, exchange, way)
         except asyncio.CancelledError:
             exchange.abort()
             raise
@@ -108,13 +113,13 @@ class HttpClient:
         """Drop the kept connections, as after a restored snapshot. The client stays usable."""
         self._kept.clear()
 
-    def _send(self, request: HttpRequest, exchange: Exchange) -> HttpResponse:
+    def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
         target = _Target.of(request.url)
         fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
         if fault:
             raise AddressRefused(target.host, fault)
         try:
-            response = self._exchanged(request, target, exchange)
+            response = way(request, target, exchange)
             # Where the length is unknown, the end of the body may be our own shutdown.
             if exchange.aborted or time.monotonic() > exchange.deadline:
                 raise TimeoutError
@@ -130,16 +135,23 @@ class HttpClient:
             raise HttpUnreachable(target.host, _UNSENDABLE) from None
         return response
 
-    def _exchanged(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
-        """Send the request, once more over a new connection if it may and the kept one turns out to be closed."""
+    def _asked(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
+
+    def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
+        """The answer over a kept connection; nothing where there is none, or a closed one, and a new one may do."""
         kept = self._kept.take((target.origin, request.guarded))
-        if kept is not None:
-            try:
-                return self._exchanged_over(kept, request, target, exchange)
-            except _CLOSED:
-                if exchange.answer_began or not request.repeatable:
-                    raise
-        # A new one: the other kept ones may be as dead.
+        if kept is None:
+            return None
+        try:
+            return self._exchanged_over(kept, request, target, exchange)
+        except _CLOSED:
+            if exchange.answer_began or not request.repeatable:
+                raise
+            return None
+
+    def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        """The answer over a new connection: after a kept one that is closed, the others may be as dead."""
         return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
     def _exchanged_over(
@@ -204,9 +216,8 @@ class _Target(NamedTuple):
         return cls(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
 
 
-def _kept_for(request: HttpRequest) -> tuple[tuple[str, str, int], bool]:
-    """What connections are kept for that it may go over."""
-    return _Target.of(request.url).origin, request.guarded
+_Way = Callable[[HttpRequest, _Target, Exchange], T]
+"""A way to the answer of a request."""
 
 
 def _nobody_waits() -> bool:

@@ -434,6 +434,36 @@ class TestDeadline:
             assert asyncio.run(together(server.url)) == [b"1", b"1", b"2", b"2"]
             assert server.accepted == 2
 
+    @pytest.mark.parametrize("closed_before", [True, False])
+    def test_a_resolver_that_hangs_holds_up_no_task(
+        self, client: HttpClient, monkeypatch: pytest.MonkeyPatch, closed_before: bool
+    ) -> None:
+        closed, answered = threading.Event(), threading.Event()
+
+        def script(peer: Peer) -> None:
+            peer.read_request()
+            peer.send(answer(b"1"))
+            if not closed_before:
+                peer.read_request()
+            peer.close()
+            closed.set()
+
+        def resolve(*_: object, **__: object) -> list[object]:
+            answered.wait(timeout=5)
+            raise socket.gaierror
+
+        async def twice(url: str) -> None:
+            await client.send_async(get(url))
+            assert not closed_before or closed.wait(timeout=5)
+            monkeypatch.setattr(socket, "getaddrinfo", resolve)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.2):
+                    await client.send_async(get(url, repeatable=True))
+            answered.set()
+
+        with running_server(script) as server:
+            asyncio.run(twice(server.url))
+
     def test_a_cancelled_task_gives_its_exchange_up(self, client: HttpClient) -> None:
         gone = threading.Event()
 
