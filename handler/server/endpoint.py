@@ -46,8 +46,11 @@ MAX_ENTRIES = 256
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
 
-COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 8_000}
-"""About how many bytes one of each takes."""
+COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
+"""About how many bytes one of each takes, but for what an entry says."""
+
+ENTRY_SHARE = 4
+"""What an entry takes of what its JSON does, with that: as much again where it is text, and more for its objects."""
 
 VIEW_SHARE = 0.05
 """What a view takes of what its index does, measured on GitHub's schema."""
@@ -87,7 +90,7 @@ class Endpoint:
         self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
-        self._entries: OrderedDict[tuple[str, Mask], JSONObject | None] = OrderedDict()
+        self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
         self._lock = Lock()
@@ -110,7 +113,8 @@ class Endpoint:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
-        return self._bundle_bytes + self._index_bytes + made + views + schemas
+            entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
+        return self._bundle_bytes + self._index_bytes + made + views + schemas + entries
 
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:

@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from graphql import parse
 
+from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.graph.schemas import ValidDocument
+from handler.json_shape import to_json_bytes
 from handler.server.byte_lru import ByteLru
 from handler.server.endpoint import Endpoint
 from handler.server.endpoints import Keeping
+from handler.server.principal import Principal
 from tests.server.test_endpoints import LIST, Shelf
-from tests.support.endpoints import graphql_tool
+from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Function, running_function, store
 
 
@@ -99,6 +103,26 @@ def test_endpoint_costs_more_with_each_thing_that_is_made_of_it(demo: Compiled) 
 
     assert costs[0] > 100_000
     assert costs == sorted(set(costs))
+
+
+def test_entry_made_for_an_outcome_costs_more_than_its_text_and_its_json(tmp_path: Path) -> None:
+    fields = " ".join(f'"""{"What it says. " * 500}""" f{number}: Int' for number in range(2))
+    rules = "".join(f"{{condition: '$jwt.can:String has \"{each}\"', fields: [f{each}]}}, " for each in range(2))
+    files = {
+        "index.graphql": 'schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"}) '
+        f"{{ query: Query }} type Query {{ always: Int {fields} }}",
+        "config.yaml": "access: {policies: [{type: Query, policyDefault: {condition: true}, rules: [" + rules + "]}]}",
+    }
+    made = compiled(tmp_path, files)
+    endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
+    caller = endpoint.judgement_of(Principal(kind="token", claims={"can": ["1"]}))
+    endpoint.view(tool, caller.outcome(tool.conditions))
+    before = endpoint.cost_bytes
+    entry = endpoint.entry(tool, caller)
+
+    assert endpoint.held["entries"] == 1
+    assert len(to_json_bytes(entry)) > 7_000
+    assert endpoint.cost_bytes - before > 2 * len(to_json_bytes(entry))
 
 
 def _named(compiled: Compiled, name: str) -> Compiled:
