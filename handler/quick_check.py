@@ -88,9 +88,14 @@ def _ref(value: Any, rule: Any, place: _Place) -> bool:
 
 
 def _if(value: Any, rule: Any, place: _Place) -> bool:
-    if rule != {"type": "array"}:  # what the compiler writes: one item may stand for a list of it
+    # What the compiler writes: one item may stand for a list of it, and null for what is defined elsewhere.
+    if rule == {"type": "array"}:
+        holds = isinstance(value, list)
+    elif rule == {"not": {"type": "null"}}:
+        holds = value is not None
+    else:
         return False
-    return _fits(value, place.schema.get("then" if isinstance(value, list) else "else", {}), place)
+    return _fits(value, place.schema.get("then" if holds else "else", {}), place)
 
 
 def _format(value: Any, rule: Any, _: _Place) -> bool:

@@ -25,6 +25,7 @@ ORDER: dict[str, Any] = {
             "then": {"items": {"$ref": "#/$defs/Line"}},
             "else": {"$ref": "#/$defs/Line"},
         },
+        "best": {"if": {"not": {"type": "null"}}, "then": {"$ref": "#/$defs/Line"}},
         "status": {"enum": ["OPEN", "PAID", None], "description": "How far it is."},
         "when": {"type": ["string", "null"], "format": "date"},
         "filter": {"anyOf": [{"type": "object", "maxProperties": 1}, {"type": "null"}]},
@@ -40,7 +41,8 @@ ORDER: dict[str, Any] = {
         {},
         {"lines": [{"product": "a", "quantity": 1}, {"product": "b"}]},
         {"lines": {"product": "a"}, "status": "PAID", "when": "2026-01-31", "filter": {"a": 1}},
-        {"status": None, "when": None, "filter": None},
+        {"status": None, "when": None, "filter": None, "best": None},
+        {"best": {"product": "a"}},
     ],
 )
 def test_ordinary_arguments_surely_fit(value: Any) -> None:
@@ -58,6 +60,8 @@ def test_ordinary_arguments_surely_fit(value: Any) -> None:
         {"lines": [{"product": "a", "quantity": 0}]},
         {"lines": [{"product": "a", "quantity": True}]},
         {"lines": [{"product": "a", "quantity": 1.5}]},
+        {"best": {"quantity": 1}},
+        {"best": []},
         {"status": "LOST"},
         {"when": "2026-02-31"},
         {"filter": {"a": 1, "b": 2}},
@@ -77,6 +81,7 @@ def test_what_does_not_fit_is_a_doubt(value: Any) -> None:
         ({"allOf": []}, 1),
         ({"items": {"$ref": "#"}}, [[]]),
         ({"if": {"type": "string"}, "then": {}}, "a"),
+        ({"if": {"not": {"type": "string"}}, "then": {}}, 1),
         ({"properties": {"a": True}}, {"a": 1}),
     ],
 )
@@ -124,7 +129,7 @@ def _schemas(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict
             "items": inner,
             "anyOf": st.lists(inner, min_size=1, max_size=3),
             "$ref": st.sampled_from(["#/$defs/one", "#/$defs/two"]),
-            "if": st.just({"type": "array"}) | inner,
+            "if": st.sampled_from([{"type": "array"}, {"not": {"type": "null"}}]) | inner,
             "then": inner,
             "else": inner,
             "not": inner,
