@@ -48,7 +48,8 @@ def main() -> int:
                 name = names[number * 7 % ENDPOINTS]
                 function.call(event_for(name, "tools/call" if number % 4 else "tools/list"))
                 if number % PUBLISH_EVERY == 0:
-                    publish(objects, smaller if number % (2 * PUBLISH_EVERY) else larger, names[number % ENDPOINTS])
+                    place, fewer = publication(number // PUBLISH_EVERY)
+                    publish(objects, smaller if fewer else larger, names[place])
                     objects.forget_requests()
                 if (number + 1) % (calls // 10) == 0:
                     gc.collect()
@@ -68,6 +69,12 @@ def main() -> int:
     else:
         sys.stdout.write(text)
     return int(growth > MAX_GROWTH or bool(troubles))
+
+
+def publication(number: int) -> tuple[int, bool]:
+    """Of which endpoint a publish is, and whether it has a tool less than the one before, or one more."""
+    turn, place = divmod(number, ENDPOINTS)
+    return place, turn % 2 == 0
 
 
 if __name__ == "__main__":
