@@ -11,6 +11,9 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
+import handler.graph.core  # noqa: F401 - before graphql-core, which costs half as much then
+
+# isort: split
 from graphql import (
     ASTValidationRule,
     DefinitionNode,
