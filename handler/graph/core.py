@@ -91,9 +91,11 @@ class _Kept:
         annotations: dict[str, Any] = {}
         for base in reversed(cls.__mro__):
             annotations |= get_annotations(base)
-        namespace = {**cls.__node_defaults__, "__annotations__": annotations, "__module__": cls.__module__}
-        plain = self._standard(type(cls.__name__, (), namespace), **DECLARED, init=False, eq=False)
-        plain.__dataclass_params__.init = plain.__dataclass_params__.eq = True  # as the nodes have these methods
+        own = {"__annotations__": annotations, "__module__": cls.__module__, "__doc__": cls.__doc__}
+        plain = type(cls.__name__, (), {**cls.__node_defaults__, **own})
+        self._standard(plain, init=False, repr=False, eq=False, kw_only=True)  # so there is nothing to compile
+        params: Any = plain.__dict__["__dataclass_params__"]
+        params.init = params.eq = params.frozen = True
         for name in _KEPT:
             setattr(cls, name, getattr(plain, name))
         return getattr(cls, self._name)
