@@ -17,6 +17,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import field
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -99,7 +100,7 @@ class HttpClient:
             HttpError: as ``send``.
 
         """
-        target, exchange = _Target.of(url), Exchange(timeout_s=timeout_s)
+        target, exchange = _target_of(url), Exchange(timeout_s=timeout_s)
         connection = self._new_connection(target, guarded=False)
         try:
             connection.open(exchange)
@@ -114,7 +115,7 @@ class HttpClient:
         self._kept.clear()
 
     def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
-        target = _Target.of(request.url)
+        target = _target_of(request.url)
         fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
         if fault:
             raise AddressRefused(target.host, fault)
@@ -202,18 +203,19 @@ class _Target(NamedTuple):
         """What connections are kept for."""
         return self.scheme, self.host, self.port
 
-    @classmethod
-    def of(cls, url: str) -> _Target:
-        try:
-            parts = urlsplit(url)
-            host, port = parts.hostname or "", parts.port
-        except ValueError:
-            raise HttpUnreachable("(no host)", "malformed URL") from None
-        if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or _NEVER_IN_A_URL.search(url):
-            raise HttpUnreachable(host or "(no host)", "malformed URL")
-        path = parts.path or "/"
-        port = port if port is not None else _PORTS[parts.scheme]
-        return cls(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
+
+@lru_cache(maxsize=256)
+def _target_of(url: str) -> _Target:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise HttpUnreachable("(no host)", "malformed URL") from None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or _NEVER_IN_A_URL.search(url):
+        raise HttpUnreachable(host or "(no host)", "malformed URL")
+    path = parts.path or "/"
+    port = port if port is not None else _PORTS[parts.scheme]
+    return _Target(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
 
 
 _Way = Callable[[HttpRequest, _Target, Exchange], T]

@@ -32,7 +32,7 @@ from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
 from handler.compiler.unasked import doubt_unasked
 from handler.compiler.ways_around import doubt_ways_around
-from handler.graph.index import SchemaIndex, write_index
+from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy import HIDDEN, OPEN, Mask
 
 NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=())
@@ -60,7 +60,9 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
         return Api()
     content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
     policies = read_policies(config.access, author.schema, problems)
-    endpoint = _endpoint(project.endpoint, author, SchemaIndex(content), config, policies, problems)
+    digest, stored = write_index(content)
+    index = read_index(stored, sha256=digest)
+    endpoint = _endpoint(project.endpoint, author, index, config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
     operations = read_operations(executables, files, author, problems, **hidden)
     any_operation = any(operation.tool for operation in operations.valid)
@@ -77,7 +79,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
     return Api(
         conditions=policies.conditions,
-        index=write_index(content),
+        index=(digest, stored),
         guards=endpoint.guards,
         tools=made,
         documents=operations.documents,

@@ -11,6 +11,9 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
+import handler.graph.core  # noqa: F401 - before graphql-core, which costs half as much then
+
+# isort: split
 from graphql import (
     ASTValidationRule,
     DefinitionNode,
@@ -43,8 +46,6 @@ from graphql import (
 from handler.bundle import Limits
 from handler.errors import DocumentRefused, Fault
 from handler.graph.cost import refuse_costly
-from handler.graph.hints import hints_for
-from handler.graph.introspection import answer
 from handler.graph.places import fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
@@ -138,6 +139,8 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict
     """
     if checked.introspection is None:
         raise DocumentRefused(Fault("this document does not ask for the schema"))
+    from handler.graph.introspection import answer
+
     return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
 
 
@@ -250,6 +253,8 @@ def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
     if errors and not found:
         raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
     if found:
+        from handler.graph.hints import hints_for  # its patterns are compiled for who needs a hint
+
         hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
         told = zip(found, chain(hints.sentences, repeat("")), strict=False)
         faults = [fault_of(error, hint) for error, hint in told]

@@ -2,20 +2,25 @@
 
 The compiler makes it once; it is stored under its own digest. Types stand in the order in which a reader would want
 them (root types first, then as the author wrote them), and every text in it is already in its printed form.
+
+It is stored as lines of JSON. The first one has the outline of every type, which is what a view follows through the
+whole of a schema; each of the others has all of one type, and few of them are read for a request.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from handler.errors import BundleError
-from handler.json_shape import inside, parse_stored
+from handler.json_shape import inside, parse_json, parse_stored, to_json_bytes
 from handler.records import dataclass
+
+T = TypeVar("T")
 
 ROOT_KINDS = ("query", "mutation")
 KINDS = ("object", "interface", "union", "enum", "input", "scalar")
@@ -76,6 +81,9 @@ class TypeSlice:
     members: tuple[str, ...]  # union
 
 
+OUTLINED = ("kind", "interfaces")
+"""What of a type's entry is told by its outline alone."""
+
 Reference = tuple[str, str, str]
 """A member, its argument or an empty text, and the named type of the one or the other."""
 
@@ -86,92 +94,116 @@ def named(type_text: str) -> str:
 
 
 class SchemaIndex:
-    """The types of one schema, each parsed when it is first asked for.
+    """The types of one schema, each parsed when it is first asked for, and so are its members.
 
     Raises:
-        BundleError: the content, or a type when it is asked for, has not the shape that the compiler gives it.
+        BundleError: the content, or a part of it when it is asked for, has not the shape that the compiler gives it.
     """
 
-    def __init__(self, content: Any) -> None:
+    def __init__(self, head: Any, lines: Sequence[bytes]) -> None:
         with _shape("the schema index"):
-            self.description = _text(content, "description")
-            self.roots = {kind: _text(content["roots"], kind) for kind in ROOT_KINDS if kind in content["roots"]}
-            self._raw: Mapping[str, Any] = dict(content["types"].items())
+            self.description = _text(head, "description")
+            self.roots = {kind: _text(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
+            self.missing = frozenset(_names(head["missing"]))  # types that are named and not there: of subscriptions
+            self._outlines: Mapping[str, Any] = dict(head["types"].items())
+            self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
+        self._outlined: dict[str, _Outline] = {}
         self._types: dict[str, TypeSlice] = {}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
+        return iter(self._outlines)
 
     def __contains__(self, name: str) -> bool:
-        return name in self._raw
+        return name in self._outlines
 
     def __getitem__(self, name: str) -> TypeSlice:
         found = self._types.get(name)
         if found is None:
             with _shape(f"the schema index's type {name}"):
-                found = self._types[name] = _type(self._raw[name])
+                found = self._types[name] = _type(name, self._outline(name), self._read(name))
         return found
 
     @cached_property
     def implementers(self) -> Mapping[str, tuple[str, ...]]:
         """Interface -> the types and interfaces that name it, in the index's order."""
-        found: dict[str, list[str]] = {}
-        for name in self:
-            for interface in self.interfaces(name):
-                found.setdefault(interface, []).append(name)
-        return {interface: tuple(names) for interface, names in found.items()}
+        return _turned({name: self.interfaces(name) for name in self})
 
-    # What a view needs of every type. It is read from the raw slice: parsing all of them takes three times as long.
+    @cached_property
+    def users(self) -> Mapping[str, tuple[str, ...]]:
+        """Type -> the types whose members or their arguments name it, in the index's order."""
+        return _turned({name: self.targets(name) for name in self})
+
+    # From the outline.
 
     def kind(self, name: str) -> str:
         """One of ``KINDS``."""
-        with _shape(f"the schema index's type {name}"):
-            return _kind(self._raw[name])
+        return self._outline(name).kind
+
+    def interfaces(self, name: str) -> tuple[str, ...]:
+        """The interfaces that a type names."""
+        return self._outline(name).interfaces
+
+    def targets(self, name: str) -> tuple[str, ...]:
+        """The types that a type's members and their arguments name."""
+        return self._outline(name).targets
+
+    # From a type's own line, without parsing its members: that would take three times as long.
 
     def weight(self, name: str) -> float | None:
         """What one value of a type counts, if its author says so."""
         with _shape(f"the schema index's type {name}"):
-            raw = self._raw[name]
+            raw = self._read(name)
             return _number(raw["weight"]) if "weight" in raw else None
-
-    def interfaces(self, name: str) -> tuple[str, ...]:
-        """The interfaces that a type names."""
-        with _shape(f"the schema index's type {name}"):
-            return _names(self._raw[name].get("interfaces", []))
 
     def members(self, name: str) -> tuple[str, ...]:
         """The names of a type's fields, inputs, values or union members."""
         with _shape(f"the schema index's type {name}"):
-            raw = self._raw[name]
+            raw = self._read(name)
             return _names(raw.get("members", [])) or tuple(
                 (raw.get("fields") or raw.get("inputs") or raw.get("values") or {}).keys()
             )
 
-    def targets(self, name: str) -> set[str]:
-        """The types that a type's members and their arguments name."""
-        with _shape(f"the schema index's type {name}"):
-            raw = self._raw[name]
-            found = set(_names(raw.get("members", [])))
-            for part in (raw.get("fields") or raw.get("inputs") or {}).values():
-                found.add(named(_text(part, "type")))
-                found.update(named(_text(value, "type")) for value in part.get("arguments", {}).values())
-            return found
-
     def references(self, name: str) -> list[Reference]:
-        """The same with the members and arguments that name them, in their order."""
+        """The types that a type's members and arguments name, with what names them, in their order."""
         with _shape(f"the schema index's type {name}"):
-            raw = self._raw[name]
-            found = [(member, "", member) for member in _names(raw.get("members", []))]
-            for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-                found.append((member, "", named(_text(part, "type"))))
-                for argument, value in part.get("arguments", {}).items():
-                    found.append((member, argument, named(_text(value, "type"))))
-            return found
+            return _references(self._read(name))
+
+    def _outline(self, name: str) -> _Outline:
+        found = self._outlined.get(name)
+        if found is None:
+            try:
+                found = self._outlined[name] = _read_outline(self._outlines[name])
+            except MALFORMED as exc:  # not _shape: a view asks for the outlines of all types
+                raise _malformed(f"the schema index's type {name}") from exc
+        return found
+
+    def _read(self, name: str) -> Any:
+        entry = self._entries[name]
+        if isinstance(entry, bytes):
+            entry = self._entries[name] = parse_json(entry)  # in the line's place: nobody needs both
+        return entry
+
+
+class _Outline(NamedTuple):
+    """What the first line has of a type, as one text: lists of lists take much longer to be read."""
+
+    kind: str
+    interfaces: tuple[str, ...]
+    targets: tuple[str, ...]
 
 
 def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
     """The digest under which an index is stored, and its bytes."""
-    raw = json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+    types: Mapping[str, Any] = content["types"]
+    outlines = {name: _outline_of(raw) for name, raw in types.items()}
+    named_types = {name for outline in outlines.values() for name in outline.targets}
+    head = {
+        **content,
+        "missing": sorted(named_types - types.keys()),
+        "types": {name: _write_outline(outline) for name, outline in outlines.items()},
+    }
+    rest = ({key: part for key, part in raw.items() if key not in OUTLINED} for raw in types.values())
+    raw = b"\n".join(map(to_json_bytes, (head, *rest)))
     return hashlib.sha256(raw).hexdigest(), raw
 
 
@@ -183,32 +215,98 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     """
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise BundleError("the schema index does not match its digest: publish again")
-    return SchemaIndex(inside("schema index", parse_stored, raw))
+    head, *lines = raw.split(b"\n")
+    return SchemaIndex(inside("schema index", parse_stored, head), lines)
+
+
+def _outline_of(raw: Any) -> _Outline:
+    targets = dict.fromkeys(type_ for _, _, type_ in _references(raw))
+    return _Outline(raw["kind"], tuple(raw.get("interfaces", ())), tuple(targets))
+
+
+def _write_outline(outline: _Outline) -> str:
+    return " ".join((outline.kind, ",".join(outline.interfaces), ",".join(outline.targets)))
+
+
+def _read_outline(text: str) -> _Outline:
+    kind, interfaces, targets = text.split(" ")
+    if kind not in KINDS:
+        raise ValueError(kind)
+    return _Outline(
+        kind, tuple(interfaces.split(",")) if interfaces else (), tuple(targets.split(",")) if targets else ()
+    )
+
+
+def _references(raw: Any) -> list[Reference]:
+    found = [(member, "", member) for member in _names(raw.get("members", []))]
+    for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
+        found.append((member, "", named(_text(part, "type"))))
+        for argument, value in part.get("arguments", {}).items():
+            found.append((member, argument, named(_text(value, "type"))))
+    return found
+
+
+def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ...]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for name, others in named_by.items():
+        for other in others:
+            found[other].append(name)
+    return {other: tuple(names) for other, names in found.items()}
 
 
 @contextmanager
 def _shape(what: str) -> Iterator[None]:
     try:
         yield
-    except (AttributeError, KeyError, TypeError, ValueError) as exc:
-        raise BundleError(f"{what} is malformed: publish again") from exc
+    except MALFORMED as exc:
+        raise _malformed(what) from exc
 
 
-def _kind(raw: Any) -> str:
-    if raw["kind"] not in KINDS:
-        raise ValueError(raw["kind"])
-    return str(raw["kind"])
+MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
+"""What reading a value raises that has another shape than is expected."""
 
 
-def _type(raw: Any) -> TypeSlice:
+def _malformed(what: str) -> BundleError:
+    return BundleError(f"{what} is malformed: publish again")
+
+
+class _Members(Mapping[str, T]):
+    """A type's members, each parsed when it is first asked for: a request names few of many."""
+
+    def __init__(self, type_name: str, raw: Any, parse: Callable[[Any], T]) -> None:
+        self._type_name = type_name
+        if not isinstance(raw, dict):
+            raise TypeError(raw)
+        self._raw: Mapping[str, Any] = raw
+        self._parse = parse
+        self._parsed: dict[str, T] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._raw)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._raw
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._parsed:
+            raw = self._raw[name]
+            with _shape(f"the schema index's type {self._type_name}"):
+                self._parsed[name] = self._parse(raw)
+        return self._parsed[name]
+
+
+def _type(name: str, outline: _Outline, raw: Any) -> TypeSlice:
     return TypeSlice(
-        kind=_kind(raw),
+        kind=outline.kind,
         description=_text(raw, "description", ""),
         directives=_text(raw, "directives", ""),
-        interfaces=_names(raw.get("interfaces", [])),
-        fields={name: _field(field) for name, field in raw.get("fields", {}).items()},
-        inputs={name: _input(value) for name, value in raw.get("inputs", {}).items()},
-        values={name: _value(value) for name, value in raw.get("values", {}).items()},
+        interfaces=outline.interfaces,
+        fields=_Members(name, raw.get("fields", {}), _field),
+        inputs=_Members(name, raw.get("inputs", {}), _input),
+        values=_Members(name, raw.get("values", {}), _value),
         members=_names(raw.get("members", [])),
     )
 

@@ -7,9 +7,9 @@ goes takes the interface fields it fills, and then only what can be reached from
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property
 
 from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice
 from handler.records import dataclass
@@ -47,10 +47,36 @@ def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
 
     What is hidden is little beside what is not, so its consequences are followed, and the rest is only walked once.
     """
-    targets = {name: index.targets(name) for name in index}
-    gone = _Gone(index).with_all(hidden, missing=set().union(*targets.values()) - targets.keys())
-    reachable = _reachable(index, targets, gone)
-    return View(index, {name: _left(index, name, gone) for name in index if name in reachable}, gone)
+    gone = _Gone(index).with_all(hidden)
+    reachable = _reachable(index, gone)
+    return View(index, _Members(index, {name: None for name in index if name in reachable}, gone), gone)
+
+
+class _Members(Mapping[str, tuple[str, ...]]):
+    """The visible members of visible types, told when they are asked for: a request touches few types of many."""
+
+    def __init__(self, index: SchemaIndex, visible: Mapping[str, None], gone: Set[str]) -> None:
+        self._index = index
+        self._visible = visible
+        self._gone = gone
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._visible)
+
+    def __len__(self) -> int:
+        return len(self._visible)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._visible
+
+    def __getitem__(self, name: str) -> tuple[str, ...]:
+        known = self._known.get(name)
+        if known is None:
+            if name not in self._visible:
+                raise KeyError(name)
+            known = self._known[name] = _left(self._index, name, self._gone)
+        return known
 
 
 def print_view(view: View) -> str:
@@ -70,10 +96,13 @@ class _Gone:
         self._index = index
         self._gone: set[str] = set()
         self._waiting: list[str] = []
+        self._members: dict[str, frozenset[str]] = {}  # of the types that lose some
+        self._lost: Counter[str] = Counter()  # how many of them
+        self._named_by: dict[str, dict[str, list[str]]] = {}
 
-    def with_all(self, hidden: Collection[str], *, missing: Set[str]) -> Set[str]:
-        """``missing`` are types that are named and not there, such as that of subscriptions."""
-        self._waiting = [*hidden, *(coordinate for type_ in missing for coordinate in self._users.get(type_, ()))]
+    def with_all(self, hidden: Collection[str]) -> Set[str]:
+        """What is hidden, and what names a type that is not there, with all that goes because of it."""
+        self._waiting = [*hidden, *(coordinate for name in self._index.missing for coordinate in self._users(name))]
         while self._waiting:
             coordinate = self._waiting.pop()
             if coordinate not in self._gone and coordinate.partition(".")[0] in self._index:
@@ -81,13 +110,18 @@ class _Gone:
                 self._take_along(coordinate)
         return self._gone
 
-    @cached_property
-    def _users(self) -> Mapping[str, Sequence[str]]:
-        """A type -> the coordinates that name it. Hiding fields alone does not ask for it."""
-        found: dict[str, list[str]] = {}
-        for name in self._index:
-            for member, argument, type_ in self._index.references(name):
-                found.setdefault(type_, []).append(f"{name}.{member}" + (f"({argument}:)" if argument else ""))
+    def _users(self, name: str) -> list[str]:
+        """The coordinates that name a type."""
+        users = self._index.users.get(name, ())
+        return [coordinate for user in users for coordinate in self._naming(user).get(name, ())]
+
+    def _naming(self, user: str) -> Mapping[str, Sequence[str]]:
+        """The coordinates of one type by the type that they name."""
+        found = self._named_by.get(user)
+        if found is None:
+            found = self._named_by[user] = {}
+            for member, argument, type_ in self._index.references(user):
+                found.setdefault(type_, []).append(f"{user}.{member}" + (f"({argument}:)" if argument else ""))
         return found
 
     def _take_along(self, coordinate: str) -> None:
@@ -95,8 +129,8 @@ class _Gone:
         member, _, argument = rest.partition("(")
         if not member:
             self._waiting += [f"{type_name}.{each}" for each in self._index.members(type_name)]
-            self._waiting += self._users.get(type_name, ())
-        elif member not in self._index.members(type_name):
+            self._waiting += self._users(type_name)
+        elif member not in self._members_of(type_name):
             return
         elif argument:
             self._take_along_argument(type_name, member, argument.removesuffix(":)"))
@@ -114,18 +148,24 @@ class _Gone:
         self._waiting += self._on_interfaces(type_name, field_name, f"({name}:)")
 
     def _take_along_member(self, type_name: str, name: str) -> None:
-        entry = self._index[type_name]
         self._waiting += self._on_interfaces(type_name, name)
-        required = entry.kind == "input" and entry.inputs[name].required
-        if required or not _left(self._index, type_name, self._gone):
+        required = self._index.kind(type_name) == "input" and self._index[type_name].inputs[name].required
+        self._lost[type_name] += 1  # each comes here once
+        if required or self._lost[type_name] == len(self._members_of(type_name)):
             self._waiting.append(type_name)
+
+    def _members_of(self, type_name: str) -> frozenset[str]:
+        found = self._members.get(type_name)
+        if found is None:
+            found = self._members[type_name] = frozenset(self._index.members(type_name))
+        return found
 
     def _on_interfaces(self, type_name: str, field_name: str, argument: str = "") -> list[str]:
         interfaces = [name for name in self._index.interfaces(type_name) if name in self._index]
-        return [f"{name}.{field_name}{argument}" for name in interfaces if field_name in self._index.members(name)]
+        return [f"{name}.{field_name}{argument}" for name in interfaces if field_name in self._members_of(name)]
 
 
-def _reachable(index: SchemaIndex, targets: Mapping[str, Set[str]], gone: Set[str]) -> set[str]:
+def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
     """What a request can meet, from the root types on.
 
     An interface that a field returns brings its implementers. One that is there only because a type implements it
@@ -134,19 +174,18 @@ def _reachable(index: SchemaIndex, targets: Mapping[str, Set[str]], gone: Set[st
     found: set[str] = set()
     opened: set[str] = set()
     cut = {coordinate.partition(".")[0] for coordinate in gone}
-    waiting = [(name, True) for name in index.roots.values()]
-    while waiting:
-        name, returned = waiting.pop()
-        if name not in index or name in gone:
-            continue
-        if returned and name in index.implementers and name not in opened:
-            opened.add(name)
-            waiting += [(implementer, True) for implementer in index.implementers[name]]
-        if name not in found:
-            found.add(name)
-            named = _visible_targets(index, name, gone) if name in cut else targets[name]
-            waiting += [(type_, True) for type_ in named]
-            waiting += [(interface, False) for interface in index.interfaces(name)]
+    returned, named = set(index.roots.values()), set[str]()
+    while returned or named:
+        there = {name for name in returned | named if name in index and name not in gone}
+        fresh, opening = there - found, (there & returned & index.implementers.keys()) - opened
+        found |= fresh
+        opened |= opening
+        returned, named = set(), set()
+        for name in fresh:
+            returned.update(_visible_targets(index, name, gone) if name in cut else index.targets(name))
+            named.update(index.interfaces(name))
+        for name in opening:
+            returned.update(index.implementers[name])
     return found
 
 

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
 from handler.errors import AccessError, NotFound, ResourceNotFound, ToolNotFound
-from handler.json_shape import spliced, to_json_bytes
+from handler.json_shape import Entries, spliced, to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.entrance import find_endpoint, identify_caller, json_response, read_body
@@ -110,7 +110,8 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
         events = event_stream(request, call.notifications, answered)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
-    return Response(spliced(answered), media_type=JSON)
+    listed = isinstance(answered["result"].get("tools"), Entries)
+    return Response(spliced(answered) if listed else to_json_bytes(answered), media_type=JSON)
 
 
 def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:

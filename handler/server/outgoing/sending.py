@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -25,17 +26,19 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     """
     deadline = time.monotonic() + request.timeout_s
     told = told_headers(caller, caller.endpoint.bundle.upstream)
-    request = replace(request, headers={**told, **request.headers})
-    answer, again = await _send(caller, request, deadline)
+    answer, again = await _send(caller, request, told, deadline)
     if again and request.repeatable:
-        answer, _ = await _send(caller, request, deadline)
+        answer, _ = await _send(caller, request, told, deadline)
     return answer
 
 
-async def _send(caller: Caller, request: HttpRequest, deadline: float) -> tuple[HttpResponse, bool]:
+async def _send(
+    caller: Caller, request: HttpRequest, told: Mapping[str, str], deadline: float
+) -> tuple[HttpResponse, bool]:
     """The answer, and whether another credential may get another one."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
-    complete = replace(request, headers={**request.headers, **credential.headers}, timeout_s=_left(request, deadline))
+    headers = {**told, **request.headers, **credential.headers}
+    complete = replace(request, headers=headers, timeout_s=_left(request, deadline))
     ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint)
     return answer, answer.status == UNAUTHORIZED and credential.refuse()
