@@ -122,6 +122,14 @@ def _at_most(value: Any, rule: Any) -> bool:
     return bool(value <= rule)
 
 
+def _above(value: Any, rule: Any) -> bool:
+    return bool(value > rule)
+
+
+def _below(value: Any, rule: Any) -> bool:
+    return bool(value < rule)
+
+
 _TYPES: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
@@ -147,6 +155,8 @@ _JUDGES: Mapping[str, Judge] = {
     "format": _format,
     "minimum": _number(_at_least),
     "maximum": _number(_at_most),
+    "exclusiveMinimum": _number(_above),
+    "exclusiveMaximum": _number(_below),
     "minLength": _length(str, _at_least),
     "maxLength": _length(str, _at_most),
     "minItems": _length(list, _at_least),
