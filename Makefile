@@ -66,7 +66,7 @@ bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a 
 	$(VENV)/bin/python -m benchmarks.policies
 	@$(MAKE) bench-peers
 
-# SLACK=1.25 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
+# SLACK=2 is for few rounds on a machine that others use: gates that much wider, and processor time for the clock's.
 .PHONY: bench-cold
 bench-cold: $(VENV)/.stamp .stile/runtime/.stamp  ## Cold starts, warm calls, memory and size of the built function, against their gates
 	@$(BUILD_MEASURED)

@@ -5,7 +5,7 @@
 The folders are what ``make build-StileFunction`` made for this machine, the second one with tools in Python; PYTHON is
 one of the runtime's version that has AWS's runtime client. ``--peers`` names the folder of the packages that are
 measured too, and then the results are written. Ends with 1 where a ratio of the function's is above its gate.
-``--slack 1.25`` widens the gates and takes processor time in place of the clock, for a few rounds on a machine that
+``--slack 2`` widens the gates and takes processor time in place of the clock, for a few rounds on a machine that
 others use.
 """
 

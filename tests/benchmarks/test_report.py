@@ -24,7 +24,7 @@ def test_page_has_ratios_to_the_floor_and_what_the_numbers_depend_on() -> None:
 def test_readme_shows_the_tables_of_the_results() -> None:
     text = README.read_text(encoding="utf-8")
 
-    assert text.count("<!-- benchmarks/results/") == 2
+    assert text.count("<!-- benchmarks/results/") == 3
     assert with_results(text) == text
 
 
