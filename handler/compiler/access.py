@@ -182,7 +182,7 @@ def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], probl
         if direct:
             sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
             problems.add(place, f'access.show "{coordinate}": {sentence}')
-        elif "." not in coordinate or (isinstance(type_, FieldsType) and not argument):
+        elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
             sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
             problems.add(place, f'access.show "{coordinate}": {sentence}')
         else:

@@ -31,6 +31,7 @@ from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
 from handler.compiler.tools import make_tools
 from handler.compiler.unasked import doubt_unasked
+from handler.compiler.uploads import types_of_files
 from handler.compiler.ways_around import doubt_ways_around
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy import HIDDEN, OPEN, Mask
@@ -127,11 +128,13 @@ def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together
     consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
     hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
     own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
+    scalars = read_scalars(config.scalars, author.schema, problems)
     return Endpoint(
         name=name,
         schema=author.schema,
         index=index,
-        scalars=read_scalars(config.scalars, author.schema, problems),
+        scalars=scalars,
+        types_of_files=types_of_files(author.schema, scalars),
         conditions=policies.conditions,
         own_guards=own,
         guards=consequences.of(own),

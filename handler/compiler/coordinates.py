@@ -11,12 +11,15 @@ from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
 
+from handler.compiler.executable_directives import executable_directives
 from handler.compiler.problems import suggestion
 from handler.errors import UnknownCoordinate
 
 COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
 
-FORMS = "Type, Type.field, Type.field(argument:), Input.field or Enum.VALUE"
+OF_DIRECTIVE = re.compile(r"@(?P<name>\w+)(?:\((?P<argument>\w+):\))?", re.ASCII)
+
+FORMS = "Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @directive or @directive(argument:)"
 
 
 def resolve(schema: GraphQLSchema, text: str) -> str:
@@ -25,6 +28,9 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
     Raises:
         UnknownCoordinate: there is nothing of that name, or the text is no coordinate.
     """
+    of_directive = OF_DIRECTIVE.fullmatch(text)
+    if of_directive:
+        return _resolve_directive(schema, of_directive["name"], of_directive["argument"])
     found = COORDINATE.fullmatch(text)
     if found is None:
         raise UnknownCoordinate(f"this is no coordinate: expected {FORMS}")
@@ -41,6 +47,16 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
         return own
     _require(argument, getattr(getattr(type_, "fields", {}).get(member), "args", ()), "argument", own)
     return f"{own}({argument}:)"
+
+
+def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -> str:
+    known = {directive.name: directive for directive in executable_directives(schema)}
+    if name not in known:
+        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{suggestion(name, known)}')
+    if argument is None:
+        return f"@{name}"
+    _require(argument, known[name].args, "argument", f"@{name}")
+    return f"@{name}({argument}:)"
 
 
 def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:

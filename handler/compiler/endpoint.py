@@ -23,6 +23,7 @@ class Endpoint:
     schema: GraphQLSchema
     index: SchemaIndex
     scalars: Mapping[str, Scalar]  # the author's own, by name
+    types_of_files: frozenset[str]  # input types whose values need a file, which no argument can be
     conditions: Conditions
     own_guards: Mapping[str, Mask]  # what is decided of single coordinates
     guards: Mapping[str, Mask]  # the same with all that follows
@@ -47,7 +48,8 @@ class Endpoint:
         everything = Judgement(self.conditions, claims=None, unrestricted=True).outcome()
         whole = self.view_of(everything, guards)
         both = [*self.guards.items(), *guards.items()]
-        return OPEN.union(*(mask for place, mask in both if place.partition(".")[0] in whole.members)) & everything
+        visible = (mask for place, mask in both if place.startswith("@") or place.partition(".")[0] in whole.members)
+        return OPEN.union(*visible) & everything
 
     @property
     def name_variables(self) -> dict[str, str]:

@@ -29,6 +29,7 @@ from graphql import (
 from handler.compiler.conditions import Alternatives, Conditions, least, renumbered
 from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
+from handler.compiler.executable_directives import executable_directives
 from handler.compiler.naming import joined
 from handler.compiler.questions import Questions
 from handler.compiler.visibility import fields_of, types_with_fields
@@ -166,16 +167,22 @@ def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
     for type_, name, field in fields_of(schema):
         own = f"{type_.name}.{name}"
         yield get_named_type(field.type).name, own
-        for argument, value in field.args.items():
-            yield from _needs_of_input(f"{own}({argument}:)", value)
-            if is_required_argument(value):
-                yield f"{own}({argument}:)", own
+        yield from _needs_of_arguments(own, field.args)
+    for directive in executable_directives(schema):
+        yield from _needs_of_arguments(f"@{directive.name}", directive.args)
     for input_type in schema.type_map.values():
         if isinstance(input_type, GraphQLInputObjectType):
             for name, value in input_type.fields.items():
                 yield from _needs_of_input(f"{input_type.name}.{name}", value)
                 if is_required_input_field(value):
                     yield f"{input_type.name}.{name}", input_type.name
+
+
+def _needs_of_arguments(own: str, arguments: Mapping[str, GraphQLArgument]) -> Iterator[tuple[str, str]]:
+    for argument, value in arguments.items():
+        yield from _needs_of_input(f"{own}({argument}:)", value)
+        if is_required_argument(value):
+            yield f"{own}({argument}:)", own
 
 
 def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:

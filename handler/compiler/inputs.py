@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from graphql import (
@@ -24,24 +24,36 @@ class Inputs:
     """The variables of one operation, their types, and what of the input objects and enums below them can be given.
 
     ``mask`` is the operation's: what it asks for, whoever gives its variables meets. A type of which nothing is left is
-    hidden itself, and so is what takes it: see ``hiding.py``.
+    hidden itself, and so is what takes it: see ``hiding.py``. What takes one of ``left_out`` is left out, too.
     """
 
     def __init__(
-        self, operation: AuthorOperation, schema: GraphQLSchema, guards: Mapping[str, Mask], *, mask: Mask
+        self,
+        operation: AuthorOperation,
+        schema: GraphQLSchema,
+        guards: Mapping[str, Mask],
+        *,
+        mask: Mask,
+        left_out: Container[str] = (),
     ) -> None:
         hidden = hidden_from_everybody(guards)
+        self._left_out = left_out
         self._guards = guards
         self._mask = mask
         nodes = [*operation.filled_by_model, *operation.bound]
         self.types: dict[str, Any] = {_name(node): type_from_ast(schema, node.type) for node in nodes}
         self._members = {
-            name: tuple(member for member in _members(type_) if not hidden(f"{name}.{member}"))
+            name: tuple(
+                member for member in _members(type_) if not hidden(f"{name}.{member}") and self._is_given(type_, member)
+            )
             for name, type_ in _types_below(self.types.values()).items()
         }
         self.bound = operation.bound
+        named = {_name(node): get_named_type(self.types[_name(node)]).name for node in operation.filled_by_model}
         self.filled_by_model = [
-            node for node in operation.filled_by_model if not hidden(get_named_type(self.types[_name(node)]).name)
+            node
+            for node in operation.filled_by_model
+            if not hidden(named[_name(node)]) and named[_name(node)] not in left_out
         ]
 
     def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
@@ -63,6 +75,11 @@ class Inputs:
         """The values that everybody can give who can call the operation."""
         guarded = self.guards(type_)
         return {name: value for name, value in self.values(type_).items() if name not in guarded}
+
+    def _is_given(self, type_: GraphQLInputObjectType | GraphQLEnumType, member: str) -> bool:
+        return (
+            isinstance(type_, GraphQLEnumType) or get_named_type(type_.fields[member].type).name not in self._left_out
+        )
 
     def enums(self) -> list[GraphQLEnumType]:
         """The enums that a model may meet."""

@@ -24,11 +24,11 @@ from handler.compiler.output_schema import output_schema
 from handler.compiler.persisted import asked_of_the_schema, sent
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.sizes import doubt_enums
-from handler.compiler.uploads import refuse_uploads
+from handler.compiler.uploads import judge_files
 from handler.compiler.used import coordinates_used
 from handler.graph.listing import default_annotations
 from handler.guarded_schema import conditions_in
-from handler.policy import union_of
+from handler.policy import hidden_from_everybody, union_of
 
 
 def prescribed_tool(
@@ -85,14 +85,17 @@ def _operation_tool(
     used = coordinates_used(operation.document, endpoint.schema)
     needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, endpoint.schema)]))
     mask = union_of(endpoint.guards, needed)
-    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
+    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask, left_out=endpoint.types_of_files)
     doubt_operation(operation, mask=mask, problems=problems)
     doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
     asked = asked_of_the_schema(operation.document)
     if asked:
         problems.add(declaration.at, f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too')
-    refuse_uploads(inputs, endpoint.scalars, problems)
+    if endpoint.types_of_files:
+        variables = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
+        taken = {name: (node, inputs.types[name]) for name, node in variables.items()}
+        judge_files(taken, endpoint.types_of_files, problems, hidden=hidden_from_everybody(endpoint.guards))
     options, values = declaration.options, endpoint.description_variables
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {

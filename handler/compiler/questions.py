@@ -15,6 +15,7 @@ from graphql import (
     get_named_type,
 )
 
+from handler.compiler.executable_directives import executable_directives
 from handler.compiler.naming import joined, mentions, singular
 from handler.compiler.reach import handed_down, reachable, turned
 from handler.compiler.visibility import FieldsType, fields_of
@@ -158,6 +159,12 @@ def _questions(schema: GraphQLSchema) -> Iterator[tuple[str, frozenset[str]]]:
         for argument, value in field.args.items() if type_ not in not_asked else ():
             yield f"{type_.name}.{name}({argument}:)", frozenset({answer})
             taken.setdefault(get_named_type(value.type).name, set()).add(answer)
+    # A directive may change any answer, so its arguments ask about everything.
+    everything = frozenset({schema.query_type.name} if schema.query_type else ())
+    for directive in executable_directives(schema):
+        for argument, value in directive.args.items():
+            yield f"@{directive.name}({argument}:)", everything
+            taken.setdefault(get_named_type(value.type).name, set()).update(everything)
     for type_name, answers in handed_down(taken, _inputs_below_each(schema)).items():
         members = coordinates_of_input(schema.type_map[type_name])
         yield from ((coordinate, answers) for coordinate in members)

@@ -7,6 +7,7 @@ from typing import Any
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     GraphQLArgument,
+    GraphQLDirective,
     GraphQLEnumType,
     GraphQLField,
     GraphQLInputField,
@@ -24,6 +25,7 @@ from graphql import (
 from graphql.language.block_string import is_printable_as_block_string
 
 from handler.bundle import JSONObject
+from handler.compiler.executable_directives import executable_directives, locations
 
 
 def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = MappingProxyType({})) -> JSONObject:
@@ -35,6 +37,7 @@ def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = Mapping
     return {
         "description": _description(schema.description),
         "roots": {kind: root.name for kind, root in roots.items() if root},
+        "directives": {directive.name: _directive(directive) for directive in executable_directives(schema)},
         "types": {type_.name: _type(type_, costs) for type_ in _types_in_reading_order(schema)},
     }
 
@@ -75,6 +78,15 @@ def _members(type_: GraphQLNamedType, costs: Mapping[str, JSONObject]) -> JSONOb
             return {"kind": "union", "members": [member.name for member in type_.types]}
         case _:
             return {"kind": "scalar"}
+
+
+def _directive(directive: GraphQLDirective) -> JSONObject:
+    return {
+        "on": locations(directive),
+        "repeatable": directive.is_repeatable,
+        **_texts(directive.description, ""),
+        **({"arguments": _inputs(directive.args)} if directive.args else {}),
+    }
 
 
 def _field(field: GraphQLField) -> JSONObject:

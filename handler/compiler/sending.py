@@ -23,14 +23,12 @@ from graphql import (
 )
 
 from handler.compiler.directives import ON_OPERATIONS
+from handler.compiler.executable_directives import FOR_PARTS
 from handler.compiler.problems import Problems
 from handler.graph.document import bare
 
 FOR_CLIENTS = ("connection", "nonreactive", "unmask")
 """Directives that GraphQL clients keep to themselves, unless the API defines one of that name."""
-
-FOR_PARTS = ("defer", "stream")
-"""Directives that ask for an answer in parts, whoever defines them."""
 
 CONDITIONS = ("skip", "include")
 

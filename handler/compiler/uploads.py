@@ -1,42 +1,74 @@
+"""Files, which no argument can be: an operation is a tool if it can do without them.
+
+Source: the GraphQL multipart request specification, which sends files beside the JSON of a request.
+"""
+
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from typing import Any
 
-from graphql import GraphQLInputObjectType, GraphQLScalarType, get_named_type
+from graphql import (
+    GraphQLInputObjectType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    VariableDefinitionNode,
+    get_named_type,
+    is_required_input_field,
+)
 
-from handler.compiler.inputs import Inputs
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Problems, some
 from handler.compiler.scalars import Scalar
 
 UPLOAD = "Upload"
 
 
-def refuse_uploads(inputs: Inputs, own: Mapping[str, Scalar], problems: Problems) -> None:
-    """Report each variable that takes a file, unless the author says what ``Upload`` is, or nobody can give it.
+def types_of_files(schema: GraphQLSchema, own: Mapping[str, Scalar]) -> frozenset[str]:
+    """The input types of which no value can be given without a file; none if the author says what ``Upload`` is."""
+    if UPLOAD in own or UPLOAD not in schema.type_map:
+        return frozenset()
+    found = {UPLOAD}
+    inputs = [type_ for type_ in schema.type_map.values() if isinstance(type_, GraphQLInputObjectType)]
+    before = 0
+    while len(found) > before:
+        before = len(found)
+        found |= {type_.name for type_ in inputs if _needs_one_of(type_, found)}
+    return frozenset(found)
 
-    Source: the GraphQL multipart request specification, which sends files beside the JSON of a request.
-    """
-    if UPLOAD in own:
-        return
-    for node in (*inputs.filled_by_model, *inputs.bound):
-        name = node.variable.name.value
-        path = next(_uploads(name, inputs), None)
-        if path:
-            at = f" at {path}" if path != name else ""
+
+def _needs_one_of(type_: GraphQLInputObjectType, of_files: Container[str]) -> bool:
+    takes = [field for field in type_.fields.values() if get_named_type(field.type).name in of_files]
+    return len(takes) == len(type_.fields) or any(map(is_required_input_field, takes))
+
+
+def judge_files(
+    variables: Mapping[str, tuple[VariableDefinitionNode, Any]],
+    of_files: Container[str],
+    problems: Problems,
+    *,
+    hidden: Callable[[str], bool],
+) -> None:
+    """Report each variable that needs a file, and warn of files that are left out. ``variables``: nodes and types."""
+    for name, (node, type_) in variables.items():
+        paths = list(_files_below(name, type_, hidden=hidden))
+        needed = isinstance(type_, GraphQLNonNull) and not node.default_value
+        if needed and get_named_type(type_).name in of_files:
+            at = f" at {paths[0]}" if paths and paths[0] != name else ""
             problems.add(node, f'${name} takes an "{UPLOAD}"{at}: no file can be given as an argument')
+        elif paths:
+            problems.warn(node, f'no file can be given as an argument: {some(paths)}, an "{UPLOAD}", is left out')
 
 
-def _uploads(name: str, inputs: Inputs) -> Iterator[str]:
+def _files_below(name: str, type_: Any, *, hidden: Callable[[str], bool]) -> Iterator[str]:
     """The paths to files below a variable, the shortest first; each input object is looked into once."""
-    waiting = deque([(name, get_named_type(inputs.types[name]))])
+    waiting = deque([(name, get_named_type(type_))])
     seen: set[str] = set()
     while waiting:
         path, named = waiting.popleft()
-        match named:
-            case GraphQLScalarType(name="Upload"):
-                yield path
-            case GraphQLInputObjectType() if named.name not in seen:
-                seen.add(named.name)
-                fields = inputs.fields(named).items()
-                waiting.extend((f"{path}.{key}", get_named_type(field.type)) for key, field in fields)
+        if named.name == UPLOAD:
+            yield path
+        elif isinstance(named, GraphQLInputObjectType) and named.name not in seen:
+            seen.add(named.name)
+            fields = {key: field for key, field in named.fields.items() if not hidden(f"{named.name}.{key}")}
+            waiting.extend((f"{path}.{key}", get_named_type(field.type)) for key, field in fields.items())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     GraphQLEnumType,
     GraphQLSchema,
@@ -17,9 +18,9 @@ from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectField
 
 
 def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
-    """Every schema coordinate that a document uses (types, fields, arguments, input fields, enum values), with where.
+    """Every schema coordinate that a document uses, with where: of types, their members, arguments and directives.
 
-    ``@skip`` and ``@include`` are ignored: what may be selected counts.
+    The conditions of ``@skip`` and ``@include`` are ignored: what may be selected counts.
     """
     type_info = TypeInfo(schema)
     collector = _Coordinates(type_info)
@@ -40,13 +41,18 @@ class _Coordinates(Visitor):
         if parent and not node.name.value.startswith("__"):
             self.found.setdefault(f"{parent.name}.{node.name.value}", node)
 
+    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
+        self.found.setdefault(f"@{node.name.value}", node)
+
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         parent, field, directive = (
             self._types.get_parent_type(),
             self._types.get_field_def(),
             self._types.get_directive(),
         )
-        if parent and field and directive is None and field.ast_node:
+        if directive:
+            self.found.setdefault(f"@{directive.name}({node.name.value}:)", node)
+        elif parent and field and field.ast_node:
             self.found.setdefault(f"{parent.name}.{field.ast_node.name.value}({node.name.value}:)", node)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:

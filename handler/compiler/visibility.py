@@ -16,6 +16,7 @@ from graphql import (
 )
 
 from handler.compiler.directives import VisibilityPattern
+from handler.compiler.executable_directives import executable_directives
 from handler.compiler.problems import At, Problems, some
 from handler.policy import HIDDEN, Mask
 
@@ -28,6 +29,9 @@ ROOTS = ("Query", "Mutation", "Subscription")
 
 FEDERATION_FIELDS = ("_service", "_entities")
 """Fields of the query type that Apollo Federation adds: one tells the API's whole schema, one returns any entity."""
+
+DIRECTIVES = "@"
+"""The type that patterns take directives for fields of: no type of a schema can be called that."""
 
 MAX_PATTERN_MEMORY = 1_000_000
 
@@ -56,7 +60,8 @@ def hidden_by_patterns(
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
     them; fields of other types are visible unless one hides them. ``Query`` and ``Mutation`` match the root types,
     whatever these are called. Federation's fields are exposed only by a pattern that names them literally: ``.*`` was
-    not meant for them. Of fields that are not ``within`` the given coordinates nothing is said.
+    not meant for them. The API's directives for requests are matched as fields of a type called ``@``, and are visible
+    unless a pattern hides them. Of fields that are not ``within`` the given coordinates nothing is said.
 
     Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``, and "directive @sdl", ``visibility``.
     """
@@ -72,6 +77,9 @@ def hidden_by_patterns(
             if within is None or f"{type_.name}.{field}" in within:
                 matching = [rule for rule in of_type if rule.fields(field) and _is_meant(rule, type_, field, schema)]
                 decisions.take(f"{type_.name}.{field}", matching, otherwise=type_.name not in roots)
+    for directive in executable_directives(schema) if within is None else ():
+        matching = [rule for rule in rules if rule.types(DIRECTIVES) and rule.fields(directive.name)]
+        decisions.take(f"@{directive.name}", matching, otherwise=True)
     decisions.doubt(rules, roots.values(), problems)
     return dict.fromkeys(decisions.hidden, HIDDEN)
 

@@ -81,6 +81,16 @@ class TypeSlice:
     members: tuple[str, ...]  # union
 
 
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """A directive that a request may carry. ``on``: the executable locations where it may stand."""
+
+    on: tuple[str, ...]
+    repeatable: bool
+    arguments: Mapping[str, InputValue]
+    description: str
+
+
 OUTLINED = ("kind", "interfaces")
 """What of a type's entry is told by its outline alone."""
 
@@ -105,6 +115,7 @@ class SchemaIndex:
             self.description = _text(head, "description")
             self.roots = {kind: _text(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
             self.missing = frozenset(_names(head["missing"]))  # types that are named and not there: of subscriptions
+            self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
         self._outlined: dict[str, _Outline] = {}
@@ -132,6 +143,12 @@ class SchemaIndex:
     def users(self) -> Mapping[str, tuple[str, ...]]:
         """Type -> the types whose members or their arguments name it, in the index's order."""
         return _turned({name: self.targets(name) for name in self})
+
+    @cached_property
+    def directives(self) -> Mapping[str, Directive]:
+        """The API's own directives for requests, in the author's order."""
+        with _shape("the schema index's directives"):
+            return {name: _directive(raw) for name, raw in self._directives.items()}
 
     # From the outline.
 
@@ -319,6 +336,15 @@ def _field(raw: Any) -> Field:
         directives=_text(raw, "directives", ""),
         size=_list_size(raw["size"]) if "size" in raw else None,
         weight=_number(raw.get("weight", 0)),
+    )
+
+
+def _directive(raw: Any) -> Directive:
+    return Directive(
+        on=_names(raw["on"]),
+        repeatable=raw["repeatable"] is True,
+        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
+        description=_text(raw, "description", ""),
     )
 
 

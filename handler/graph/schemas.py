@@ -13,12 +13,20 @@ from typing import TypeVar
 import handler.graph.core  # noqa: F401 - before graphql-core, which costs half as much then
 
 # isort: split
-from graphql import DocumentNode, GraphQLBoolean, GraphQLField, GraphQLNamedType, GraphQLObjectType, GraphQLSchema
+from graphql import (
+    DocumentNode,
+    GraphQLBoolean,
+    GraphQLField,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    specified_directives,
+)
 
 from handler.bundle import Limits
-from handler.graph.index import InputValue
+from handler.graph.index import Directive, InputValue
 from handler.graph.touched import Touched, touched_by
-from handler.graph.types import InputTypes, OutputTypes, TypeNamed, text_of
+from handler.graph.types import InputTypes, OutputTypes, TypeNamed, make_directive, text_of
 from handler.graph.view import BUILT_IN_SCALARS, View
 from handler.records import dataclass
 
@@ -108,7 +116,7 @@ class ViewSchemas:
         with self._lock:
             types = OutputTypes(self.view, self._inputs, self._all_fields)
             named = [types(name) for name in self.view.members if name not in BUILT_IN_SCALARS]
-            return self._schema(types, named, empty=EMPTY)
+            return self._schema(types, named, directives=self.view.directives(), empty=EMPTY)
 
     def _build(self, touched: Touched) -> GraphQLSchema:
         fields: dict[str, dict[str, Mapping[str, InputValue]]] = {}
@@ -117,7 +125,9 @@ class ViewSchemas:
             fields.setdefault(type_name, {})[field_name] = arguments
         types = OutputTypes(self.view, self._inputs, lambda name: fields.get(name, {}))
         names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
-        return self._schema(types, [types(name) for name in names], empty={})
+        visible = self.view.directives() if touched.directives else {}
+        directives = {name: visible[name] for name in sorted(touched.directives)}
+        return self._schema(types, [types(name) for name in names], directives=directives, empty={})
 
     def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
         return {
@@ -139,7 +149,12 @@ class ViewSchemas:
         return {field_name: self.view.arguments(name, field_name) for field_name in self.view.members[name]}
 
     def _schema(
-        self, types: TypeNamed, named: list[GraphQLNamedType], *, empty: dict[str, GraphQLField]
+        self,
+        types: TypeNamed,
+        named: list[GraphQLNamedType],
+        *,
+        directives: Mapping[str, Directive],
+        empty: dict[str, GraphQLField],
     ) -> GraphQLSchema:
         """``empty``: the fields of the query type where the view has none."""
 
@@ -152,6 +167,7 @@ class ViewSchemas:
             query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), empty),
             mutation=root("mutation"),
             types=named,
+            directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
             description=text_of(self.view.index.description),
             assume_valid=True,
         )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from graphql import (
     ArgumentNode,
+    DirectiveNode,
     DocumentNode,
     FieldNode,
     FragmentDefinitionNode,
@@ -37,12 +38,13 @@ class Touched:
     fields: frozenset[tuple[str, str]]
     arguments: frozenset[tuple[str, str, str]]
     types: frozenset[str]  # named by fragments and variables
+    directives: frozenset[str]  # of the API, by name
     parents: frozenset[str]  # whose fields are asked for, or that a fragment is on
 
     @property
     def coordinates(self) -> int:
         """How many there are."""
-        return len(self.fields) + len(self.arguments) + len(self.types) + len(self.parents)
+        return sum(map(len, (self.fields, self.arguments, self.types, self.directives, self.parents)))
 
 
 def touched_by(document: DocumentNode, view: View) -> Touched:
@@ -51,15 +53,18 @@ def touched_by(document: DocumentNode, view: View) -> Touched:
     for node in document.definitions:
         match node:
             case OperationDefinitionNode():
+                walk.carried(node.directives)
                 walk.variables(node.variable_definitions or ())
                 walk.selections(node.selection_set, walk.root(node.operation.value))
             case FragmentDefinitionNode():
+                walk.carried(node.directives)
                 walk.variables(node.variable_definitions or ())
                 walk.selections(node.selection_set, walk.type_named(node.type_condition))
     return Touched(
         fields=frozenset(walk.fields),
         arguments=frozenset(walk.arguments),
         types=frozenset(walk.types),
+        directives=frozenset(walk.directives & view.directives().keys()) if walk.directives else frozenset(),
         parents=frozenset(walk.parents),
     )
 
@@ -80,6 +85,7 @@ class _Walk:
         self.fields: set[tuple[str, str]] = set()
         self.arguments: set[tuple[str, str, str]] = set()
         self.types: set[str] = set()
+        self.directives: set[str] = set()
         self.parents: set[str] = set()
 
     def root(self, kind: str) -> str | None:
@@ -88,7 +94,11 @@ class _Walk:
 
     def variables(self, nodes: Sequence[VariableDefinitionNode]) -> None:
         for node in nodes:
+            self.carried(node.directives)
             self.type_named(node.type)
+
+    def carried(self, nodes: Sequence[DirectiveNode] | None) -> None:
+        self.directives.update(node.name.value for node in nodes or ())
 
     def type_named(self, node: TypeNode) -> str | None:
         match node:
@@ -104,6 +114,7 @@ class _Walk:
         if parent is not None and self._view.index.kind(parent) in COMPOSITE:
             self.parents.add(parent)
         for node in selections.selections:
+            self.carried(node.directives)
             match node:
                 case FieldNode():
                     self._field(node, parent)

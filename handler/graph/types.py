@@ -7,8 +7,10 @@ from typing import Any, cast
 
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
+    DirectiveLocation,
     GraphQLArgument,
     GraphQLDefaultInput,
+    GraphQLDirective,
     GraphQLEnumType,
     GraphQLEnumValue,
     GraphQLField,
@@ -26,7 +28,7 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.graph.index import Field, InputValue, TypeSlice
+from handler.graph.index import Directive, Field, InputValue, TypeSlice
 from handler.graph.view import View
 
 FieldsOf = Callable[[str], Mapping[str, Mapping[str, InputValue]]]
@@ -122,18 +124,21 @@ class OutputTypes:
     def _field(self, field: Field, arguments: Mapping[str, InputValue]) -> GraphQLField:
         return GraphQLField(
             _wrapped(field.type, self),
-            {name: self._argument(argument) for name, argument in arguments.items()},
+            {name: _argument(argument, self._inputs) for name, argument in arguments.items()},
             description=text_of(field.description),
             deprecation_reason=_deprecation(field.directives),
         )
 
-    def _argument(self, value: InputValue) -> GraphQLArgument:
-        return GraphQLArgument(
-            _wrapped(value.type, self._inputs),
-            default=_default(value),
-            description=text_of(value.description),
-            deprecation_reason=_deprecation(value.directives),
-        )
+
+def make_directive(name: str, directive: Directive, inputs: InputTypes) -> GraphQLDirective:
+    """A directive that a request may carry, with the input types of the view."""
+    return GraphQLDirective(
+        name,
+        [DirectiveLocation[location] for location in directive.on],
+        {argument: _argument(value, inputs) for argument, value in directive.arguments.items()},
+        is_repeatable=directive.repeatable,
+        description=text_of(directive.description),
+    )
 
 
 def text_of(printed: str) -> str | None:
@@ -156,6 +161,15 @@ def _wrapped(type_text: str, type_named: TypeNamed) -> Any:
     if type_text.startswith("["):
         return GraphQLList(_wrapped(type_text[1:-1], type_named))
     return type_named(type_text)
+
+
+def _argument(value: InputValue, inputs: InputTypes) -> GraphQLArgument:
+    return GraphQLArgument(
+        _wrapped(value.type, inputs),
+        default=_default(value),
+        description=text_of(value.description),
+        deprecation_reason=_deprecation(value.directives),
+    )
 
 
 def _enum_value(name: str, description: str, directives: str) -> GraphQLEnumValue:

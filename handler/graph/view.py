@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
-from handler.graph.index import Field, InputValue, SchemaIndex, TypeSlice
+from handler.graph.index import Directive, Field, InputValue, SchemaIndex, TypeSlice, named
 from handler.records import dataclass
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
@@ -36,6 +36,10 @@ class View:
             for name, argument in arguments.items()
             if f"{type_name}.{field_name}({name}:)" not in self.gone
         }
+
+    def directives(self) -> dict[str, Directive]:
+        """The visible directives that a request may carry, each with its visible arguments."""
+        return _visible_directives(self.index, self.gone) if self.root_fields() else {}
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
         """Operation kind -> the fields that a request may start with."""
@@ -81,7 +85,8 @@ class _Members(Mapping[str, tuple[str, ...]]):
 
 def print_view(view: View) -> str:
     """The SDL of a view: deterministic, and what graphql-core's ``print_schema`` would print of it."""
-    parts = [_schema_definition(view)] + [print_type(view, name) for name in view.members]
+    directives = [_directive(name, directive) for name, directive in view.directives().items()]
+    parts = [_schema_definition(view), *directives, *(print_type(view, name) for name in view.members)]
     return "\n\n".join(part for part in parts if part) + "\n" if any(parts) else ""
 
 
@@ -105,7 +110,8 @@ class _Gone:
         self._waiting = [*hidden, *(coordinate for name in self._index.missing for coordinate in self._users(name))]
         while self._waiting:
             coordinate = self._waiting.pop()
-            if coordinate not in self._gone and coordinate.partition(".")[0] in self._index:
+            known = coordinate.startswith("@") or coordinate.partition(".")[0] in self._index
+            if known and coordinate not in self._gone:
                 self._gone.add(coordinate)
                 self._take_along(coordinate)
         return self._gone
@@ -113,7 +119,8 @@ class _Gone:
     def _users(self, name: str) -> list[str]:
         """The coordinates that name a type."""
         users = self._index.users.get(name, ())
-        return [coordinate for user in users for coordinate in self._naming(user).get(name, ())]
+        of_directives = (place for place, type_ in _arguments_of_directives(self._index) if type_ == name)
+        return [*of_directives, *(each for user in users for each in self._naming(user).get(name, ()))]
 
     def _naming(self, user: str) -> Mapping[str, Sequence[str]]:
         """The coordinates of one type by the type that they name."""
@@ -127,7 +134,9 @@ class _Gone:
     def _take_along(self, coordinate: str) -> None:
         type_name, _, rest = coordinate.partition(".")
         member, _, argument = rest.partition("(")
-        if not member:
+        if coordinate.startswith("@"):
+            self._take_along_directive(coordinate)
+        elif not member:
             self._waiting += [f"{type_name}.{each}" for each in self._index.members(type_name)]
             self._waiting += self._users(type_name)
         elif member not in self._members_of(type_name):
@@ -136,6 +145,13 @@ class _Gone:
             self._take_along_argument(type_name, member, argument.removesuffix(":)"))
         else:
             self._take_along_member(type_name, member)
+
+    def _take_along_directive(self, coordinate: str) -> None:
+        """A required argument takes its directive."""
+        name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+        directive = self._index.directives.get(name)
+        if directive and argument in directive.arguments and directive.arguments[argument].required:
+            self._waiting.append(f"@{name}")
 
     def _take_along_argument(self, type_name: str, field_name: str, name: str) -> None:
         """A required one takes its field; one of an implementer takes that of its interfaces.
@@ -174,19 +190,48 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
     found: set[str] = set()
     opened: set[str] = set()
     cut = {coordinate.partition(".")[0] for coordinate in gone}
-    returned, named = set(index.roots.values()), set[str]()
-    while returned or named:
-        there = {name for name in returned | named if name in index and name not in gone}
+    returned, met = set(index.roots.values()), _types_of_directives(index, gone)
+    while returned or met:
+        there = {name for name in returned | met if name in index and name not in gone}
         fresh, opening = there - found, (there & returned & index.implementers.keys()) - opened
         found |= fresh
         opened |= opening
-        returned, named = set(), set()
+        returned, met = set(), set()
         for name in fresh:
             returned.update(_visible_targets(index, name, gone) if name in cut else index.targets(name))
-            named.update(index.interfaces(name))
+            met.update(index.interfaces(name))
         for name in opening:
             returned.update(index.implementers[name])
     return found
+
+
+def _types_of_directives(index: SchemaIndex, gone: Set[str]) -> set[str]:
+    """The types that visible directives take, if there is a request to carry these."""
+    if not any(root in index and root not in gone for root in index.roots.values()):
+        return set()
+    visible = _visible_directives(index, gone).values()
+    return {named(argument.type) for directive in visible for argument in directive.arguments.values()}
+
+
+def _visible_directives(index: SchemaIndex, gone: Set[str]) -> dict[str, Directive]:
+    return {
+        name: replace(
+            directive,
+            arguments={
+                argument: value
+                for argument, value in directive.arguments.items()
+                if f"@{name}({argument}:)" not in gone
+            },
+        )
+        for name, directive in index.directives.items()
+        if f"@{name}" not in gone
+    }
+
+
+def _arguments_of_directives(index: SchemaIndex) -> Iterator[tuple[str, str]]:
+    """The coordinate of each argument of a directive, and the type that it names."""
+    for name, directive in index.directives.items():
+        yield from ((f"@{name}({each}:)", named(value.type)) for each, value in directive.arguments.items())
 
 
 def _visible_targets(index: SchemaIndex, name: str, gone: Set[str]) -> set[str]:
@@ -266,19 +311,25 @@ def _implements(view: View, entry: TypeSlice) -> str:
     return f" implements {' & '.join(names)}" if names else ""
 
 
+def _directive(name: str, directive: Directive) -> str:
+    head = _described(directive.description)
+    repeatable = " repeatable" if directive.repeatable else ""
+    return f"{head}directive @{name}{_arguments(directive.arguments, '')}{repeatable} on {' | '.join(directive.on)}"
+
+
 def _field_line(name: str, field: Field, visible: Container[str]) -> str:
     arguments = {each: argument for each, argument in field.arguments.items() if each in visible}
     head = _described(field.description, "  ")
-    return f"{head}  {name}{_arguments(arguments)}: {field.type}{field.directives}"
+    return f"{head}  {name}{_arguments(arguments, '  ')}: {field.type}{field.directives}"
 
 
-def _arguments(arguments: Mapping[str, InputValue]) -> str:
+def _arguments(arguments: Mapping[str, InputValue], indentation: str) -> str:
     if not arguments:
         return ""
     if not any(argument.description for argument in arguments.values()):
         return "(" + ", ".join(_input_line(name, argument, "") for name, argument in arguments.items()) + ")"
-    lines = [_input_line(name, argument, "    ") for name, argument in arguments.items()]
-    return "(\n" + _paragraphs(lines) + "\n  )"
+    lines = [_input_line(name, argument, f"{indentation}  ") for name, argument in arguments.items()]
+    return f"(\n{_paragraphs(lines)}\n{indentation})"
 
 
 def _input_line(name: str, value: InputValue, indentation: str) -> str:

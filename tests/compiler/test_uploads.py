@@ -1,27 +1,63 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from tests.support.endpoints import compiled, doubted, prescribed_tool, reported
 
-
-def test_an_operation_that_takes_a_file_is_refused_at_its_variable(tmp_path: Path) -> None:
-    files = {
-        "index.graphql": """
+SDL = """
 scalar Upload
 input Post { title: String, parts: [Part!], parent: Post }
 input Part { text: String, image: Upload }
-type Query { a(file: Upload, files: [Upload!], post: Post): Int }
-""",
-        "operations/direct.graphql": "query Direct($f: Upload!, $g: [Upload!]) @mcpTool { a(file: $f, files: $g) }",
-        "operations/deep.graphql": "query Deep($in: Post!) @mcpTool { a(post: $in) }",
+input Scan { image: Upload! }
+input Report { title: String, scan: Scan, pages: [Scan!] }
+input Album { cover: Scan! }
+input Pile { files: [Upload!], scans: [Scan!] }
+type Query {
+  a(file: Upload, files: [Upload!], post: Post, report: Report, album: Album, pile: Pile, scan: Scan): Int
+}
+"""
+
+
+def test_operation_that_needs_a_file_is_refused_at_its_variable(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": SDL,
+        "operations/direct.graphql": "query Direct($f: Upload!, $g: [Upload!]!) @mcpTool { a(file: $f, files: $g) }",
+        "operations/deep.graphql": "query Deep($in: Album!) @mcpTool { a(album: $in) }",
+        "operations/nothing.graphql": "query NothingElse($in: Pile!) @mcpTool { a(pile: $in) }",
+        "operations/bound.graphql": 'query Bound($in: Scan! @mcpBind(header: "x-scan")) @mcpTool { a(scan: $in) }',
         "operations/none.graphql": "query None @mcpTool { a }",
     }
 
-    assert reported(tmp_path, files) == [
-        'operations/deep.graphql:1:12: $in takes an "Upload" at in.parts.image: no file can be given as an argument',
+    assert [line for line in reported(tmp_path, files) if "Upload" in line] == [
+        'operations/bound.graphql:1:13: $in takes an "Upload" at in.image: no file can be given as an argument',
+        'operations/deep.graphql:1:12: $in takes an "Upload" at in.cover.image: no file can be given as an argument',
         'operations/direct.graphql:1:14: $f takes an "Upload": no file can be given as an argument',
         'operations/direct.graphql:1:27: $g takes an "Upload": no file can be given as an argument',
+        'operations/nothing.graphql:1:19: $in takes an "Upload" at in.files: no file can be given as an argument',
+    ]
+
+
+def test_file_that_an_operation_can_do_without_is_left_out(tmp_path: Path) -> None:
+    operation = """
+query O($file: Upload, $scan: Scan, $post: Post!, $report: Report, $title: String) @mcpTool(title: "O") {
+  a(file: $file, scan: $scan, post: $post, report: $report)
+  b: a(post: {title: $title})
+}
+"""
+
+    made = compiled(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operation})
+    tool = prescribed_tool(made, "O")
+
+    properties = tool.entry["inputSchema"]["properties"]
+    assert list(properties) == ["post", "report", "title"]
+    assert list(properties["report"]["properties"]) == ["title"]
+    assert "image" not in json.dumps([tool.entry["inputSchema"], tool.arguments])
+    assert [str(warning) for warning in made.warnings if "Upload" in str(warning)] == [
+        'operations/o.graphql:2:9: no file can be given as an argument: file, an "Upload", is left out',
+        'operations/o.graphql:2:24: no file can be given as an argument: scan.image, an "Upload", is left out',
+        'operations/o.graphql:2:37: no file can be given as an argument: post.parts.image, an "Upload", is left out',
+        'operations/o.graphql:2:51: no file can be given as an argument: report.scan.image, an "Upload", is left out',
     ]
 
 

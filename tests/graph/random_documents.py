@@ -5,11 +5,12 @@ They follow the schema by chance and leave it by chance, so that the parts behin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
 from graphql import (
+    GraphQLArgument,
     GraphQLEnumType,
     GraphQLField,
     GraphQLInputObjectType,
@@ -21,6 +22,7 @@ from graphql import (
     is_interface_type,
     is_list_type,
     is_non_null_type,
+    is_specified_directive,
     is_union_type,
 )
 
@@ -52,13 +54,14 @@ class _Writer:
         self._mistakes = mistakes
         self._types = [type_ for name, type_ in schema.type_map.items() if not name.startswith("__")]
         self._fields = sorted({name for type_ in self._types for name in getattr(type_, "fields", {})})
+        self._directives = [one for one in schema.directives if not is_specified_directive(one)]
         self._fragments = random.choice([0, 0, 0, 0, 1, 2])
         self._variables: list[str] = []
 
     def document(self) -> str:
         roots = [root for root in (self._schema.query_type, self._schema.mutation_type) if root]
         root = self._random.choice(roots)
-        body = self._selections(root, 4)
+        body, carried = self._selections(root, 4), self._carried("MUTATION" if root.name == "Mutation" else "QUERY")
         composite = [type_ for type_ in self._types if is_composite_type(type_)]
         fragments = [
             f"fragment F{number} on {self._name(on)} {self._selections(on, 2)}"
@@ -70,7 +73,7 @@ class _Writer:
         declared += self._variables
         head = "mutation" if root is self._schema.mutation_type else "query"
         variables = f"({', '.join(declared)})" if declared else ""
-        return "\n".join([f"{head} Q{variables} {body}", *fragments])
+        return "\n".join([f"{head} Q{variables}{carried} {body}", *fragments])
 
     def _wrong(self) -> bool:
         return self._random.random() < self._mistakes
@@ -92,7 +95,8 @@ class _Writer:
     def _selection(self, type_: Any, depth: int) -> str:
         chance = self._random.random()
         if self._fragments and chance < 0.1:
-            return f"...F{self._random.randrange(self._fragments + self._wrong())}"
+            name = f"F{self._random.randrange(self._fragments + self._wrong())}"
+            return f"...{name}{self._carried('FRAGMENT_SPREAD')}"
         if chance < 0.3 and depth:
             return self._inline(type_, depth)
         fields = {} if is_union_type(type_) else type_.fields
@@ -115,22 +119,35 @@ class _Writer:
             near += type_.types
         on = self._random.choice([None, *near])
         condition = f"on {self._name(on)} " if on else ""
-        return f"... {condition}{self._selections(on or type_, depth - 1)}"
+        return f"... {condition}{self._carried('INLINE_FRAGMENT')}{self._selections(on or type_, depth - 1)}"
 
     def _field(self, name: str, field: GraphQLField, depth: int) -> str:
         below = get_named_type(field.type)
-        given = [
-            f"{argument}: {self._value(value.type, 2)}"
-            for argument, value in field.args.items()
-            if (is_non_null_type(value.type) and value.default is None) != self._wrong() or self._random.random() < 0.2
-        ]
-        given += ["nothing: 1"] if self._wrong() and self._wrong() else []
-        arguments = f"({', '.join(given)})" if given else ""
+        arguments = self._arguments(field.args)
         alias = self._random.choice([*[""] * 9, "a: ", f"a{self._random.randrange(9)}: "])
         selected = ""
         if is_composite_type(below) and not self._wrong():
             selected = f" {self._selections(below, depth - 1)}" if depth else " { __typename }"
-        return f"{alias}{name}{arguments}{selected}"
+        return f"{alias}{name}{arguments}{self._carried('FIELD')}{selected}"
+
+    def _arguments(self, declared: Mapping[str, GraphQLArgument]) -> str:
+        given = [
+            f"{argument}: {self._value(value.type, 2)}"
+            for argument, value in declared.items()
+            if (is_non_null_type(value.type) and value.default is None) != self._wrong() or self._random.random() < 0.2
+        ]
+        given += ["nothing: 1"] if self._wrong() and self._wrong() else []
+        return f"({', '.join(given)})" if given else ""
+
+    def _carried(self, location: str) -> str:
+        """A directive, here and there: one that may stand there, or another."""
+        if self._random.random() > 0.1:
+            return ""
+        fitting = [one for one in self._directives if location in {each.name for each in one.locations}]
+        chosen = self._random.choice((self._directives if self._wrong() else fitting) or [None])
+        if chosen is None:
+            return " @nothing" * self._wrong()
+        return f" @{chosen.name}{self._arguments(chosen.args)} "
 
     def _value(self, type_: Any, depth: int) -> str:
         if self._wrong():

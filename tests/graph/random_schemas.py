@@ -5,8 +5,9 @@ The oracle works on graphql-core's schema and shares nothing with the product bu
 - a type with nothing left is gone, and so is what needs it: fields and arguments of it, members that return it;
 - a required argument or input field that is gone takes its field, or its input type, along;
 - a field or argument that is gone from an implementer is gone from the interface;
+- a directive goes with a required argument of its own, and its arguments go with their types;
 - a request meets what its fields return, the implementers and members of that, and their interfaces; an interface that
-  is there only because a type names it does not bring its other implementers.
+  is there only because a type names it does not bring its other implementers, and the types that directives take.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from collections.abc import Iterator
 from random import Random
 
 from graphql import (
+    GraphQLArgument,
+    GraphQLDirective,
     GraphQLEnumType,
     GraphQLInputObjectType,
     GraphQLInterfaceType,
@@ -25,6 +28,7 @@ from graphql import (
     get_named_type,
     is_required_argument,
     is_required_input_field,
+    is_specified_directive,
 )
 
 OBJECTS = ("T0", "T1", "T2", "T3", "T4")
@@ -32,6 +36,7 @@ INTERFACES = ("I0", "I1", "I2")
 FIELDS = tuple(f"f{number}" for number in range(8))
 OUTPUTS = (*OBJECTS, *INTERFACES, "U0", "E0", "S0", "String")
 INPUTS = ("In0", "In1", "E0", "E1", "S0", "Int")
+LOCATIONS = ("FIELD", "FRAGMENT_SPREAD", "INLINE_FRAGMENT", "MUTATION", "QUERY", "VARIABLE_DEFINITION")
 DEFAULTS = {"E0": "KEPT", "E1": "KEPT", "Int": "7", "In0": "{}"}
 
 
@@ -48,7 +53,7 @@ def random_sdl(random: Random) -> str:
     roots = {"Query": random.sample(FIELDS, 4), "Mutation": random.sample(FIELDS, 2)}
     parts = [_composite(name, implements.get(name, []), fields, pool) for name, fields in {**types, **roots}.items()]
     members = random.sample(OBJECTS, random.randint(1, 3))
-    return "\n".join([*parts, f"union U0 = {' | '.join(members)}", *_inputs(random)])
+    return "\n".join([*parts, f"union U0 = {' | '.join(members)}", *_inputs(random), *_directives(random)])
 
 
 def _field(name: str, random: Random) -> str:
@@ -61,6 +66,14 @@ def _input(random: Random) -> str:
     name = random.choice(INPUTS)
     default = f" = {DEFAULTS[name]}" if name in DEFAULTS and random.random() < 0.3 else ""
     return random.choice([name, f"{name}!"]) + default
+
+
+def _directives(random: Random) -> list[str]:
+    return [
+        f"directive @d{number}(a: {_input(random)}, b: {_input(random)}){' repeatable' * random.randint(0, 1)} on "
+        + " | ".join(sorted(random.sample(LOCATIONS, random.randint(1, 3))))
+        for number in range(random.randint(0, 2))
+    ]
 
 
 def _composite(name: str, interfaces: list[str], fields: object, pool: dict[str, str]) -> str:
@@ -83,20 +96,41 @@ def _inputs(random: Random) -> list[str]:
 
 
 def coordinates_of(schema: GraphQLSchema) -> set[str]:
-    """Every coordinate of a schema's own types, the types' names among them."""
-    return {coordinate for type_ in _own_types(schema) for coordinate in _coordinates(type_)}
+    """Every coordinate of a schema's own types and directives, the names of these among them."""
+    return {coordinate for type_ in _own_types(schema) for coordinate in _coordinates(type_)} | {
+        coordinate for directive in _own_directives(schema) for coordinate in (f"@{directive.name}", *_taken(directive))
+    }
 
 
 def expected_coordinates(schema: GraphQLSchema, hidden: set[str]) -> set[str]:
     """What a view without ``hidden`` should have."""
     gone = _gone(schema, hidden)
     met = _met(schema, gone)
+    asked = {type_.name for type_ in met} & {root.name for root in _roots(schema)}
     return {
+        coordinate
+        for directive in _own_directives(schema)
+        if asked and f"@{directive.name}" not in gone
+        for coordinate in (f"@{directive.name}", *_taken(directive))
+        if coordinate not in gone
+    } | {
         coordinate
         for type_ in met
         for coordinate in _coordinates(type_)
         if coordinate not in gone and coordinate.partition("(")[0] not in gone
     }
+
+
+def _own_directives(schema: GraphQLSchema) -> list[GraphQLDirective]:
+    return [directive for directive in schema.directives if not is_specified_directive(directive)]
+
+
+def _taken(directive: GraphQLDirective) -> dict[str, GraphQLArgument]:
+    return {f"@{directive.name}({name}:)": argument for name, argument in directive.args.items()}
+
+
+def _roots(schema: GraphQLSchema) -> list[GraphQLObjectType]:
+    return [root for root in (schema.query_type, schema.mutation_type) if root]
 
 
 def _own_types(schema: GraphQLSchema) -> list[GraphQLNamedType]:
@@ -124,6 +158,11 @@ def _gone(schema: GraphQLSchema, hidden: set[str]) -> set[str]:
         before = len(gone)
         for type_ in _own_types(schema):
             gone |= set(_consequences(schema, type_, gone))
+        for directive in _own_directives(schema):
+            taken = _taken(directive)
+            gone |= {place for place, argument in taken.items() if get_named_type(argument.type).name in gone}
+            if any(is_required_argument(argument) for place, argument in taken.items() if place in gone):
+                gone.add(f"@{directive.name}")
     return gone
 
 
@@ -166,8 +205,11 @@ def _field_consequences(type_: GraphQLObjectType | GraphQLInterfaceType, gone: s
 
 
 def _met(schema: GraphQLSchema, gone: set[str]) -> set[GraphQLNamedType]:
-    returned: set[GraphQLNamedType] = {root for root in (schema.query_type, schema.mutation_type) if root}
-    named: set[GraphQLNamedType] = set()
+    returned: set[GraphQLNamedType] = set(_roots(schema))
+    left = [directive for directive in _own_directives(schema) if f"@{directive.name}" not in gone]
+    taken = [taken for directive in left for taken in _taken(directive).items()]
+    named = {get_named_type(argument.type) for place, argument in taken if place not in gone}
+    named = named if any(root.name not in gone for root in _roots(schema)) else set()
     before = (-1, -1)
     while before != (len(returned), len(named)):
         before = (len(returned), len(named))
