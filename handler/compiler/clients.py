@@ -14,7 +14,7 @@ PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def doubt_for_clients(made: Sequence[MadeTool], problems: Problems) -> None:
-    """Warn of names that not every client takes, of missing titles, and of tools that both read and write."""
+    """Warn of names that not every client takes, missing titles and descriptions, and tools that read and write."""
     for each in made:
         for name in (each.tool.name, *each.tool.options.aliases):
             if not PORTABLE_NAME.fullmatch(name):
@@ -26,10 +26,15 @@ def doubt_for_clients(made: Sequence[MadeTool], problems: Problems) -> None:
                 each.at, f'"{each.tool.name}" reads and writes, so clients ask before each call: expected two tools'
             )
     untitled = [each for each in made if "title" not in _entry(each.tool)]
-    if untitled:
-        names = some([f'"{each.tool.name}"' for each in untitled])
-        has = "has" if len(untitled) == 1 else "have"
-        problems.warn(untitled[0].at, f"{names} {has} no title, which some clients and their directories ask for")
+    _doubt_lack("title, which some clients and their directories ask for", untitled, problems)
+    undescribed = [each for each in made if not each.described]
+    _doubt_lack("description, so a model has to guess from the name: describe the operation", undescribed, problems)
+
+
+def _doubt_lack(of: str, tools: Sequence[MadeTool], problems: Problems) -> None:
+    if tools:
+        names = some([f'"{each.tool.name}"' for each in tools])
+        problems.warn(tools[0].at, f"{names} {'has' if len(tools) == 1 else 'have'} no {of}")
 
 
 def _entry(tool: Tool) -> JSONObject:

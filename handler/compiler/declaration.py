@@ -36,3 +36,4 @@ class MadeTool:
     types: int
     reads: bool
     writes: bool
+    described: bool = True  # False: no text of its author's or its API's says what it is for

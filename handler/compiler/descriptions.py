@@ -10,12 +10,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from graphql import (
     ArgumentNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLEnumValue,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLSchema,
+    InlineFragmentNode,
     ListValueNode,
+    Node,
     ObjectFieldNode,
+    OperationDefinitionNode,
     TypeInfo,
     TypeInfoVisitor,
     ValueNode,
@@ -71,10 +78,41 @@ def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], prob
             problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
 
 
-def operation_description(operation: AuthorOperation) -> str:
-    """The description of a prescribed tool whose directive has none."""
-    default = f"Runs the GraphQL {operation.kind} {operation.name}."
-    return strongest(operation.description, comment_above(operation.node), default)
+def operation_description(
+    operation: AuthorOperation, schema: GraphQLSchema, *, given: str | None, values: Mapping[str, str]
+) -> str:
+    """The description of a tool that runs an operation; empty where no text says anything.
+
+    ``given`` is the text of the directive, the strongest. Then come the operation's description, a comment above the
+    operation, and what the schema says of the root fields. Authors' texts are templates of ``values``.
+    """
+    own = (expand(text or "", values) for text in (given, operation.description, comment_above(operation.node)))
+    return strongest(*own, _root_descriptions(operation, schema))
+
+
+def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str:
+    """What the schema says of the fields that an operation starts with, by their names if there are several."""
+    root = schema.get_root_type(operation.node.operation)
+    fields = root.fields if root else {}
+    asked = [name for name in dict.fromkeys(_root_names(operation.document)) if name in fields]
+    texts = {name: (fields[name].description or "").strip() for name in asked}
+    if len(texts) == 1:
+        return next(iter(texts.values()))
+    return "\n".join(f"- {name}: {text}" for name, text in texts.items() if text)
+
+
+def _root_names(document: DocumentNode) -> Iterator[str]:
+    """The fields that the operation of a valid document starts with, in its order, those in fragments among them."""
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    waiting: list[Node] = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    while waiting:
+        match waiting.pop():
+            case FieldNode() as field:
+                yield field.name.value
+            case FragmentSpreadNode() as spread:
+                waiting.append(fragments[spread.name.value])
+            case OperationDefinitionNode() | FragmentDefinitionNode() | InlineFragmentNode() as holder:
+                waiting += reversed(holder.selection_set.selections)
 
 
 def variable_descriptions(

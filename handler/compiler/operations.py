@@ -3,24 +3,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from graphql import (
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
-    LoneAnonymousOperationRule,
-    NoDeprecatedCustomRule,
-    NoUnusedVariablesRule,
     OperationDefinitionNode,
     OperationType,
-    UniqueOperationNamesRule,
     VariableDefinitionNode,
     parse,
     print_ast,
     separate_operations,
-    specified_rules,
-    validate,
 )
 
 from handler.compiler.directives import read_arguments
@@ -29,16 +24,9 @@ from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
 from handler.compiler.sending import sendable
 from handler.compiler.tool_options import AuthorOptions, read_options
+from handler.compiler.validation import judge, warn_of_deprecations
 
 OPERATIONS_FOLDER = "operations"
-
-NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
-"""Names are judged over all files, and an operation without one cannot be a tool."""
-
-DOUBTS = (NoUnusedVariablesRule, NoDeprecatedCustomRule)
-"""What may be published: the operation is as well as its upstream finds it."""
-
-RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, *DOUBTS))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,9 +148,12 @@ def read_operations(
     """
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
+    deprecated: list[GraphQLError] = []
+    judge_file = partial(_separate_if_valid, author=author, problems=problems, refused=refused, deprecated=deprecated)
     for executable, document in parsed:
         if document is not None:
-            found += _operations(document, executable, author, problems, refused=refused)
+            found += _operations(document, executable, judge_file(document, executable), problems)
+    warn_of_deprecations(deprecated, problems)
     unique = _uniquely_named([operation for operation in found if operation.name], problems)
     anonymous = {place_of(operation.node).file: operation for operation in found if not operation.name}
     return Operations(
@@ -204,12 +195,11 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
 
 
 def _operations(
-    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems, *, refused: Refused
+    document: DocumentNode, executable: ExecutableFile, documents: Mapping[str, _Sent], problems: Problems
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
         problems.add(Place(executable.name), "it has no operation")
-    documents = _separate_if_valid(document, executable, author, problems, refused=refused)
     for node in nodes:
         if node.name is None and not _is_called_by_document(node, nodes, executable, problems):
             continue
@@ -237,10 +227,19 @@ def _is_called_by_document(
     return alone and executable.persisted
 
 
-def _separate_if_valid(
-    document: DocumentNode, executable: ExecutableFile, author: AuthorSchema, problems: Problems, *, refused: Refused
+def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where the findings go
+    document: DocumentNode,
+    executable: ExecutableFile,
+    *,
+    author: AuthorSchema,
+    problems: Problems,
+    refused: Refused,
+    deprecated: list[GraphQLError],
 ) -> dict[str, _Sent]:
-    """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none."""
+    """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none.
+
+    What a valid file uses that is deprecated is added to ``deprecated``.
+    """
     own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
     foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
     for node in foreign:
@@ -252,13 +251,14 @@ def _separate_if_valid(
     except RecursionError:  # fragments in fragments without end
         problems.add(Place(executable.name), TOO_MUCH)
         return {}
-    errors = validate(author.schema, sent.document, rules=RULES)
-    for error in errors:
+    verdict = judge(sent.document, author.schema)
+    for error in verdict.mistakes:
         _report(error, executable, author, problems)
-    if errors or refused(sent.document, problems) or foreign:
+    if verdict.mistakes or refused(sent.document, problems) or foreign:
         return {}
-    for doubt in validate(author.schema, sent.document, rules=DOUBTS):
-        problems.warn(doubt if doubt.nodes else Place(executable.name), doubt.message)
+    deprecated += verdict.deprecated
+    for error in verdict.unused:
+        problems.warn(error, error.message)
     alone = separate_operations(sent.document)
     # One operation that says what its file says is sent as the file is: so its digest is the file's.
     text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""

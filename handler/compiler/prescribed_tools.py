@@ -11,7 +11,6 @@ from handler.compiler.descriptions import (
     doubt_descriptions,
     expand,
     operation_description,
-    strongest,
     variable_descriptions,
 )
 from handler.compiler.directives import ToolDirective
@@ -97,12 +96,11 @@ def _operation_tool(
         taken = {name: (node, inputs.types[name]) for name, node in variables.items()}
         judge_files(taken, endpoint.types_of_files, problems, hidden=hidden_from_everybody(endpoint.guards))
     options, values = declaration.options, endpoint.description_variables
+    description = operation_description(operation, endpoint.schema, given=declaration.description, values=values)
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {
         "name": declaration.name,
-        "description": strongest(
-            expand(declaration.description or "", values), expand(operation_description(operation), values)
-        ),
+        "description": description or f"Runs the GraphQL {operation.kind} {operation.name}.",
         "inputSchema": advertised_schema(inputs, scalars=endpoint.scalars, descriptions=texts, flat=flat),
         "outputSchema": output_schema(operation.document, endpoint.schema, endpoint.guards, mask=mask),
         "annotations": default_annotations(writes=operation.kind == "mutation"),
@@ -128,6 +126,7 @@ def _operation_tool(
         types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
         reads=operation.kind == "query",
         writes=operation.kind == "mutation",
+        described=bool(description),
     )
 
 

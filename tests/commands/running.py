@@ -21,7 +21,7 @@ from handler.__main__ import main
 from tests.conftest import ROOT
 from tests.support.secrecy import SESSION, Output
 
-SCHEMA = "type Query { a: String, b: Int }\ntype Mutation { set(b: Int!): Int }\n"
+SCHEMA = 'type Query { "Says a." a: String, b: Int }\ntype Mutation { set(b: Int!): Int }\n'
 OPERATION = 'query A @mcpTool(name: "a", title: "A") { a }\n'
 CONFIG = """\
 upstream: {url: "https://things.example/graphql"}

@@ -300,6 +300,48 @@ def test_tool_is_described_by_the_strongest_text_there_is(
     assert prescribed_tool(compiled(tmp_path, files), "O").entry["description"] == expected
 
 
+OF_THE_API = """
+type Query {
+  "Finds {endpoint_name}." a: Int
+  " Counts. " b: Int
+  c: Int
+}
+type Mutation { "Sets it." set: Int }
+"""
+
+
+@pytest.mark.parametrize(
+    ("operation", "expected"),
+    [
+        ("query O @mcpTool { a }", "Finds {endpoint_name}."),
+        ("query O @mcpTool { x: b y: b __typename }", "Counts."),
+        ("mutation O @mcpTool { set }", "Sets it."),
+        ("query O @mcpTool { b c a }", "- b: Counts.\n- a: Finds {endpoint_name}."),
+        ("query O @mcpTool { ...F ... { c } } fragment F on Query { ...G } fragment G on Query { b }", "- b: Counts."),
+        ("query O @mcpTool { ...F } fragment F on Query { b }", "Counts."),
+        ("query O @mcpTool { c }", "Runs the GraphQL query O."),
+        ("# of the author\nquery O @mcpTool { b }", "of the author"),
+    ],
+)
+def test_tool_without_words_is_described_by_the_root_fields(tmp_path: Path, operation: str, expected: str) -> None:
+    made = compiled(tmp_path, {"index.graphql": OF_THE_API, "operations/o.graphql": operation})
+
+    assert prescribed_tool(made, "O").entry["description"] == expected
+    undescribed = [str(warning) for warning in made.client_warnings if "description" in str(warning)]
+    assert bool(undescribed) == expected.startswith("Runs")
+
+
+def test_tools_of_which_nothing_says_what_they_are_for_are_one_warning(tmp_path: Path) -> None:
+    operations = {f"operations/{name}.graphql": f"query {name} @mcpTool {{ c }}" for name in "OPQRS"}
+
+    made = compiled(tmp_path, {"index.graphql": OF_THE_API} | operations)
+
+    assert str(made.client_warnings[0]) == (
+        'operations/O.graphql:1:1: "O", "P", "Q" and 2 more have no description, '
+        "so a model has to guess from the name: describe the operation"
+    )
+
+
 @pytest.mark.parametrize("text", ["", "  ", "{schema_description}", " {schema_description}\\n"])
 def test_text_that_says_nothing_once_it_is_expanded_is_the_default(tmp_path: Path, text: str) -> None:
     plain = "type Query { customer: Customer secret: Int }\n" + CUSTOMER

@@ -8,6 +8,7 @@ import pytest
 from graphql import parse, print_ast, strip_ignored_characters
 
 from handler.compiler.compile import compile_endpoint
+from handler.compiler.validation import MAX_DEPRECATIONS
 from handler.errors import Problem
 from tests.support.endpoints import (
     READABLE,
@@ -284,6 +285,33 @@ def test_variable_that_is_never_used_is_a_warning(tmp_path: Path) -> None:
     assert doubts(tmp_path, files) == [
         "operations/o.graphql:1:9: Variable '$x' is never used in operation 'O'.",
     ]
+
+
+def test_what_is_deprecated_is_one_warning_however_often_it_is_used(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'type Query { a: Int @deprecated(reason: "Use b.") old: Int @deprecated b: Int }',
+        "operations/a.graphql": '"x" query A @mcpTool { a b }',
+        "operations/b.graphql": '"x" query B @mcpTool { a x: a old }',
+    }
+
+    assert doubts(tmp_path, files) == [
+        "operations/a.graphql:1:24: The field Query.a is deprecated. Use b. So it is at 2 more places.",
+        "operations/b.graphql:1:31: The field Query.old is deprecated. No longer supported",
+    ]
+
+
+def test_much_that_is_deprecated_is_counted(tmp_path: Path) -> None:
+    fields = " ".join(f"f{number}: Int @deprecated" for number in range(MAX_DEPRECATIONS + 3))
+    names = [f"f{number}" for number in range(MAX_DEPRECATIONS + 3)]
+    files = {
+        "index.graphql": f"type Query {{ {fields} }}",
+        "operations/o.graphql": f'"x" query O @mcpTool {{ {" ".join(names)} x: f0 }}',
+    }
+
+    warnings = doubts(tmp_path, files)
+
+    assert len(warnings) == MAX_DEPRECATIONS + 1
+    assert warnings[-1].endswith(": 3 more that are deprecated are used 3 times, this among them")
 
 
 def test_deprecated_field_argument_and_value_are_warnings(tmp_path: Path) -> None:
