@@ -52,6 +52,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         progress_token=_progress_token(call),
         log_level=_log_level(call),
         deadline=call.deadline,
+        max_values=caller.endpoint.bundle.limits.max_values,
         ask_graphql=requests.graphql,
         ask_operation=requests.operation,
         notify=call.notifications.append,

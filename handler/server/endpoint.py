@@ -16,6 +16,7 @@ from handler.bundle import (
     CodeTool,
     GraphQLTool,
     JSONObject,
+    Limits,
     PersistedOperation,
     PrescribedTool,
     Prompt,
@@ -153,7 +154,9 @@ class Endpoint:
     def validator(self, tool: Tool, judgement: Judgement) -> ArgumentsValidator:
         """The validator of a tool's arguments, as a caller may give them."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
-        return self._validator(f"tool {tool.name}", tool.name, tool.arguments, judgement.outcome(conditions))
+        key, outcome = f"tool {tool.name}", judgement.outcome(conditions)
+        limits = tool.limits if isinstance(tool, GraphQLTool) else None
+        return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
 
     def variables_validator(self, persisted: PersistedOperation, judgement: Judgement) -> ArgumentsValidator:
         """The validator of the variables of an operation that is called by its document's id."""
@@ -257,14 +260,18 @@ class Endpoint:
                     confirm=tool.options.confirm,
                 )
 
-    def _validator(self, kind: str, name: str, schema: JSONObject, outcome: Mask) -> ArgumentsValidator:
+    def _validator(
+        self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
+    ) -> ArgumentsValidator:
         with self._lock:
             validator = self._validators.get((kind, outcome))
             if validator is None:
                 from handler.guarded_schema import conditions_in, seen_by
                 from handler.server.arguments import ArgumentsValidator
 
-                validator = ArgumentsValidator(name, seen_by(schema, outcome) if conditions_in(schema) else schema)
+                seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+                max_values = (limits or self.bundle.limits).max_values
+                validator = ArgumentsValidator(name, seen, max_values=max_values)
             keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
         return validator
 

@@ -142,7 +142,7 @@ class _AsSent:
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
 
-    def check(self, arguments: JSONObject) -> JSONObject:
+    def check(self, arguments: JSONObject, _: Context) -> JSONObject:
         return arguments
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
