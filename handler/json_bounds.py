@@ -35,6 +35,11 @@ def nests_deeper(value: Any, levels: int) -> bool:
     return _count(value, levels) is None
 
 
+def count_values(value: Any) -> int:
+    """How many values there are in a value; 0 if they are nested too deeply to be counted."""
+    return _count(value) or 0
+
+
 def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
     """How many values there are in a value; ``None`` if they are nested more than ``levels`` deep."""
     count, level = 0, [value] if isinstance(value, dict | list) else []
@@ -50,7 +55,7 @@ def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
 def _largest_part(value: Any, count: int, max_values: float) -> tuple[list[str | int], int]:
     """The member of an object that is too large by itself, with its count; else the object."""
     for name, part in value.items() if isinstance(value, dict) else ():
-        own = _count(part) or 0
+        own = count_values(part)
         if own > max_values:
             return [name], own
     return [], count

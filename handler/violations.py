@@ -72,18 +72,24 @@ def _one_of(pointer: str, error: Any) -> list[str]:
 def _of_any(error: Any) -> list[str]:
     """What is wrong in the one branch that the value was meant for, or else all that was expected."""
     branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
-    meant = [branch for branch in branches if not any(_is_other_kind(each, error) for each in branch)]
+    meant = [branch for branch in branches if not any(_is_other(each, error) for each in branch)]
     if len(meant) == 1:
         return [sentence for each in meant[0] for sentence in sentences(each)]
-    kinds = [next((each for each in branch if _is_other_kind(each, error)), branch[0]) for branch in branches]
+    kinds = [next((each for each in branch if _is_other(each, error)), branch[0]) for branch in branches]
     at = kinds[0] if len({tuple(each.absolute_path) for each in kinds}) == 1 else error
     expected = dict.fromkeys(map(_expected, kinds))
     return [f"{pointer_of(at.absolute_path)}: expected {' or '.join(expected)}, got {_shown(at.instance)}"]
 
 
-def _is_other_kind(found: Any, error: Any) -> bool:
-    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart."""
-    depth = len(found.absolute_path) - len(error.absolute_path)
+def _is_other(found: Any, error: Any) -> bool:
+    return is_other_kind(found, depth=len(found.absolute_path) - len(error.absolute_path))
+
+
+def is_other_kind(found: Any, *, depth: int) -> bool:
+    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart.
+
+    ``depth``: how far below the value of the branch the violation stands.
+    """
     return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
 
 
