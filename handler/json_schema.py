@@ -23,7 +23,7 @@ STEPS_PER_VALUE = 10
 """How often parts of a value are compared with parts of a schema, unless they surely fit. In types that lead to
 themselves in several branches, the ways to read a value double with each level of it."""
 
-TOO_MUCH = "/: not judged to the end, because it fits none of very many forms: send less at once"
+TOO_MUCH = "/: too complicated to be judged, because it could be read in too many ways: send less at once"
 
 
 class Checker:

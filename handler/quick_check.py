@@ -6,7 +6,7 @@ what does not fit: the checker says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sized
+from collections.abc import Callable, Container, Mapping, Sequence, Sized
 from types import NoneType
 from typing import Any
 
@@ -125,6 +125,30 @@ def _any_of(value: Any, rule: Any, place: _Place) -> bool:
     return False
 
 
+def _one_of(value: Any, rule: Any, place: _Place) -> bool:
+    meant = [schema for schema in rule if not _differs(value, schema, place)]
+    return len(meant) == 1 and _fits(value, meant[0], place)
+
+
+def _differs(value: Any, schema: Any, place: _Place) -> bool:
+    """Whether an object is surely of another kind than a schema: its text where the schema has others."""
+    if isinstance(schema, dict) and "$ref" in schema:
+        schema = place.check.definitions.get(schema["$ref"].removeprefix(REFERENCE))
+    if not isinstance(schema, dict) or not isinstance(value, dict):
+        return False
+    for name, rule in schema.get("properties", NOTHING_ASKED).items():
+        told = value.get(name)
+        if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
+            return True
+    return False
+
+
+def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
+    """The values that a schema has listed, or one if it lists none."""
+    values: Sequence[Any] = schema.get("enum", [schema.get("const", otherwise)])
+    return values
+
+
 def _ref(value: Any, rule: Any, place: _Place) -> bool:
     name = rule.removeprefix(REFERENCE)
     return name != rule and _fits(value, place.check.definitions.get(name), place)
@@ -194,6 +218,7 @@ _JUDGES: Mapping[str, Judge] = {
     "required": _required,
     "items": _items,
     "anyOf": _any_of,
+    "oneOf": _one_of,
     "$ref": _ref,
     "if": _if,
     "then": _always,  # judged with "if", and nothing without it
