@@ -17,7 +17,7 @@ from jsonschema.validators import extend
 
 from handler.formats import FORMATS, MAX_MATCHED_CHARS
 from handler.quick_check import QuickCheck
-from handler.violations import is_other_kind
+from handler.violations import is_other_kind, matches
 
 MAX_KEPT = 51
 """Misfits of one branch of ``anyOf``, for more of them are not told."""
@@ -90,6 +90,8 @@ def _class_of(formats: Formats) -> Any:
         "pattern": _pattern,
         "enum": _enum,
         "uniqueItems": _unique_items,
+        "patternProperties": _pattern_properties,
+        "additionalProperties": _additional_properties,
         "anyOf": _any_of,
         "oneOf": _one_of,
     }
@@ -114,6 +116,26 @@ def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable
 def _pattern(_validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
     if isinstance(text, str) and (len(text) > MAX_MATCHED_CHARS or not compile_pattern(pattern).search(text)):
         yield ValidationError("pattern")
+
+
+def _pattern_properties(validator: Any, rules: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
+    for pattern, rule in rules.items() if isinstance(value, dict) else ():
+        for name in value:
+            if matches(pattern, name):
+                yield from validator.descend(value[name], rule, path=name, schema_path=pattern)
+
+
+def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+    if not isinstance(value, dict):
+        return
+    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
+    others = [name for name in value if name not in known and not any(matches(each, name) for each in patterns)]
+    if rule is False:
+        if others:
+            yield ValidationError("additionalProperties")
+        return
+    for name in others:
+        yield from validator.descend(value[name], rule, path=name)
 
 
 def _enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:

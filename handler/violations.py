@@ -55,8 +55,13 @@ def _missing(pointer: str, error: Any) -> list[str]:
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
-    unknown = (name for name in error.instance if name not in known and not any(re.search(e, name) for e in patterns))
+    unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
     return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a member's name matches a pattern of names. What is longer than any name matches none."""
+    return len(name) <= MAX_MATCHED_CHARS and re.search(pattern, name) is not None
 
 
 def _takes_one(schema: Any) -> bool:

@@ -124,7 +124,21 @@ def judged_whole(value: Any, schema: dict[str, Any]) -> list[str]:
         if unique and isinstance(items, list) and any(equal(*pair) for pair in combinations(items, 2)):
             yield ValidationError("uniqueItems")
 
-    judge: Any = extend(Draft202012Validator, {"format": check_format, "uniqueItems": check_unique})  # type: ignore[no-untyped-call]
+    own_rules: Any = Draft202012Validator.VALIDATORS
+
+    def check_others(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        # Its own takes the names in the order of a set.
+        if rule is False:
+            yield from own_rules["additionalProperties"](validator, rule, value, schema)
+        known = schema.get("properties", {})
+        for name in value if isinstance(value, dict) and rule is not False else ():
+            if name not in known:
+                yield from validator.descend(value[name], rule, path=name)
+
+    judge: Any = extend(
+        Draft202012Validator,
+        {"format": check_format, "uniqueItems": check_unique, "additionalProperties": check_others},
+    )  # type: ignore[no-untyped-call]
     found = [sentence for error in judge(schema).iter_errors(value) for sentence in sentences(error)]
     return found if len(found) <= MAX_VIOLATIONS else [*found[:MAX_VIOLATIONS], "and more"]
 

@@ -1,7 +1,7 @@
 """What the items of a batch may take together: bytes of the answer, time, and work.
 
-An answer is bytes as soon as it is there, and nothing else of it is kept: twenty answers of an API of 3 MB each would be
-2 GB of objects. What is over stays over, so that which items are answered does not depend on the size of later ones.
+An answer is bytes as soon as it is there, and nothing else of it is kept: twenty answers of 3 MB each would be 2 GB of
+objects. What is over stays over, so that which items are answered does not depend on the size of later ones.
 """
 
 from __future__ import annotations
