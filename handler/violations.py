@@ -14,6 +14,8 @@ from handler.formats import FORMATS, MAX_MATCHED_CHARS
 MAX_UNKNOWN = 51
 MAX_SHOWN_CHARS = 80
 MAX_SHOWN_NAMES = 30
+MAX_COMPARED_CHARS = 12_000
+"""Of a name that may be a slip, once for each known one: comparing that many takes 10 ms, and an answer has 50 names."""
 
 ANY_TYPE = {"string", "number", "boolean", "object", "array"}
 """All but ``null``."""
@@ -192,7 +194,8 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
             return names[form(name)]
-    near = get_close_matches(_plain(_cut(name)), names, n=1)
+    meant = _plain(_cut(name))
+    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= MAX_COMPARED_CHARS else []
     return names[near[0]] if near else None
 
 
