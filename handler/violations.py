@@ -15,7 +15,7 @@ MAX_UNKNOWN = 51
 MAX_SHOWN_CHARS = 80
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
-"""Of a name that may be a slip, once for each known one: comparing that many takes 10 ms, and an answer has 50 names."""
+"""Of a name that may be a slip, once for each known one: that many take 10 ms, and an answer has 50 names."""
 
 ANY_TYPE = {"string", "number", "boolean", "object", "array"}
 """All but ``null``."""
