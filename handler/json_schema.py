@@ -33,8 +33,7 @@ class Checker:
     """
 
     def __init__(self, schema: JSONObject, *, formats: Formats = True, of_graphql: bool = False) -> None:
-        # jsonschema would leave our rules where a schema names its own.
-        self._schema = {keyword: rule for keyword, rule in schema.items() if keyword != "$schema"}
+        self._schema = schema
         self._make = validator_class(formats)
         self._formats = formats
         self._of_graphql = of_graphql

@@ -97,6 +97,7 @@ def _class_of(formats: Formats) -> Any:
     }
     made: Any = extend(Draft202012Validator, rules)  # type: ignore[no-untyped-call]
     made.descend = _passing_over(made.descend)
+    made.evolve = _keeping_rules(made.evolve)
     return made
 
 
@@ -111,6 +112,18 @@ def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable
         return descend(self, instance, schema, *args, **places)
 
     return passing_over
+
+
+def _keeping_rules(evolve: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep these rules where jsonschema goes on with a part of the schema, even if the part names a dialect."""
+
+    def keeping_rules(self: Any, **changes: Any) -> Any:
+        schema = changes.get("schema")
+        if isinstance(schema, dict) and "$schema" in schema:
+            changes["schema"] = {keyword: rule for keyword, rule in schema.items() if keyword != "$schema"}
+        return evolve(self, **changes)
+
+    return keeping_rules
 
 
 def _pattern(_validator: Any, pattern: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
