@@ -99,13 +99,14 @@ class GraphQLEndpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How large a document that a model writes may be."""
+    """How large a document that a model writes may be, and what callers send beside one."""
 
     max_tokens: int
     max_depth: int
     max_fields: int
     max_aliases: int
     max_cost: int  # objects and items of lists that its answer could hold
+    max_values: int  # items of lists and members of objects among the arguments or variables of a call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

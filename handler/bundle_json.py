@@ -45,6 +45,7 @@ from handler.bundle import (
 )
 from handler.bundle_upstream_json import AUTH_KINDS, read_upstream
 from handler.errors import BundleError
+from handler.json_bounds import MAX_VALUES
 from handler.json_shape import (
     Entry,
     each,
@@ -332,7 +333,8 @@ def _listing(raw: Any) -> Listing:
 
 
 def _limits(raw: JSONObject) -> Limits:
-    return Limits(**{field.name: require(raw, field.name, int) for field in fields(Limits)})
+    known = {"max_values": MAX_VALUES, **raw}  # bundles of before this limit do not say it
+    return Limits(**{field.name: require(known, field.name, int) for field in fields(Limits)})
 
 
 def _access(raw: JSONObject) -> Access:

@@ -69,6 +69,9 @@ from typing import Any
 
 from handler.records import dataclass
 
+MAX_SAID_CHARS = 200
+"""Of a caller's name for something, what an error repeats."""
+
 
 class StileError(Exception):
     """Root of every error raised by Stile on purpose."""
@@ -280,7 +283,7 @@ class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown tool: {name}")
+        super().__init__(f"Unknown tool: {name:.{MAX_SAID_CHARS}}")
         self.name = name
 
 
@@ -288,7 +291,7 @@ class PromptNotFound(NotFound):
     """No prompt of that name exists for this caller."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"Unknown prompt: {name:.200}")
+        super().__init__(f"Unknown prompt: {name:.{MAX_SAID_CHARS}}")
         self.name = name
 
 
@@ -296,7 +299,7 @@ class ResourceNotFound(NotFound):
     """No resource of that URI exists for this caller."""
 
     def __init__(self, uri: str) -> None:
-        super().__init__(f"Resource not found: {uri:.200}")
+        super().__init__(f"Resource not found: {uri:.{MAX_SAID_CHARS}}")
         self.uri = uri
 
 

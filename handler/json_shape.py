@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
 from handler.errors import BundleError
 
 T = TypeVar("T")
-
-MAX_NESTING = 64
-"""How deep lists and objects may stand in each other in what callers send: enough for any filter, and far from where
-validating them meets Python's own recursion limit."""
 
 KIND_NAMES: Mapping[type, str] = {
     bool: "true or false",
@@ -37,18 +33,6 @@ def parse_json(raw: bytes) -> Any:
         return _READER.decode(raw.decode())
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
-
-
-def nests_deeper(value: object, levels: int) -> bool:
-    """Whether lists and objects stand in each other more than ``levels`` deep."""
-    match value:
-        case dict():
-            parts: Collection[object] = value.values()
-        case list():
-            parts = value
-        case _:
-            return False
-    return levels == 0 or any(nests_deeper(part, levels - 1) for part in parts)
 
 
 def parse_stored(raw: bytes) -> Any:

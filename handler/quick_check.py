@@ -6,40 +6,68 @@ what does not fit: the checker says what is wrong.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sized
+from collections.abc import Callable, Container, Mapping, Sequence, Sized
 from types import NoneType
 from typing import Any
 
 from handler.formats import FORMATS
 
-MAX_STEPS = 100
-"""Schemas within schemas, each of which takes a few calls of Python's stack."""
+MAX_STEPS = 200
+"""Schemas within schemas, each of which takes two calls of Python's stack."""
 
 REFERENCE = "#/$defs/"
+
+NOTHING_ASKED: Mapping[str, Any] = {}
 
 Judge = Callable[[Any, Any, "_Place"], bool]
 
 
 def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
     """Whether a JSON value fits. ``False``: it may fit all the same."""
-    return _fits(value, schema, _Place(schema, schema, MAX_STEPS))
+    return QuickCheck(schema).surely_fits(value, schema)
+
+
+class QuickCheck:
+    """Parts of one value judged by parts of one schema, which are there as long as it is. Each is judged once.
+
+    Texts of ``doubtful_formats`` are doubts.
+    """
+
+    def __init__(self, root: Mapping[str, Any], *, doubtful_formats: Container[str] = ()) -> None:
+        self.definitions = root.get("$defs", NOTHING_ASKED)
+        self.doubtful_formats = doubtful_formats
+        self.judged: dict[tuple[int, int], bool] = {}  # by the places of a list or object and a schema in memory
+
+    def surely_fits(self, value: Any, schema: Any) -> bool:
+        """Whether a part of the value fits a part of the schema for certain."""
+        return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
 
 
 class _Place:
-    """Where a rule stands: its schema, the root of it, and how much further in there may be others."""
+    """Where a rule stands: its schema, what is known, and how much further in there may be others."""
 
-    __slots__ = ("root", "schema", "steps")
+    __slots__ = ("check", "schema", "steps")
 
-    def __init__(self, schema: Mapping[str, Any], root: Mapping[str, Any], steps: int) -> None:
+    def __init__(self, schema: Mapping[str, Any], check: QuickCheck, steps: int) -> None:
         self.schema = schema
-        self.root = root
+        self.check = check
         self.steps = steps
 
 
 def _fits(value: Any, schema: Any, above: _Place) -> bool:
     if not isinstance(schema, dict) or not above.steps:
         return False
-    place = _Place(schema, above.root, above.steps - 1)
+    if not isinstance(value, dict | list):
+        return _fits_all(value, schema, above)
+    judged, key = above.check.judged, (id(value), id(schema))
+    known = judged.get(key)
+    if known is None:
+        known = judged[key] = _fits_all(value, schema, above)
+    return known
+
+
+def _fits_all(value: Any, schema: Mapping[str, Any], above: _Place) -> bool:
+    place = _Place(schema, above.check, above.steps - 1)
     for keyword, rule in schema.items():
         judge = _JUDGES.get(keyword)
         if judge is None or not judge(value, rule, place):
@@ -57,17 +85,25 @@ def _enum(value: Any, rule: Any, _: _Place) -> bool:
     return (value is None or isinstance(value, str)) and value in rule
 
 
+def _const(value: Any, rule: Any, _: _Place) -> bool:
+    return isinstance(value, str) and value == rule
+
+
 def _properties(value: Any, rule: Any, place: _Place) -> bool:
-    return not isinstance(value, dict) or all(
-        _fits(value[name], schema, place) for name, schema in rule.items() if name in value
-    )
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if name in rule and not _fits(each, rule[name], place):
+                return False
+    return True
 
 
 def _additional_properties(value: Any, rule: Any, place: _Place) -> bool:
-    if not isinstance(value, dict):
-        return True
-    known = place.schema.get("properties", {})
-    return all(name in known or (rule is not False and _fits(value[name], rule, place)) for name in value)
+    if isinstance(value, dict):
+        known = place.schema.get("properties", NOTHING_ASKED)
+        for name, each in value.items():
+            if name not in known and (rule is False or not _fits(each, rule, place)):
+                return False
+    return True
 
 
 def _required(value: Any, rule: Any, _: _Place) -> bool:
@@ -75,16 +111,47 @@ def _required(value: Any, rule: Any, _: _Place) -> bool:
 
 
 def _items(value: Any, rule: Any, place: _Place) -> bool:
-    return not isinstance(value, list) or all(_fits(item, rule, place) for item in value)
+    if isinstance(value, list):
+        for item in value:
+            if not _fits(item, rule, place):
+                return False
+    return True
 
 
 def _any_of(value: Any, rule: Any, place: _Place) -> bool:
-    return any(_fits(value, schema, place) for schema in rule)
+    for schema in rule:  # noqa: SIM110 - a generator would take a call more of the stack
+        if _fits(value, schema, place):
+            return True
+    return False
+
+
+def _one_of(value: Any, rule: Any, place: _Place) -> bool:
+    meant = [schema for schema in rule if not _differs(value, schema, place)]
+    return len(meant) == 1 and _fits(value, meant[0], place)
+
+
+def _differs(value: Any, schema: Any, place: _Place) -> bool:
+    """Whether an object is surely of another kind than a schema: its text where the schema has others."""
+    if isinstance(schema, dict) and "$ref" in schema:
+        schema = place.check.definitions.get(schema["$ref"].removeprefix(REFERENCE))
+    if not isinstance(schema, dict) or not isinstance(value, dict):
+        return False
+    for name, rule in schema.get("properties", NOTHING_ASKED).items():
+        told = value.get(name)
+        if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
+            return True
+    return False
+
+
+def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
+    """The values that a schema has listed, or one if it lists none."""
+    values: Sequence[Any] = schema.get("enum", [schema.get("const", otherwise)])
+    return values
 
 
 def _ref(value: Any, rule: Any, place: _Place) -> bool:
     name = rule.removeprefix(REFERENCE)
-    return name != rule and _fits(value, place.root.get("$defs", {}).get(name), place)
+    return name != rule and _fits(value, place.check.definitions.get(name), place)
 
 
 def _if(value: Any, rule: Any, place: _Place) -> bool:
@@ -95,11 +162,13 @@ def _if(value: Any, rule: Any, place: _Place) -> bool:
         holds = value is not None
     else:
         return False
-    return _fits(value, place.schema.get("then" if holds else "else", {}), place)
+    return _fits(value, place.schema.get("then" if holds else "else", NOTHING_ASKED), place)
 
 
-def _format(value: Any, rule: Any, _: _Place) -> bool:
-    return not isinstance(value, str) or rule not in FORMATS or FORMATS[rule].fits(value)
+def _format(value: Any, rule: Any, place: _Place) -> bool:
+    if not isinstance(value, str):
+        return True
+    return rule not in place.check.doubtful_formats and (rule not in FORMATS or FORMATS[rule].fits(value))
 
 
 def _always(_value: Any, _rule: Any, _place: _Place) -> bool:
@@ -143,11 +212,13 @@ _TYPES: Mapping[type, tuple[str, ...]] = {
 _JUDGES: Mapping[str, Judge] = {
     "type": _type,
     "enum": _enum,
+    "const": _const,
     "properties": _properties,
     "additionalProperties": _additional_properties,
     "required": _required,
     "items": _items,
     "anyOf": _any_of,
+    "oneOf": _one_of,
     "$ref": _ref,
     "if": _if,
     "then": _always,  # judged with "if", and nothing without it
@@ -163,5 +234,7 @@ _JUDGES: Mapping[str, Judge] = {
     "maxItems": _length(list, _at_most),
     "minProperties": _length(dict, _at_least),
     "maxProperties": _length(dict, _at_most),
-    **dict.fromkeys(("$defs", "title", "description", "default", "examples", "deprecated"), _always),
+    **dict.fromkeys(
+        ("$defs", "$comment", "title", "description", "default", "examples", "deprecated", "discriminator"), _always
+    ),
 }

@@ -14,6 +14,8 @@ from handler.formats import FORMATS, MAX_MATCHED_CHARS
 MAX_UNKNOWN = 51
 MAX_SHOWN_CHARS = 80
 MAX_SHOWN_NAMES = 30
+MAX_COMPARED_CHARS = 12_000
+"""Of a name that may be a slip, once for each known one: that many take 10 ms, and an answer has 50 names."""
 
 ANY_TYPE = {"string", "number", "boolean", "object", "array"}
 """All but ``null``."""
@@ -55,8 +57,13 @@ def _missing(pointer: str, error: Any) -> list[str]:
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
-    unknown = (name for name in error.instance if name not in known and not any(re.search(e, name) for e in patterns))
+    unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
     return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a member's name matches a pattern of names. What is longer than any name matches none."""
+    return len(name) <= MAX_MATCHED_CHARS and re.search(pattern, name) is not None
 
 
 def _takes_one(schema: Any) -> bool:
@@ -72,18 +79,24 @@ def _one_of(pointer: str, error: Any) -> list[str]:
 def _of_any(error: Any) -> list[str]:
     """What is wrong in the one branch that the value was meant for, or else all that was expected."""
     branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
-    meant = [branch for branch in branches if not any(_is_other_kind(each, error) for each in branch)]
+    meant = [branch for branch in branches if not any(_is_other(each, error) for each in branch)]
     if len(meant) == 1:
         return [sentence for each in meant[0] for sentence in sentences(each)]
-    kinds = [next((each for each in branch if _is_other_kind(each, error)), branch[0]) for branch in branches]
+    kinds = [next((each for each in branch if _is_other(each, error)), branch[0]) for branch in branches]
     at = kinds[0] if len({tuple(each.absolute_path) for each in kinds}) == 1 else error
     expected = dict.fromkeys(map(_expected, kinds))
     return [f"{pointer_of(at.absolute_path)}: expected {' or '.join(expected)}, got {_shown(at.instance)}"]
 
 
-def _is_other_kind(found: Any, error: Any) -> bool:
-    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart."""
-    depth = len(found.absolute_path) - len(error.absolute_path)
+def _is_other(found: Any, error: Any) -> bool:
+    return is_other_kind(found, depth=len(found.absolute_path) - len(error.absolute_path))
+
+
+def is_other_kind(found: Any, *, depth: int) -> bool:
+    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart.
+
+    ``depth``: how far below the value of the branch the violation stands.
+    """
     return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
 
 
@@ -181,7 +194,8 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
             return names[form(name)]
-    near = get_close_matches(_plain(_cut(name)), names, n=1)
+    meant = _plain(_cut(name))
+    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= MAX_COMPARED_CHARS else []
     return names[near[0]] if near else None
 
 

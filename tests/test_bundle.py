@@ -58,7 +58,7 @@ from handler.policy import HIDDEN, NEVER
 
 SAMPLES = Path(__file__).parent / "samples"
 
-LIMITS = Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000)
+LIMITS = Limits(max_tokens=5000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000, max_values=10_000)
 
 CLIENT = OAuthClient(
     token_url="https://login.example.com/token",

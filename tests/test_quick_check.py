@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from jsonschema import Draft202012Validator, ValidationError
+from jsonschema._utils import equal
+from jsonschema.validators import extend
 
-from handler.json_schema import Checker
+from handler.formats import FORMATS
+from handler.json_schema import MAX_VIOLATIONS, Checker
 from handler.quick_check import surely_fits
+from handler.violations import sentences
 
 LINE: dict[str, Any] = {
     "type": "object",
@@ -105,6 +112,37 @@ def test_value_that_is_nested_deeply_is_a_doubt() -> None:
     assert not surely_fits(deep, {"items": {"$ref": "#/$defs/a"}, "$defs": {"a": {"items": {"$ref": "#/$defs/a"}}}})
 
 
+def judged_whole(value: Any, schema: dict[str, Any]) -> list[str]:
+    """The oracle: jsonschema's own rules, which gather all misfits and pass over nothing."""
+
+    def check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
+        if isinstance(text, str) and name in FORMATS and not FORMATS[name].fits(text):
+            yield ValidationError("format")
+
+    def check_unique(_validator: Any, unique: Any, items: Any, _schema: Any) -> Iterator[ValidationError]:
+        # Its own sorts what it can and compares neighbours, which misses some.
+        if unique and isinstance(items, list) and any(equal(*pair) for pair in combinations(items, 2)):
+            yield ValidationError("uniqueItems")
+
+    own_rules: Any = Draft202012Validator.VALIDATORS
+
+    def check_others(validator: Any, rule: Any, value: Any, schema: Any) -> Iterator[ValidationError]:
+        # Its own takes the names in the order of a set.
+        if rule is False:
+            yield from own_rules["additionalProperties"](validator, rule, value, schema)
+        known = schema.get("properties", {})
+        for name in value if isinstance(value, dict) and rule is not False else ():
+            if name not in known:
+                yield from validator.descend(value[name], rule, path=name)
+
+    judge: Any = extend(
+        Draft202012Validator,
+        {"format": check_format, "uniqueItems": check_unique, "additionalProperties": check_others},
+    )  # type: ignore[no-untyped-call]
+    found = [sentence for error in judge(schema).iter_errors(value) for sentence in sentences(error)]
+    return found if len(found) <= MAX_VIOLATIONS else [*found[:MAX_VIOLATIONS], "and more"]
+
+
 NAMES = st.sampled_from("abc")
 SCALARS = st.one_of(
     st.none(),
@@ -131,6 +169,14 @@ def _schemas(inner: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[dict
             "required": st.lists(NAMES, max_size=2, unique=True),
             "items": inner,
             "anyOf": st.lists(inner, min_size=1, max_size=3),
+            "oneOf": st.lists(inner, min_size=1, max_size=3),
+            "allOf": st.lists(inner, min_size=1, max_size=2),
+            "const": SCALARS,
+            "uniqueItems": st.booleans(),
+            "prefixItems": st.lists(inner, min_size=1, max_size=2),
+            "contains": inner,
+            "propertyNames": inner,
+            "unevaluatedProperties": st.just(False) | inner,
             "$ref": st.sampled_from(["#/$defs/one", "#/$defs/two"]),
             "if": st.sampled_from([{"type": "array"}, {"not": {"type": "null"}}]) | inner,
             "then": inner,
@@ -169,4 +215,14 @@ def test_nothing_surely_fits_that_jsonschema_refuses(
     whole = {**schema, "$defs": {"one": without_loops(one), "two": without_loops(two)}}
 
     if surely_fits(value, whole):
-        assert not Checker(whole).violations(value)
+        assert not judged_whole(value, whole)
+
+
+@settings(max_examples=2_000)
+@given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
+def test_sentences_are_those_of_the_whole_value_judged_by_the_whole_schema(
+    schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any
+) -> None:
+    whole = {**schema, "$defs": {"one": without_loops(one), "two": without_loops(two)}}
+
+    assert Checker(whole).violations(value) == judged_whole(value, whole)

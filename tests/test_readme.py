@@ -142,7 +142,7 @@ def test_every_configuration_key_of_the_readme_is_known(tmp_path: Path) -> None:
         upstream: {url: "https://api.example.com/graphql", timeout_s: 10, max_bytes: 5000000, headers: {x-client: s},
           forward_headers: [x-request-id], documents: text, auth: none}
         limits: {max_tokens: 5000, max_depth: 12, max_fields: 200, max_aliases: 20, max_cost: 5000,
-          list_sizes: {}}
+          max_values: 10000, list_sizes: {}}
         access: {anonymous: allow, hide: [], show: []}
         identity: {}
         default_tool: true

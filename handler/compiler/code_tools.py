@@ -10,6 +10,7 @@ from handler.compiler.code import Code
 from handler.compiler.code_access import Grounds, doubt_access, rule_of
 from handler.compiler.code_config import CatalogUse, CodeConfig, KitUse
 from handler.compiler.code_modules import definition_place, import_kit, reporting
+from handler.compiler.code_patterns import doubt_patterns
 from handler.compiler.declaration import MadeTool
 from handler.compiler.problems import Place, Problems, shown
 from handler.errors import ToolDefinitionError
@@ -81,6 +82,8 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> li
         at = definition_place(written.file, written.line, kit.at)
         with reporting(kit, problems):
             made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=mask)
+            if isinstance(made, CodeTool):
+                doubt_patterns(made.arguments, written.label, at=at, problems=problems)
             found.append(_Frozen(made=made, label=written.label, at=at, asks=may_ask(definition)))
     return found
 

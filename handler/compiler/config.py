@@ -14,6 +14,7 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.upstream import read_upstream
 from handler.compiler.variables import Variables
 from handler.compiler.yaml_section import Section, overlay, parse_yaml
+from handler.json_bounds import MAX_VALUES
 
 KEYS = (
     "upstream",
@@ -130,4 +131,5 @@ def _limits(section: Section) -> Limits:
         max_fields=section.integer("max_fields", 200, least=1, most=10_000),
         max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
         max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
+        max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
     )

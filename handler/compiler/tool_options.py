@@ -32,7 +32,14 @@ TYPES = '''
     enum Stile_Theme { light dark }
 
     """How large a request to this tool may be, where that differs from config.yaml."""
-    input Stile_Limits { max_tokens: Int max_depth: Int max_fields: Int max_aliases: Int max_cost: Int }
+    input Stile_Limits {
+      max_tokens: Int
+      max_depth: Int
+      max_fields: Int
+      max_aliases: Int
+      max_cost: Int
+      max_values: Int
+    }
 
     enum Stile_Output { both text structured }
     enum Stile_Confirm { advisory required }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
+from handler.json_bounds import MAX_VALUES, excess_of
 from handler.quick_check import surely_fits
 
 if TYPE_CHECKING:
@@ -18,16 +19,19 @@ class ArgumentsValidator:
     The compiler made and checked the schema. jsonschema loads with the first arguments that do not surely fit.
     """
 
-    def __init__(self, tool: str, schema: JSONObject) -> None:
+    def __init__(self, tool: str, schema: JSONObject, *, max_values: int = MAX_VALUES) -> None:
         self._tool = tool
         self._schema = schema
+        self._max_values = max_values
 
     def check(self, arguments: Mapping[str, Any]) -> None:
         """Check the arguments of a call.
 
         Raises:
-            InvalidArguments: with each violation, as ``Checker.violations`` has them.
+            InvalidArguments: with each violation, as ``Checker.violations`` has them; or they are too many or nested
+                too deeply, and nothing else of them was looked at.
         """
+        refuse_excess(self._tool, arguments, max_values=self._max_values)
         if surely_fits(arguments, self._schema):
             return
         violations = self._checker.violations(arguments)
@@ -43,3 +47,14 @@ class ArgumentsValidator:
         from handler.json_schema import Checker
 
         return Checker(self._schema, of_graphql=True)
+
+
+def refuse_excess(tool: str, values: Mapping[str, Any], *, max_values: int) -> None:
+    """Refuse arguments or variables that are too many, before anything walks them.
+
+    Raises:
+        InvalidArguments: they are, or they are nested too deeply.
+    """
+    excess = excess_of(values, max_values=max_values)
+    if excess:
+        raise InvalidArguments(tool, [excess])

@@ -14,7 +14,8 @@ from starlette.routing import Route
 from handler.bundle import Bundle
 from handler.errors import CredentialUnavailable, HttpError, OAuthRefused
 from handler.http import HttpRequest, HttpResponse
-from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_shape import parse_json
 from handler.server.bridge import authorize_location, callback_location, metadata, registration
 from handler.server.bridge_site import BridgeSite, error_of
 from handler.server.bridge_tokens import token_answer, token_form

@@ -11,8 +11,9 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
-from handler.errors import CallError, CodeChanged, InvalidArguments, McpError, ToolError
-from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
+from handler.errors import CallError, CodeChanged, McpError, ToolError
+from handler.json_shape import to_json_bytes
+from handler.server.arguments import refuse_excess
 from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
@@ -54,7 +55,7 @@ async def call_code_tool(
     async def answer() -> JSONObject:
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
         ctx = await _context(call, definition)
-        value = await run_tool(definition.named(name), _own(name, arguments), ctx, on_failure=on_failure)
+        value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=on_failure)
         return _with_options(_answer(call, value), tool)
 
     return await _result(call, name, answer, on_failure)
@@ -138,7 +139,7 @@ async def call_provided_tool(
 
     async def answer() -> JSONObject:
         loaded, ctx = _loaded(call, kit.use), await context_of(call)
-        own = _own(name, arguments)
+        own = _own(call, name, arguments)
         return _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
 
     return await _result(call, name, answer, on_failure)
@@ -159,14 +160,13 @@ async def _result(
         return error_result(exc)
 
 
-def _own(tool: str, arguments: Mapping[str, Any]) -> JSONObject:
+def _own(call: Call, tool: str, arguments: Mapping[str, Any]) -> JSONObject:
     """A copy for the author to change: a state that the call asks with is for the arguments as they came.
 
     Raises:
-        InvalidArguments: they are nested too deeply.
+        InvalidArguments: they are too many, or nested too deeply.
     """
-    if nests_deeper(arguments, MAX_NESTING):
-        raise InvalidArguments(tool, [f"/: nested more than {MAX_NESTING} deep"])
+    refuse_excess(tool, arguments, max_values=call.caller.endpoint.bundle.limits.max_values)
     return deepcopy(dict(arguments))
 
 

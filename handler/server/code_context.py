@@ -27,6 +27,10 @@ UNTOLD = frozenset(
 """Headers in which others say who calls. What authors need of that is in the claims, and none of it is theirs."""
 
 
+MAX_TOKEN_CHARS = 1_000
+"""Each report of progress repeats the client's token. There is none to a longer one."""
+
+
 async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
     """The context of one call.
 
@@ -52,6 +56,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         progress_token=_progress_token(call),
         log_level=_log_level(call),
         deadline=call.deadline,
+        max_values=caller.endpoint.bundle.limits.max_values,
         ask_graphql=requests.graphql,
         ask_operation=requests.operation,
         notify=call.notifications.append,
@@ -65,6 +70,8 @@ def _client_info(call: Call) -> JSONObject:
 
 def _progress_token(call: Call) -> str | int | None:
     token: Any = call.meta.get("progressToken")
+    if isinstance(token, str) and len(token) > MAX_TOKEN_CHARS:
+        return None
     return token if isinstance(token, str | int) and not isinstance(token, bool) else None
 
 

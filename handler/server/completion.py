@@ -50,5 +50,8 @@ def _values(caller: Caller, name: str, argument: str) -> tuple[str, ...]:
 
 
 def _completed(values: tuple[str, ...], begun: str) -> JSONObject:
-    found = [value for value in values if value.casefold().startswith(begun.casefold())]
+    texts = {value: value.casefold() for value in values}
+    longest = max(map(len, texts.values()), default=0)
+    start = begun.casefold() if len(begun) <= longest else None  # folding makes no text shorter
+    found = [] if start is None else [value for value, text in texts.items() if text.startswith(start)]
     return {"completion": {"values": found[:MAX_VALUES], "total": len(found), "hasMore": len(found) > MAX_VALUES}}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from handler.bundle import JSONObject
 from handler.errors import AccessError, InvalidParams, McpError, UpstreamError
+from handler.json_bounds import excess_of
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.completion import complete
@@ -47,6 +48,7 @@ async def _get_prompt(call: Call) -> JSONObject:
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
+    _refuse_excess(call, arguments)
     call.note(prompt=name)
     return await get_prompt(call, find_prompt(call.caller, name), arguments)
 
@@ -68,7 +70,14 @@ async def _read_resource(call: Call) -> JSONObject:
 
 
 async def _complete(call: Call) -> JSONObject:
+    _refuse_excess(call, call.request.params)
     return complete(call.caller, call.request.params)
+
+
+def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
+    excess = excess_of(values, max_values=call.caller.endpoint.bundle.limits.max_values)
+    if excess:
+        raise InvalidParams(f"Invalid params: {excess}")
 
 
 async def _anybody_gets(call: Call, got: T, get: Callable[[Caller], Awaitable[T]]) -> bool:

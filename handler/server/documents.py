@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
 from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
 from handler.records import dataclass
+from handler.server.arguments import refuse_excess
 from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.endpoint import schema_loading
@@ -56,9 +57,12 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
     """Judge a document against what its caller may use: through a tool, or without one of the whole endpoint.
 
     Raises:
+        InvalidArguments: there are too many variables, or they are nested too deeply.
         DocumentRefused: it is malformed, passes a limit, or leaves the caller's view.
         UpstreamError: the schema cannot be loaded.
     """
+    limits = (tool or caller.endpoint.bundle).limits
+    refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
     from handler.graph.document import answer_introspection, check_document
 
     schemas = await _view_schemas(caller, tool)
@@ -67,7 +71,7 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
         schemas=schemas,
         operation_name=document.operation_name,
         variables=document.variables,
-        limits=(tool or caller.endpoint.bundle).limits,
+        limits=limits,
     )
     request = GraphQLRequest(
         text=checked.text,

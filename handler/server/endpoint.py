@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from handler.bundle import (
     CodeTool,
     GraphQLTool,
     JSONObject,
+    Limits,
     PersistedOperation,
     PrescribedTool,
     Prompt,
@@ -39,6 +41,9 @@ T = TypeVar("T")
 
 MAX_VIEWS = 16
 """Views held for one endpoint, and as many of them with the schemas of the documents that came to them."""
+
+MAX_PRINTED = 16
+"""Views held for one endpoint as SDL."""
 
 MAX_ENTRIES = 256
 """Entries of ``tools/list`` held for one endpoint that are not in the bundle as callers see them."""
@@ -93,6 +98,7 @@ class Endpoint:
         self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
+        self._printed: OrderedDict[tuple[str, Mask], str] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -104,6 +110,7 @@ class Endpoint:
             "entries": len(self._entries),
             "views": len(self._views),
             "schemas": len(self._schemas),
+            "printed": len(self._printed),
         }
 
     @property
@@ -114,7 +121,8 @@ class Endpoint:
             views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
             entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
-        return self._bundle_bytes + self._index_bytes + made + views + schemas + entries
+            printed = sum(map(sys.getsizeof, self._printed.values()))
+        return self._bundle_bytes + self._index_bytes + made + views + schemas + entries + printed
 
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
@@ -153,7 +161,9 @@ class Endpoint:
     def validator(self, tool: Tool, judgement: Judgement) -> ArgumentsValidator:
         """The validator of a tool's arguments, as a caller may give them."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
-        return self._validator(f"tool {tool.name}", tool.name, tool.arguments, judgement.outcome(conditions))
+        key, outcome = f"tool {tool.name}", judgement.outcome(conditions)
+        limits = tool.limits if isinstance(tool, GraphQLTool) else None
+        return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
 
     def variables_validator(self, persisted: PersistedOperation, judgement: Judgement) -> ArgumentsValidator:
         """The validator of the variables of an operation that is called by its document's id."""
@@ -222,6 +232,31 @@ class Endpoint:
             keep(self._views, key, view, most=MAX_VIEWS)
         return view
 
+    def has_fields(self, judgement: Judgement) -> bool:
+        """Whether callers may ask anything of the endpoint's own GraphQL. Blocks while the view is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        return bool(self.view(None, judgement.outcome(self.bundle.graphql.conditions)).root_fields())
+
+    def sdl(self, tool: GraphQLTool | None, judgement: Judgement) -> str:
+        """A view as SDL; empty if there is nothing in it. Blocks while it is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.view import print_view
+
+        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
+        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
+        with self._lock:
+            sdl = self._printed.get(key)
+            if sdl is None:
+                sdl = print_view(view) if view.root_fields() else ""
+            keep(self._printed, key, sdl, most=MAX_PRINTED)
+        return sdl
+
     def view_schemas(self, tool: GraphQLTool | None, judgement: Judgement) -> ViewSchemas:
         """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
 
@@ -257,14 +292,18 @@ class Endpoint:
                     confirm=tool.options.confirm,
                 )
 
-    def _validator(self, kind: str, name: str, schema: JSONObject, outcome: Mask) -> ArgumentsValidator:
+    def _validator(
+        self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
+    ) -> ArgumentsValidator:
         with self._lock:
             validator = self._validators.get((kind, outcome))
             if validator is None:
                 from handler.guarded_schema import conditions_in, seen_by
                 from handler.server.arguments import ArgumentsValidator
 
-                validator = ArgumentsValidator(name, seen_by(schema, outcome) if conditions_in(schema) else schema)
+                seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+                max_values = (limits or self.bundle.limits).max_values
+                validator = ArgumentsValidator(name, seen, max_values=max_values)
             keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
         return validator
 

@@ -235,9 +235,14 @@ def _faults(exc: CallError) -> Sequence[Fault]:
             return exc.faults
         case InvalidArguments():
             # Each begins with a JSON pointer, but for the last of too many.
-            return [Fault(f"variables{each}" if each.startswith("/") else each) for each in exc.violations]
+            return [Fault(_of_variables(each) if each.startswith("/") else each) for each in exc.violations]
         case _:
             return [Fault(str(exc))]
+
+
+def _of_variables(violation: str) -> str:
+    """A violation as one of ``variables``, which a pointer to the whole stands for."""
+    return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
 
 
 def _error(fault: Fault) -> JSONObject:

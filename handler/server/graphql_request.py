@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle import CONFIRM
-from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.json_shape import parse_json
 from handler.records import dataclass
 from handler.server.media_types import GRAPHQL_RESPONSE, JSON
 
@@ -128,14 +128,11 @@ def _parameters(values: Mapping[str, Any]) -> Parameters:
         raise Malformed("expected query, or the documentId of a persisted document")
     if query is not None and document_id is not None:
         raise Malformed("query and documentId cannot stand together: send one of them")
-    variables = values.get("variables") or {}
-    if nests_deeper(variables, MAX_NESTING):
-        raise Malformed(f"variables: nested more than {MAX_NESTING} deep")
     return Parameters(
         query=query,
         document_id=document_id,
         operation_name=values.get("operationName") or None,
-        variables=variables,
+        variables=values.get("variables") or {},
         confirmed=(values.get("extensions") or {}).get(CONFIRM) is True,
     )
 

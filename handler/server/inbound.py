@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, NoReturn
 
+from handler.errors import MAX_SAID_CHARS
 from handler.json_shape import parse_json
 from handler.records import dataclass
 from handler.server.header_values import decoded
@@ -226,8 +227,8 @@ def _modern_revision(message: _Message, method: str) -> str:
     if not is_modern(version):
         message.reject(
             UNSUPPORTED_VERSION,
-            f"Unsupported protocol version {version}",
-            {"supported": list(MODERN), "requested": version},
+            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}",
+            {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]},
         )
     return version
 

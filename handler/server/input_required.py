@@ -15,7 +15,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
-from handler.json_shape import MAX_NESTING, nests_deeper
+from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected

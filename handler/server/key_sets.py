@@ -13,7 +13,8 @@ from typing import Any
 
 from handler.errors import CredentialRefused, HttpError, KeysUnavailable
 from handler.http import HttpClient, HttpRequest
-from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_shape import parse_json
 from handler.records import dataclass
 
 FRESH_S = 600.0

@@ -10,10 +10,11 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
-from handler.errors import AccessError, NotFound, ResourceNotFound, ToolNotFound
+from handler.errors import MAX_SAID_CHARS, AccessError, DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
 from handler.json_shape import Entries, spliced, to_json_bytes
 from handler.server.call import Call
 from handler.server.caller import Caller
+from handler.server.deadlines import before
 from handler.server.entrance import find_endpoint, identify_caller, json_response, read_body
 from handler.server.inbound import (
     DENIED,
@@ -30,7 +31,6 @@ from handler.server.inbound import (
 )
 from handler.server.media_types import EVENT_STREAM, JSON, accepted_kinds
 from handler.server.methods import answer
-from handler.server.payload import fits
 from handler.server.request_log import bounded, note
 from handler.server.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.server.services import Services
@@ -38,9 +38,6 @@ from handler.server.trace import continue_trace
 
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
-
-MAX_NAME_CHARS = 200
-"""Of the name of a tool that is not there, likewise."""
 
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
@@ -146,26 +143,38 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
+    from handler.server.batch_budget import TOO_LARGE, BatchBudget
+
+    budget = BatchBudget(caller.deadline)
     calls: list[JSONObject] = []
-    answers: list[JSONObject] = []
+    answers: list[bytes] = []
     for item in items:
-        if not isinstance(item, Notification):
-            facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
-            answers.append(await _answer_item(http_call, item, caller, facts))
-            calls.append(bounded(facts))
+        if isinstance(item, Notification):
+            continue
+        facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
+        refusal = budget.refusal() if isinstance(item, Request) else ""
+        answer = b"" if refusal else to_json_bytes(await _answer_item(http_call, item, caller, facts))
+        if not refusal and not budget.takes(answer):
+            refusal = TOO_LARGE
+        answers.append(_unanswered(item, refusal, facts) if refusal else answer)
+        calls.append(bounded(facts))
     note(http_call.scope, method="batch", outcome="ok", calls=calls)
     if not answers:
         return Response(status_code=202)
-    body = to_json_bytes(answers)
-    if not fits(body):
-        raise Rejected(INTERNAL_ERROR, "The answers are too large together: send fewer requests at once")
-    return Response(body, media_type=JSON)
+    return Response(b"[%b]" % b",".join(answers), media_type=JSON)
+
+
+def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
+    """The error of an item for which a batch has no room, time or work left."""
+    facts.update(outcome="rejected", reason="BatchExceeded")
+    return to_json_bytes(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
 
 
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
     try:
         if isinstance(item, Request):
-            return await _result(_call_of(item, caller, facts.update))
+            async with before(caller.deadline):
+                return await _result(_call_of(item, caller, facts.update))
         error = item
         facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except Rejected as exc:
@@ -174,6 +183,9 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     except NotFound as exc:
         error = _not_found(exc, item)
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
+    except DeadlinePassed as exc:
+        error = Rejected(INTERNAL_ERROR, str(exc), id=item.id)
+        facts.update(outcome="rejected", reason=type(exc).__name__)
     except AccessError as exc:
         error = Rejected(DENIED, str(exc), id=item.id)
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
@@ -190,7 +202,7 @@ def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected
     if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
         code = resource_not_found_code(request.revision)
         return Rejected(code, str(reason), id=identifier, facts={"uri": reason.uri[:MAX_URI_CHARS]})
-    tool = {"tool": reason.name[:MAX_NAME_CHARS]} if isinstance(reason, ToolNotFound) else None
+    tool = {"tool": reason.name[:MAX_SAID_CHARS]} if isinstance(reason, ToolNotFound) else None
     return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle import CONFIRM_LEVELS, JSONObject, PersistedOperation
-from handler.errors import CallError, GraphQLErrors, ToolError
+from handler.errors import MAX_SAID_CHARS, CallError, GraphQLErrors, ToolError
 from handler.server.caller import Caller
 from handler.server.documents import Document, Prepared, prepare_document, prepare_persisted, run
 
@@ -52,7 +52,7 @@ class OwnRequests:
         persisted = self._require_operation(name)
         unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
         if unknown:
-            raise ToolError(f"operation {name}: it has no variable {unknown[0]} to give")
+            raise ToolError(f"operation {name}: it has no variable {unknown[0]:.{MAX_SAID_CHARS}} to give")
         try:
             prepared = prepare_persisted(self._caller, persisted, variables=variables)
         except CallError as exc:
@@ -75,7 +75,7 @@ class OwnRequests:
             if name and judgement.may_meet(each.mask, each.operation.variables)
         ]
         if not found:
-            raise ToolError(f"There is no operation {name}")
+            raise ToolError(f"There is no operation {name:.{MAX_SAID_CHARS}}")
         confirm = max((each.confirm for each in found), key=CONFIRM_LEVELS.index)
         scopes = dict.fromkeys(scope for each in found for scope in each.scopes)
         return replace(found[0], confirm=confirm, scopes=tuple(scopes))

@@ -8,9 +8,8 @@ from functools import lru_cache
 
 from handler.bundle import CodeResource, FileResource, GraphQLTool, JSONObject
 from handler.errors import McpError, ResourceNotFound
-from handler.graph.view import print_view
 from handler.json_shape import to_json_bytes
-from handler.policy import OPEN, Judgement
+from handler.policy import OPEN
 from handler.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
 from handler.server.call import Call
 from handler.server.caller import Caller
@@ -165,9 +164,15 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
     """Whether a caller may read a schema. Of a tool that is known without making it."""
     if tool is None:
-        return bool(await _sdl(caller, None))
+        return _may_introspect(caller) and await _has_fields(caller)
     allowed = has_scopes(tool.options.scopes, caller.principal)
     return allowed and await entry_of(caller.endpoint, tool, caller.judgement) is not None
+
+
+async def _has_fields(caller: Caller) -> bool:
+    """Whether there is anything that a caller may ask of the endpoint's own GraphQL."""
+    with schema_loading():
+        return await asyncio.to_thread(caller.endpoint.has_fields, caller.judgement)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
@@ -178,18 +183,13 @@ async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
     if tool is None and not _may_introspect(caller):
         return ""
     with schema_loading():
-        return await asyncio.to_thread(_printed, caller.endpoint, tool, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.sdl, tool, caller.judgement)
 
 
 def _may_introspect(caller: Caller) -> bool:
     graphql = caller.endpoint.bundle.graphql
     met = all(caller.judgement.meets(graphql.guards.get(name, OPEN)) for name in INTROSPECTION)
     return graphql.mode == "on" and met
-
-
-def _printed(endpoint: Endpoint, tool: GraphQLTool | None, judgement: Judgement) -> str:
-    view = endpoint.view(tool, judgement.outcome((tool or endpoint.bundle.graphql).conditions))
-    return print_view(view) if view.root_fields() else ""
 
 
 def _fitting(result: JSONObject) -> JSONObject:

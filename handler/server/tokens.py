@@ -18,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 from handler.bundle import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
 from handler.errors import CredentialRefused
 from handler.http import HttpClient
-from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_shape import parse_json
 from handler.records import dataclass
 from handler.server.key_sets import FRESH_S, KeySets
 

@@ -10,12 +10,10 @@ from handler.errors import (
     CallError,
     CredentialRequired,
     DeadlinePassed,
-    InvalidArguments,
     ToolError,
     ToolNotFound,
     UpstreamError,
 )
-from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.header_values import find_mismatch
@@ -127,8 +125,6 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, A
     from handler.server.catalog import call_catalog
 
     try:
-        if nests_deeper(arguments, MAX_NESTING):
-            raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
         call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
         return await call_catalog(call, tool, arguments)
     except CallError as exc:

@@ -8,8 +8,9 @@ from typing import Any, Protocol
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
+from handler.json_bounds import excess_of
 from handler.json_schema import Checker
-from handler.json_shape import MAX_NESTING, nests_deeper, parse_json
+from handler.json_shape import parse_json
 from handler.tools.context import Context
 from handler.tools.option_checks import read_schema
 from handler.tools.options import Options
@@ -29,7 +30,7 @@ class Arguments(Protocol):
         """The input schema of the list entry."""
         ...
 
-    def check(self, arguments: JSONObject) -> JSONObject:
+    def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         """The arguments, found to fit, with what a client wrote as text repaired.
 
         Raises:
@@ -73,9 +74,9 @@ class TypedArguments:
     def _checker(self) -> Checker:
         return Checker(self.schema, formats=self._options.formats)
 
-    def check(self, arguments: JSONObject) -> JSONObject:
+    def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         meant = arguments if self._options.strict else unstringified(arguments, self.schema)
-        _refuse(self._checker, meant)
+        _refuse(self._checker, meant, ctx)
         return meant
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
@@ -117,9 +118,9 @@ class SchemaArguments:
     def _checker(self) -> Checker:
         return Checker(self.schema, formats=self._options.formats)
 
-    def check(self, arguments: JSONObject) -> JSONObject:
+    def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
         meant = arguments if self._type is None or self._options.strict else unstringified(arguments, self.schema)
-        _refuse(self._checker, meant)
+        _refuse(self._checker, meant, ctx)
         return meant
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
@@ -137,9 +138,9 @@ def invalid_arguments(tool: str, exc: Misfits) -> InvalidArguments:
     return InvalidArguments(tool, exc.sentences)
 
 
-def _refuse(checker: Checker, arguments: JSONObject) -> None:
-    if nests_deeper(arguments, MAX_NESTING):
-        raise Misfits([f"/: nested more than {MAX_NESTING} deep"])
+def _refuse(checker: Checker, arguments: JSONObject, ctx: Context) -> None:
+    if excess := excess_of(arguments, max_values=ctx.max_values):  # after texts in them were read as JSON
+        raise Misfits([excess])
     if found := checker.violations(arguments):
         raise Misfits(found)
 

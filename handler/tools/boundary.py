@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from handler.errors import AccessError, CallError, McpError
-from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.json_shape import to_json_bytes
 
 MAX_ERROR_BYTES = 400_000
 """Of a JSON-RPC error: however its text is escaped, an answer holds it."""

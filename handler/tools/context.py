@@ -12,6 +12,7 @@ from typing import Any
 
 from handler.bundle import JSONObject
 from handler.errors import ToolError
+from handler.json_bounds import MAX_VALUES
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """Of log messages, the least first. Source: RFC 5424, section 6.2.1."""
@@ -69,6 +70,9 @@ class Context:
 
     deadline: float = math.inf
     """When an answer has to be there, on the clock of ``time.monotonic``."""
+
+    max_values: int = MAX_VALUES
+    """How many values the arguments may have, counting items of lists and members of objects."""
 
     ask_graphql: GraphQL = _no_graphql
     ask_operation: GraphQL = _no_operation

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import InvalidParams, McpError
+from handler.errors import MAX_SAID_CHARS, InvalidParams, McpError
 from handler.mirrored import mirrored_in
 from handler.tools.arguments import Fill
 from handler.tools.boundary import AuthorFailed, authors_code
@@ -67,7 +67,7 @@ async def call_tool(
     if tool is None:
         tool = next((each for each in await _provided(kit, ctx) if each.name == name), None)
     if tool is None or not tool.allows(ctx):
-        raise InvalidParams(f"Unknown tool: {name}", {"tool": name})
+        raise _unknown("tool", name)
     return await run_tool(tool.named(name), arguments, ctx, on_failure=on_failure)
 
 
@@ -79,7 +79,7 @@ async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> J
     """
     prompt = next((each for each in kit.prompts if each.name == name), None)
     if prompt is None:
-        raise InvalidParams(f"Unknown prompt: {name}", {"prompt": name})
+        raise _unknown("prompt", name)
     return await run_prompt(prompt, arguments, ctx)
 
 
@@ -92,8 +92,13 @@ async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | In
     ordered = sorted(kit.resources, key=lambda each: each.is_template)
     resource = next((each for each in ordered if each.values_in(uri) is not None), None)
     if resource is None:
-        raise InvalidParams(f"Unknown resource: {uri}", {"uri": uri})
+        raise _unknown("resource", uri, member="uri")
     return await run_resource(resource, uri, ctx)
+
+
+def _unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
+    said = name[:MAX_SAID_CHARS]
+    return InvalidParams(f"Unknown {kind}: {said}", {member or kind: said})
 
 
 async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
@@ -142,7 +147,7 @@ class _AsSent:
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
 
-    def check(self, arguments: JSONObject) -> JSONObject:
+    def check(self, arguments: JSONObject, _: Context) -> JSONObject:
         return arguments
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:

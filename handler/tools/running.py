@@ -134,7 +134,7 @@ async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> 
             arguments = await _judged(validate, arguments, ctx)
         if validate and mode == "replace":
             return tool.arguments.as_they_are(arguments, ctx)
-        arguments = tool.arguments.check(arguments)
+        arguments = tool.arguments.check(arguments, ctx)
         if validate and mode == "after":
             arguments = await _judged(validate, arguments, ctx)
         return tool.arguments.cast(arguments, ctx)

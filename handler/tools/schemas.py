@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
+from handler.json_schema import MAX_VIOLATIONS
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.parameters import NO_DEFAULT, Parameter
 from handler.tools.place import Place
@@ -212,7 +213,8 @@ def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
         return validate(value)
     except ValidationError as exc:
         errors = exc.errors(include_url=False, include_context=False, include_input=False)
-        raise Misfits([f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors]) from exc
+        told = [f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors[:MAX_VIOLATIONS]]
+        raise Misfits([*told, *(["and more"] if len(errors) > MAX_VIOLATIONS else [])]) from exc
 
 
 def _tidy(schema: JSONObject) -> JSONObject:

@@ -385,3 +385,50 @@ def test_an_endpoint_without_code_loads_nothing_of_it(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+PATTERNS = """\
+from typing import Annotated
+
+from handler import Toolkit
+from pydantic import BaseModel, Field
+
+kit = Toolkit()
+
+
+class Line(BaseModel):
+    sku: Annotated[str, Field(pattern=r"^(\\\\w+\\\\s?)*$")]
+    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+
+
+@kit.tool
+def check(slug: Annotated[str, Field(pattern=r"^(a+)+$")], lines: list[Line]) -> str:
+    "Check."
+    return slug
+
+
+@kit.tool(input_schema={"type": "object", "properties": {
+    "pattern": {"type": "string", "default": "(a+)+"},
+    "names": {"type": "object", "patternProperties": {"^(x*)*$": {}}},
+}})
+def take(arguments: dict) -> str:
+    "Take."
+    return ""
+"""
+
+
+def test_pattern_that_may_take_very_long_is_a_warning_at_its_tool_and_argument(
+    tmp_path: Path, modules: Modules
+) -> None:
+    file = modules.write("shop_tools.py", PATTERNS.replace("\\\\", "\\"))
+
+    told = [str(each) for each in made(tmp_path, modules, TAKES_IT).warnings]
+
+    line = PATTERNS[: PATTERNS.index("@kit.tool\n")].count("\n") + 1
+    other = PATTERNS[: PATTERNS.index("@kit.tool(")].count("\n") + 1
+    reason = "it may take very long: it repeats what"
+    assert [each[: each.index(reason) + len(reason)] for each in told if "pattern" in each] == [
+        rf"{file}:{line}:1: tool check: Line.sku: pattern '^(\\w+\\s?)*$': {reason}",
+        f"{file}:{line}:1: tool check: slug: pattern '^(a+)+$': {reason}",
+        f"{file}:{other}:1: tool take: names: pattern '^(x*)*$': {reason}",
+    ]

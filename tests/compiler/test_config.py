@@ -34,7 +34,9 @@ def test_endpoint_without_config_gets_the_defaults(tmp_path: Path) -> None:
     bundle = compiled(tmp_path, {"index.graphql": QUERY}).bundle
 
     assert bundle.upstream == Upstream(url="", timeout_s=10, max_bytes=5_000_000, headers={}, **NOTHING)
-    assert bundle.limits == Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000)
+    assert bundle.limits == Limits(
+        max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000, max_values=10_000
+    )
 
 
 @pytest.mark.parametrize("config", ["", "# nothing\n", "upstream:\nlimits: ~\naccess: null\n"])
@@ -51,7 +53,7 @@ upstream:
   timeout_s: 2.5
   max_bytes: 10000
   headers: {X-Client: stile, accept-language: "de, en"}
-limits: {max_tokens: 100, max_depth: 3, max_fields: 7, max_aliases: 0, max_cost: 1}
+limits: {max_tokens: 100, max_depth: 3, max_fields: 7, max_aliases: 0, max_cost: 1, max_values: 2}
 """,
     )
 
@@ -62,7 +64,7 @@ limits: {max_tokens: 100, max_depth: 3, max_fields: 7, max_aliases: 0, max_cost:
         headers={"x-client": "stile", "accept-language": "de, en"},
         **NOTHING,
     )
-    assert bundle.limits == Limits(max_tokens=100, max_depth=3, max_fields=7, max_aliases=0, max_cost=1)
+    assert bundle.limits == Limits(max_tokens=100, max_depth=3, max_fields=7, max_aliases=0, max_cost=1, max_values=2)
 
 
 def test_values_are_texts_that_take_their_kind_from_what_is_asked_for(tmp_path: Path) -> None:
@@ -109,7 +111,7 @@ identity:
         ),
         (
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
-            "max_aliases, max_cost, list_sizes; did you mean max_depth?"
+            "max_aliases, max_cost, max_values, list_sizes; did you mean max_depth?"
         ),
         (
             'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies, hide, show; '

@@ -170,11 +170,11 @@ def test_confirm_stands_among_the_arguments(tmp_path: Path, kind: str) -> None:
 
 
 def test_own_limits_are_laid_over_the_endpoints(tmp_path: Path) -> None:
-    files = files_of("graphql", "limits: {max_depth: 3, max_tokens: 9000, max_cost: 7}")
+    files = files_of("graphql", "limits: {max_depth: 3, max_tokens: 9000, max_cost: 7, max_values: 8}")
     files["config.yaml"] += "limits: {max_depth: 5, max_fields: 50}\n"
 
     assert graphql_tool(compiled(tmp_path, files), "t").limits == Limits(
-        max_tokens=9000, max_depth=3, max_fields=50, max_aliases=20, max_cost=7
+        max_tokens=9000, max_depth=3, max_fields=50, max_aliases=20, max_cost=7, max_values=8
     )
 
 

@@ -51,7 +51,7 @@ HIDDEN = frozenset(
 )
 VIEW = schemas_of(SDL, HIDDEN)
 
-LIMITS = Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000)
+LIMITS = Limits(max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000, max_values=10_000)
 """What an endpoint has whose config.yaml says nothing of limits."""
 
 WIDE = replace(LIMITS, max_tokens=100_000, max_depth=50, max_fields=10_000, max_aliases=10_000, max_cost=10_000_000)

@@ -55,6 +55,7 @@ LISTING = {
     "errors",
     "http",
     "http_answer",
+    "json_bounds",
     "json_shape",
     "lambda_function",
     "mirrored",

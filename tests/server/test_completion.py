@@ -10,6 +10,7 @@ from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
 from handler.server.revisions import LEGACY, MODERN
+from tests.graph.test_size import calls
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 
@@ -125,3 +126,15 @@ def test_malformed_request_is_invalid_params(function: Function, params: dict[st
 
     assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
     assert answer.json["error"]["message"].startswith("Invalid params: expected a ref")
+
+
+def test_text_longer_than_any_value_is_compared_with_none(function: Function) -> None:
+    short = calls(lambda: values(function, "state", "x"))
+
+    assert values(function, "state", "S" * 1_000_000) == []
+    assert calls(lambda: values(function, "state", "ß" * 100_000)) + 100 < short  # of 150 values
+
+
+def test_text_that_grows_when_it_is_folded_is_compared_as_a_whole(function: Function) -> None:
+    assert values(function, "tone", "STRAß") == ["STRASSE", "straße"]
+    assert values(function, "tone", "strassE") == ["STRASSE", "straße"]

@@ -150,15 +150,6 @@ def test_body_that_is_no_request_is_refused(body: Any, sentence: str) -> None:
     assert refusal(body) == sentence
 
 
-def test_variables_nested_very_deep_are_refused() -> None:
-    deep: Any = 1
-    for _ in range(64):
-        deep = [deep]
-
-    assert refusal({"query": "{a}", "variables": {"a": deep}}) == "variables: nested more than 64 deep"
-    assert parse_body(json.dumps({"query": "{a}", "variables": {"a": deep[0]}}).encode()).variables == {"a": deep[0]}
-
-
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [

@@ -14,7 +14,7 @@ import pytest
 from handler.bundle import ApiKey, Identity
 from handler.commands.local import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.server.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_VALIDATORS, MAX_VIEWS
+from handler.server.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_PRINTED, MAX_VALIDATORS, MAX_VIEWS
 from handler.server.principal import Principal
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, graphql_tool
@@ -333,6 +333,7 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
         "entries": MAX_ENTRIES,
         "views": MAX_VIEWS,
         "schemas": MAX_VIEWS,
+        "printed": MAX_PRINTED,
         "validators": MAX_VALIDATORS,
     }
     assert all(count <= most[kind] for kind, count in endpoint.held.items())

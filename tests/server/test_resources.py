@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from graphql import GraphQLSchema, build_client_schema, build_schema, get_introspection_query, print_schema
 from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled, compile_endpoint
+from handler.server.caller import Caller
+from handler.server.endpoint import Endpoint
+from handler.server.principal import ANONYMOUS
+from handler.server.resources import resources_for
 from handler.server.revisions import LEGACY, MODERN
+from handler.server.services import Services
 from handler.storage import MemoryStorage
+from tests.graph.test_size import calls
 from tests.support.endpoints import READABLE, compiled, write_endpoint
-from tests.support.function import Answer, Function, running_function
+from tests.support.function import Answer, Function, running_function, store
 from tests.support.identities import HOLDER, identified
 
 SCHEMA = """
@@ -366,3 +373,40 @@ def test_schema_larger_than_an_answer_may_be_is_an_error_that_says_so(tmp_path: 
         answer = read(function, "schema.graphql")
 
     assert answer.json["error"] == {"code": -32603, "message": "The resource is larger than an answer may be"}
+
+
+LARGE = "type Query { " + " ".join(f"f{n}(a: Int, b: String): T{n}" for n in range(300)) + " }\n"
+LARGE += "\n".join(f"type T{n} {{ a: Int, b(c: Int): String, t: T{n // 2} }}" for n in range(300))
+
+
+@pytest.fixture
+def large(tmp_path: Path) -> Endpoint:
+    tool = 'extend schema @tool(name: "all", graphql: {expose: true, types: "Query", fields: ".*"})\n'
+    made = compiled(tmp_path, {"index.graphql": tool + LARGE, "config.yaml": OPEN_TO_ALL})
+    storage = MemoryStorage()
+    store(storage, made)
+    return Endpoint(made.bundle, storage)
+
+
+def test_list_of_resources_prints_no_schema(large: Endpoint) -> None:
+    caller = Caller(endpoint=large, principal=ANONYMOUS, judgement=large.everybody, services=cast("Services", None))
+
+    listed = asyncio.run(resources_for(caller))
+
+    assert {each.entry["uri"] for each in listed} == {f"{BASE}/schema.graphql", f"{BASE}/tools/all.graphql"}
+    assert large.held["printed"] == 0
+
+
+def test_a_schema_is_printed_once_and_counts_among_what_its_endpoint_takes(large: Endpoint) -> None:
+    large.view(None, large.everybody.outcome(large.bundle.graphql.conditions))
+    before = large.cost_bytes
+
+    first = calls(lambda: large.sdl(None, large.everybody))
+
+    sdl = large.sdl(None, large.everybody)
+    assert calls(lambda: large.sdl(None, large.everybody)) < 100 < first
+    assert large.cost_bytes >= before + len(sdl)
+    assert large.held["printed"] == 1
+
+
+OPEN_TO_ALL = "graphql: on\n" + READABLE

@@ -18,7 +18,7 @@ import pytest
 from handler.bundle import Issuer, JSONObject, VerificationKey
 from handler.errors import CredentialRefused, KeysUnavailable
 from handler.http import HttpClient
-from handler.json_shape import MAX_NESTING
+from handler.json_bounds import MAX_NESTING
 from handler.server.key_sets import FRESH_S, STALE_S
 from handler.server.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, NO_EXTRA, TokenVerifier
 from tests.support.endpoints import compiled

@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from handler import Field, McpError, Toolkit, tool
 from handler.testing import TestClient
@@ -306,3 +307,25 @@ def test_option_of_the_tool_is_stronger_than_the_kits() -> None:
         return a
 
     assert TestClient(kit).call("take", a=1, b=2).data == {"result": 1}
+
+
+def refuse(_: int) -> int:
+    raise ValueError("not this one")
+
+
+def test_misfits_of_types_are_told_only_so_far() -> None:
+    def take(values: list[Annotated[int, AfterValidator(refuse)]]) -> int:
+        return len(values)
+
+    text = client_of(take).call("take", values=[1] * 200).text
+
+    assert text.count("not this one") == 50
+    assert text.endswith("; and more")
+
+
+def test_arguments_have_as_many_values_as_the_context_says() -> None:
+    def take(values: list[int]) -> int:
+        return len(values)
+
+    assert client_of(take).call("take", values=[1] * 9_999).data == {"result": 9_999}
+    assert "/: 10,001 values" in client_of(take).call("take", values=[1] * 10_000).text
