@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
+from handler.json_shape import MAX_NESTING, nests_deeper
 from handler.quick_check import surely_fits
 
 if TYPE_CHECKING:
@@ -22,8 +23,27 @@ class ArgumentsValidator:
         self._tool = tool
         self._schema = schema
 
+    def read(self, arguments: JSONObject) -> JSONObject:
+        """The arguments of a tool call as they are meant: see ``sent_arguments.py``.
+
+        Raises:
+            InvalidArguments: as ``check``, or they nest too deeply.
+        """
+        self._refuse_depth(arguments)
+        if surely_fits(arguments, self._schema):
+            return arguments
+        from handler.sent_arguments import unreadable_texts, unstringified, without_refused_nulls
+
+        if unreadable := unreadable_texts(arguments, self._schema):
+            raise InvalidArguments(self._tool, unreadable)
+        meant = unstringified(arguments, self._schema, only_objects=True)
+        self._refuse_depth(meant)
+        sent: JSONObject = without_refused_nulls(meant, self._schema)
+        self.check(sent)
+        return sent
+
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Check the arguments of a call.
+        """Check the variables of a GraphQL request, or arguments that have been read.
 
         Raises:
             InvalidArguments: with each violation, as ``Checker.violations`` has them.
@@ -37,6 +57,10 @@ class ArgumentsValidator:
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
         """The names among ``values`` that do not fit."""
         return [] if surely_fits(values, self._schema) else self._checker.misfits(values)
+
+    def _refuse_depth(self, arguments: Mapping[str, Any]) -> None:
+        if nests_deeper(arguments, MAX_NESTING):
+            raise InvalidArguments(self._tool, [f"/: nested more than {MAX_NESTING} deep"])
 
     @cached_property
     def _checker(self) -> Checker:

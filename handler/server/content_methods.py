@@ -10,7 +10,7 @@ from handler.errors import AccessError, InvalidParams, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.completion import complete
-from handler.server.methods import Method, refuse_cursor
+from handler.server.methods import Method, arguments_of, refuse_cursor
 from handler.server.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.revisions import cacheable
@@ -43,12 +43,13 @@ async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[l
 
 
 async def _get_prompt(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    name, arguments = call.request.params.get("name"), arguments_of(call)
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
     call.note(prompt=name)
-    return await get_prompt(call, find_prompt(call.caller, name), arguments)
+    given = {argument: text for argument, text in arguments.items() if text is not None}
+    return await get_prompt(call, find_prompt(call.caller, name), given)
 
 
 async def _read_resource(call: Call) -> JSONObject:

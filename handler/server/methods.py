@@ -120,7 +120,7 @@ async def _answer_content(call: Call) -> JSONObject:
 
 
 async def _call_tool(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    name, arguments = call.request.params.get("name"), arguments_of(call)
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Rejected(
@@ -131,6 +131,12 @@ async def _call_tool(call: Call) -> JSONObject:
     from handler.server.tool_calls import call_any_tool
 
     return await call_any_tool(call, name, arguments)
+
+
+def arguments_of(call: Call) -> Any:
+    """The arguments of a call, which may be anything; ``null`` is none of them."""
+    arguments = call.request.params.get("arguments")
+    return {} if arguments is None else arguments
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:

@@ -9,11 +9,10 @@ from typing import Any
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import (
     CallError,
-    InvalidArguments,
     UpstreamError,
     ValuesRefused,
 )
-from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
+from handler.json_shape import to_json_bytes
 from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.deadlines import before
@@ -24,7 +23,7 @@ from handler.server.upstream import GraphQLRequest, execute
 async def call_tool(
     call: Call,
     tool: GraphQLTool | PrescribedTool,
-    arguments: Mapping[str, Any],
+    arguments: JSONObject,
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
@@ -36,9 +35,7 @@ async def call_tool(
         StateRefused: the call answers a question that was not asked, or not of this call and caller.
     """
     try:
-        if nests_deeper(arguments, MAX_NESTING):
-            raise InvalidArguments(tool.name, [f"/: nested more than {MAX_NESTING} deep"])
-        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
         async with before(call.caller.deadline):
             match tool:
                 case PrescribedTool():
