@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Collection, Mapping
@@ -147,14 +148,29 @@ class Entry(dict[str, Any]):
         """What ``to_json_bytes`` makes of it."""
         return to_json_bytes(self)
 
+    @cached_property
+    def digest(self) -> bytes:
+        """The SHA-256 of its JSON."""
+        return hashlib.sha256(self.json).digest()
 
-class Entries(list[Any]):
+    @cached_property
+    def brief(self) -> Entry:
+        """The same without ``outputSchema``."""
+        return Entry({name: each for name, each in self.items() if name != "outputSchema"})
+
+
+class Entries(list[Entry]):
     """A list whose JSON is joined from that of its entries."""
 
     @property
     def json(self) -> bytes:
         """What ``to_json_bytes`` makes of it."""
-        return b"[%b]" % b",".join(each.json if isinstance(each, Entry) else to_json_bytes(each) for each in self)
+        return b"[%b]" % b",".join([each.json for each in self])
+
+    @property
+    def size(self) -> int:
+        """The length of its JSON."""
+        return sum([len(each.json) + 1 for each in self]) + 1
 
 
 def spliced(value: Mapping[str, Any]) -> bytes:

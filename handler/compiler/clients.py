@@ -7,14 +7,27 @@ from collections.abc import Sequence
 
 from handler.bundle import GraphQLTool, JSONObject, Tool
 from handler.compiler.declaration import MadeTool
-from handler.compiler.problems import Problems, some
+from handler.compiler.parameter_types import untyped_in
+from handler.compiler.problems import NOWHERE, Problems, some
+from handler.compiler.sizes import BYTES_PER_TOKEN, size_of
 
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What every client and model vendor takes; MCP itself allows 128 characters, and dots."""
 
 
+MAX_LISTED = 128
+"""OpenAI's API and the clients built on VS Code take no more tools in one request; Cursor shows its model the first 40.
+"""
+
+MAX_LIST_TOKENS = 25_000
+"""An eighth of a context of 200,000 tokens, which a client sends along with each of its model's turns."""
+
+WAYS_OUT = "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
+
+
 def doubt_for_clients(made: Sequence[MadeTool], problems: Problems) -> None:
-    """Warn of names that not every client takes, of missing titles, and of tools that both read and write."""
+    """Warn of names and schemas that not every client takes, of missing titles, and of a list that is too long."""
+    _doubt_list([each.tool for each in made if not each.tool.options.hidden], problems)
     for each in made:
         for name in (each.tool.name, *each.tool.options.aliases):
             if not PORTABLE_NAME.fullmatch(name):
@@ -25,11 +38,29 @@ def doubt_for_clients(made: Sequence[MadeTool], problems: Problems) -> None:
             problems.warn(
                 each.at, f'"{each.tool.name}" reads and writes, so clients ask before each call: expected two tools'
             )
+        untyped = untyped_in(_entry(each.tool).get("inputSchema", {"type": "object"}))
+        if untyped:
+            problems.warn(
+                each.at,
+                f'"{each.tool.name}" takes values without a type ({some(untyped)}), for which some models refuse all '
+                "tools: expected a type hint or a schema that says one",
+            )
     untitled = [each for each in made if "title" not in _entry(each.tool)]
     if untitled:
         names = some([f'"{each.tool.name}"' for each in untitled])
         has = "has" if len(untitled) == 1 else "have"
         problems.warn(untitled[0].at, f"{names} {has} no title, which some clients and their directories ask for")
+
+
+def _doubt_list(listed: Sequence[Tool], problems: Problems) -> None:
+    if len(listed) > MAX_LISTED:
+        problems.warn(NOWHERE, f"{len(listed)} tools are listed, of which many clients take {MAX_LISTED}: {WAYS_OUT}")
+    tokens = sum(map(size_of, listed)) // BYTES_PER_TOKEN
+    if tokens > MAX_LIST_TOKENS:
+        problems.warn(
+            NOWHERE,
+            f"the tools take about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}: {WAYS_OUT}",
+        )
 
 
 def _entry(tool: Tool) -> JSONObject:

@@ -10,7 +10,7 @@ from handler.errors import AccessError, InvalidParams, McpError, UpstreamError
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.completion import complete
-from handler.server.methods import Method, arguments_of, refuse_cursor
+from handler.server.methods import Method, arguments_of, page_of
 from handler.server.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.revisions import cacheable
@@ -32,14 +32,14 @@ async def _list_templates(call: Call) -> JSONObject:
 
 
 async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
-    """What a caller may use of one kind and is not hidden, on one page."""
-    refuse_cursor(call)
+    """A page of what a caller may use of one kind and is not hidden."""
 
     async def entries_for(caller: Caller) -> list[JSONObject]:
         return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
 
     entries = await entries_for(call.caller)
-    return cacheable({key: entries}, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
+    page = page_of(call, key, entries)
+    return cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
 
 
 async def _get_prompt(call: Call) -> JSONObject:
