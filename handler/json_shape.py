@@ -159,18 +159,22 @@ class Entry(dict[str, Any]):
         return Entry({name: each for name, each in self.items() if name != "outputSchema"})
 
 
-class Entries(list[Entry]):
+class Entries(list[Any]):
     """A list whose JSON is joined from that of its entries."""
 
     @property
     def json(self) -> bytes:
         """What ``to_json_bytes`` makes of it."""
-        return b"[%b]" % b",".join([each.json for each in self])
+        return b"[%b]" % b",".join(map(_json_of, self))
 
     @property
     def size(self) -> int:
         """The length of its JSON."""
-        return sum([len(each.json) + 1 for each in self]) + 1
+        return sum(len(_json_of(each)) + 1 for each in self) + 1
+
+
+def _json_of(entry: Any) -> bytes:
+    return entry.json if isinstance(entry, Entry) else to_json_bytes(entry)
 
 
 def spliced(value: Mapping[str, Any]) -> bytes:

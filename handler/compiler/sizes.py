@@ -36,10 +36,8 @@ def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
             at, f'"{tool.name}" has a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}'
         )
     if not all(is_listable(Entry(entry).brief.json) for entry in entries):
-        problems.add(
-            at,
-            f'"{tool.name}" takes more of the list of tools than an answer may have: expected fewer or shorter inputs',
-        )
+        sentence = "cannot be listed: its inputs are larger than an answer may be. Expected fewer or shorter ones"
+        problems.add(at, f'"{tool.name}" {sentence}')
     whole = size_of(tool)
     if whole > MAX_ENTRY_BYTES:
         problems.warn(
