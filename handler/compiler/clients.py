@@ -14,10 +14,8 @@ from handler.compiler.sizes import BYTES_PER_TOKEN, size_of
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """What every client and model vendor takes; MCP itself allows 128 characters, and dots."""
 
-
 MAX_LISTED = 128
-"""OpenAI's API and the clients built on VS Code take no more tools in one request; Cursor shows its model the first 40.
-"""
+"""What OpenAI's API and clients built on VS Code take in one request; Cursor shows its model the first 40."""
 
 MAX_LIST_TOKENS = 25_000
 """An eighth of a context of 200,000 tokens, which a client sends along with each of its model's turns."""

@@ -50,7 +50,7 @@ def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
     unlisted = [each for each in entries if not is_listable(each.json)]
     if unlisted:
         call.note(too_large=", ".join(str(each.get("name")) for each in unlisted))
-    return [each for each in entries if each not in unlisted] if unlisted else [*entries]
+    return [each for each in entries if is_listable(each.json)]
 
 
 def _end(entries: Sequence[Entry], start: int) -> int:

@@ -143,12 +143,12 @@ def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, str
     if nests_deeper(arguments, MAX_NESTING):
         raise Misfits([f"/: nested more than {MAX_NESTING} deep"])
     found = checker.violations(arguments)
-    if found and not strict:
-        arguments = without_refused_nulls(arguments, schema)
-        found = checker.violations(arguments)
-    if found:
+    if not found:
+        return arguments
+    left = arguments if strict else without_refused_nulls(arguments, schema)
+    if left == arguments or (found := checker.violations(left)):
         raise Misfits(found)
-    return arguments
+    return left
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
