@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping
@@ -131,6 +132,16 @@ class Entry(dict[str, Any]):
         """What ``to_json_bytes`` makes of it."""
         return to_json_bytes(self)
 
+    @cached_property
+    def digest(self) -> bytes:
+        """The SHA-256 of its JSON."""
+        return hashlib.sha256(self.json).digest()
+
+    @cached_property
+    def brief(self) -> Entry:
+        """The same without ``outputSchema``."""
+        return Entry({name: each for name, each in self.items() if name != "outputSchema"})
+
 
 class Entries(list[Any]):
     """A list whose JSON is joined from that of its entries."""
@@ -138,7 +149,16 @@ class Entries(list[Any]):
     @property
     def json(self) -> bytes:
         """What ``to_json_bytes`` makes of it."""
-        return b"[%b]" % b",".join(each.json if isinstance(each, Entry) else to_json_bytes(each) for each in self)
+        return b"[%b]" % b",".join(map(_json_of, self))
+
+    @property
+    def size(self) -> int:
+        """The length of its JSON."""
+        return sum(len(_json_of(each)) + 1 for each in self) + 1
+
+
+def _json_of(entry: Any) -> bytes:
+    return entry.json if isinstance(entry, Entry) else to_json_bytes(entry)
 
 
 def spliced(value: Mapping[str, Any]) -> bytes:

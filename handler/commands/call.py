@@ -131,7 +131,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     return 1 if result.get("isError") or asks else 0
 
 
-async def _result(caller: Caller, name: str, arguments: Mapping[str, Any], *, agreed: bool) -> dict[str, Any]:
+async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
     """What the tool answers, and where it asks for consent first and the answer is yes, what it answers then."""
     capabilities = _capabilities(caller.endpoint.tools.get(name))
     params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}

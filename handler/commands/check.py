@@ -15,14 +15,12 @@ from handler.commands.local import local_endpoint
 from handler.commands.publishable import address_faults, doubts_about_questions
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
+from handler.compiler.sizes import BYTES_PER_TOKEN
 from handler.errors import Problem
 from handler.json_shape import to_json_bytes
 from handler.policy import Judgement
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
-
-BYTES_PER_TOKEN = 4
-"""A rule of thumb for English text and JSON; vendors' tokenizers differ."""
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
 MAX_RUNS_CHARS = 60

@@ -39,6 +39,14 @@ REQUEST: JSONObject = {
 }
 """The enforced arguments: ``null`` is as good as absent, as in GraphQL over HTTP."""
 
+ADVERTISED: Mapping[str, JSONObject] = {
+    "query": {"type": "string"},
+    "operationName": {"type": "string"},
+    # Said in words that no client misses: some take an object without properties for one that is always empty.
+    "variables": {"type": "object", "additionalProperties": True},
+}
+"""The arguments as models read them, without descriptions."""
+
 
 def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> MadeTool | None:
     """The tool of one ``@tool(graphql:)``, or nothing after reporting why."""
@@ -123,8 +131,7 @@ def _template(endpoint: Endpoint, declaration: Declaration) -> JSONObject:
     texts |= {
         key: expand_or(text, values, texts[key]) for key, text in declaration.descriptions.items() if key in texts
     }
-    types = {"query": "string", "operationName": "string", "variables": "object"}
-    properties = {name: {"type": types[name], "description": text} for name, text in texts.items()}
+    properties = {name: {**ADVERTISED[name], "description": text} for name, text in texts.items()}
     entry = {
         "name": declaration.name,
         "description": expand_or(declaration.description, values, GRAPHQL_TOOL),

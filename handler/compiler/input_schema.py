@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from graphql import (
@@ -89,7 +89,7 @@ class _Writer:
         self._scalars = scalars
         self._nodes = {node.variable.name.value: node for node in nodes}
         self._types: dict[str, Any] = {name: inputs.types[name] for name in self._nodes}
-        self._defined = _not_inlined(list(self._types.values()), inputs)
+        self._defined = self._not_inlined()
         self._referred: dict[str, GraphQLNamedType] = {}
 
     def definitions(self) -> JSONObject:
@@ -98,6 +98,36 @@ class _Writer:
         while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
             written |= {type_.name: self._definition(type_) for type_ in missing}
         return {"$defs": dict(sorted(written.items()))} if written else {}
+
+    def _not_inlined(self) -> set[str]:
+        """The types that are reached more than once, and those that stand deep in others."""
+        depths: dict[str, int] = {}
+        found: set[str] = set()
+        waiting = deque((type_, 0) for type_ in self._definable(self._types.values()))
+        while waiting:
+            type_, depth = waiting.popleft()
+            is_object = isinstance(type_, GraphQLInputObjectType)
+            if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
+                found.add(type_.name)
+            if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
+                below = self._definable(field.type for field in self._inputs.fields(type_).values())
+                waiting.extend((inner, depth + 1) for inner in below)
+            depths.setdefault(type_.name, depth)
+        return found
+
+    def _definable(self, types: Iterable[Any]) -> Iterator[GraphQLNamedType]:
+        for type_ in types:
+            match get_named_type(type_):
+                case GraphQLInputObjectType() as below:
+                    yield below
+                case GraphQLEnumType() as below if _is_long(self._inputs.values(below)):
+                    yield below
+                case GraphQLScalarType() as below if self._is_long_scalar(below):
+                    yield below
+
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
+        """Whether a scalar has a schema that is better written once."""
+        raise NotImplementedError
 
     def _required_variables(self) -> JSONObject:
         return _required(
@@ -120,6 +150,9 @@ class _Writer:
 
 
 class _Advertised(_Writer):
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
+        return "anyOf" in scalar_of(type_, self._scalars).advertised
+
     def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
         properties: dict[str, JSONObject] = {}
         for name, type_ in self._types.items():
@@ -149,7 +182,8 @@ class _Advertised(_Writer):
                 schema = guarded(known, self._inputs.guards(type_))
                 said = ""
             case _:
-                return scalar_of(type_, self._scalars).advertised
+                schema = scalar_of(type_, self._scalars).advertised
+                said = ""
         # Where it is inlined, the property that holds it says this.
         return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
 
@@ -161,7 +195,7 @@ class _Advertised(_Writer):
 
     def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
         found = default_of(node.default_value, type_)
-        scalar = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        scalar = _nullable_type(type_)
         if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
             return found
         # GraphQL lets any literal stand for a custom scalar; one that could not be sent would mislead.
@@ -179,14 +213,19 @@ class _Advertised(_Writer):
 
 
 class _Enforced(_Writer):
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - declared so above
+        return False
+
     def variables(self) -> JSONObject:
-        properties = {name: self._of(type_) for name, type_ in self._types.items()}
+        never_null = self._inputs.never_null
+        properties = {
+            name: self._value(_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
+            for name, type_ in self._types.items()
+        }
         return {"properties": properties, **self._required_variables()}
 
     def _of(self, type_: GraphQLInputType) -> JSONObject:
-        nullable = not isinstance(type_, GraphQLNonNull)
-        inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
-        return self._value(inner, nullable=nullable)
+        return self._value(_nullable_type(type_), nullable=not isinstance(type_, GraphQLNonNull))
 
     def _value(self, type_: Any, *, nullable: bool) -> JSONObject:
         if not isinstance(type_, GraphQLList):
@@ -202,7 +241,7 @@ class _Enforced(_Writer):
 
     def _item(self, type_: Any) -> JSONObject:
         """An item of a list. Lists in lists are whole: servers differ on ``[1]`` for ``[[1]]``."""
-        inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+        inner = _nullable_type(type_)
         if not isinstance(inner, GraphQLList):
             return self._of(type_)
         kinds = "array" if isinstance(type_, GraphQLNonNull) else ["array", "null"]
@@ -223,6 +262,10 @@ class _Enforced(_Writer):
                 return guarded({**closed, **_field_rules(type_, fields)}, self._inputs.guards(type_))
             case _:
                 return scalar_of(type_, self._scalars).enforced
+
+
+def _nullable_type(type_: GraphQLInputType) -> Any:
+    return type_.of_type if isinstance(type_, GraphQLNonNull) else type_
 
 
 def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInputField]) -> JSONObject:
@@ -254,32 +297,6 @@ def _nullable(schema: JSONObject) -> JSONObject:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return {**schema, "type": [*types, "null"]}
-
-
-def _not_inlined(types: Sequence[Any], inputs: Inputs) -> set[str]:
-    """The types that are reached more than once, and those that stand deep in others."""
-    depths: dict[str, int] = {}
-    found: set[str] = set()
-    waiting = deque((type_, 0) for type_ in _definable(types, inputs))
-    while waiting:
-        type_, depth = waiting.popleft()
-        is_object = isinstance(type_, GraphQLInputObjectType)
-        if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
-            found.add(type_.name)
-        if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
-            below = _definable([field.type for field in inputs.fields(type_).values()], inputs)
-            waiting.extend((inner, depth + 1) for inner in below)
-        depths.setdefault(type_.name, depth)
-    return found
-
-
-def _definable(types: Sequence[Any], inputs: Inputs) -> Iterator[GraphQLNamedType]:
-    for type_ in types:
-        match get_named_type(type_):
-            case GraphQLInputObjectType() as below:
-                yield below
-            case GraphQLEnumType() as below if _is_long(inputs.values(below)):
-                yield below
 
 
 def _is_long(values: Mapping[str, GraphQLEnumValue]) -> bool:

@@ -10,10 +10,16 @@ from graphql import (
     GraphQLEnumValue,
     GraphQLInputField,
     GraphQLInputObjectType,
+    GraphQLNonNull,
     GraphQLSchema,
+    TypeInfo,
+    TypeInfoVisitor,
     VariableDefinitionNode,
+    VariableNode,
+    Visitor,
     get_named_type,
     type_from_ast,
+    visit,
 )
 
 from handler.compiler.operations import AuthorOperation
@@ -48,6 +54,7 @@ class Inputs:
             )
             for name, type_ in _types_below(self.types.values()).items()
         }
+        self.never_null = _never_null(operation, schema)
         self.bound = operation.bound
         named = {_name(node): get_named_type(self.types[_name(node)]).name for node in operation.filled_by_model}
         self.filled_by_model = [
@@ -86,6 +93,28 @@ class Inputs:
         types = [self.types[_name(node)] for node in self.filled_by_model]
         below = _types_below(types, self.fields).values()
         return [type_ for type_ in below if isinstance(type_, GraphQLEnumType)]
+
+
+def _never_null(operation: AuthorOperation, schema: GraphQLSchema) -> frozenset[str]:
+    """The variables that stand where GraphQL refuses ``null``, whatever their own type: a default stands for them.
+
+    Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
+    """
+    types = TypeInfo(schema)
+    found = _NonNullPlaces(types)
+    visit(operation.document, TypeInfoVisitor(types, found))
+    return frozenset(found.names) - operation.optional_conditions
+
+
+class _NonNullPlaces(Visitor):
+    def __init__(self, types: TypeInfo) -> None:
+        super().__init__()
+        self._types = types
+        self.names: set[str] = set()
+
+    def enter_variable(self, node: VariableNode, *_: object) -> None:
+        if isinstance(self._types.get_input_type(), GraphQLNonNull):
+            self.names.add(node.name.value)
 
 
 def _name(node: VariableDefinitionNode) -> str:

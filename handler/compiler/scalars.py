@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
@@ -27,7 +27,23 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 FLOAT_MAX = sys.float_info.max
 
 ANYTHING: JSONObject = {"type": ["string", "number", "boolean", "object", "array"]}
-"""Every JSON value but ``null``."""
+"""Every JSON value but ``null``, as it is enforced."""
+
+_ANY_MEMBER: JSONObject = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "object", "additionalProperties": True},
+    ]
+}
+ANY_ARRAY: JSONObject = {"type": "array", "items": _ANY_MEMBER}
+ANY_OBJECT: JSONObject = {"type": "object", "additionalProperties": True}
+ANY_VALUE: JSONObject = {"anyOf": [*_ANY_MEMBER["anyOf"], ANY_ARRAY]}
+"""Any value, as it is advertised: vendors refuse a whole request for one parameter without a type, an array without
+items, or a list of types, and take an object that says nothing of its members for an empty one. That arrays may stand
+in arrays is not said: it would take a recursive reference, which some of them refuse, too.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +70,7 @@ BUILT_IN: Mapping[str, Scalar] = {
     "ID": Scalar(advertised={"type": "string"}, enforced={"type": ["string", "integer"]}),
 }
 
-UNKNOWN = Scalar(advertised={}, enforced=ANYTHING, note="any JSON value")
+UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
 TEXT: JSONObject = {"type": "string"}
 DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
@@ -73,7 +89,7 @@ PHONE = _alike(TEXT, "a phone number, as +14155550123")
 IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
 DURATION = _alike(TEXT, "a duration, as PT1H30M")
 JSON_TEXT = _alike(TEXT, "JSON, written as text")
-OBJECT = _alike({"type": "object"})
+OBJECT = Scalar(advertised=ANY_OBJECT, enforced={"type": "object"})
 # JSON numbers of this size lose digits on their way through JavaScript.
 BIG_INTEGER = Scalar(
     advertised=TEXT,
@@ -138,9 +154,20 @@ KNOWN: Mapping[str, Scalar] = {
 
 
 def scalar_of(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> Scalar:
-    """What is known of a scalar: the author's word, the specification's, the table's, or nothing."""
+    """What is known of a scalar: the author's word, the specification's, the table's, or nothing.
+
+    A scalar that its schema describes may have formats of its own, so the table's are advertised and not enforced.
+    """
     found = own.get(type_.name) or BUILT_IN.get(type_.name)
-    return found or KNOWN.get(type_.name.lower().replace("_", ""), UNKNOWN)
+    if found:
+        return found
+    known = KNOWN.get(type_.name.lower().replace("_", ""), UNKNOWN)
+    is_described = bool(type_.description or type_.specified_by_url)
+    return replace(known, enforced=_without_format(known.enforced)) if is_described else known
+
+
+def _without_format(schema: JSONObject) -> JSONObject:
+    return {keyword: rule for keyword, rule in schema.items() if keyword != "format"}
 
 
 def scalar_note(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> str:
@@ -192,7 +219,7 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
     if "type" not in section:
         for key in section.keys():  # noqa: SIM118 - a Section is no dict
             section.refuse(key, "a type beside it")
-        return Scalar(advertised={}, enforced=ANYTHING)
+        return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
     kind = section.choice("type", TYPES, default="string")
     for key in (*TEXT_KEYWORDS, *NUMBER_KEYWORDS):
         if key in section and key not in KEYWORDS_OF.get(kind, ()):
@@ -204,7 +231,7 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
     if "pattern" in section:
         # A violation shows the comment: the author's pattern, which Python's is not always.
         enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
-    return Scalar(advertised=schema, enforced=enforced)
+    return Scalar(advertised={"array": ANY_ARRAY, "object": ANY_OBJECT}.get(kind, schema), enforced=enforced)
 
 
 def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:

@@ -4,7 +4,8 @@ from handler.bundle import GraphQLTool, JSONObject, Tool
 from handler.compiler.descriptions import MAX_ENUM_CHARS, enum_text
 from handler.compiler.inputs import Inputs
 from handler.compiler.problems import At, Problems
-from handler.json_shape import to_json_bytes
+from handler.json_shape import Entry, to_json_bytes
+from handler.listed_sizes import is_listable
 
 MAX_DESCRIPTION_BYTES = 2_048
 """Widely used clients cut a tool's description here, without a word to anybody."""
@@ -12,6 +13,15 @@ MAX_DESCRIPTION_BYTES = 2_048
 MAX_ENTRY_BYTES = 16_384
 """About 4,000 tokens. A client sends the list along with each of its model's turns, so ten tools of this size take a
 fifth of a context of 200,000 tokens before the first question."""
+
+
+BYTES_PER_TOKEN = 4
+"""A rule of thumb for English text and JSON; vendors' tokenizers differ."""
+
+
+def size_of(tool: Tool) -> int:
+    """The bytes of a tool's list entry, for those who see most of it."""
+    return max((len(to_json_bytes(entry)) for entry in _entries(tool)), default=0)
 
 
 def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
@@ -25,12 +35,15 @@ def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
         problems.warn(
             at, f'"{tool.name}" has a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}'
         )
-    whole = max((len(to_json_bytes(entry)) for entry in entries), default=0)
+    if not all(is_listable(Entry(entry).brief.json) for entry in entries):
+        sentence = "cannot be listed: its inputs are larger than an answer may be. Expected fewer or shorter ones"
+        problems.add(at, f'"{tool.name}" {sentence}')
+    whole = size_of(tool)
     if whole > MAX_ENTRY_BYTES:
         problems.warn(
             at,
-            f'"{tool.name}" takes {whole} bytes of the list of tools, about {whole // 4} tokens in every conversation: '
-            f"more than {MAX_ENTRY_BYTES} bytes",
+            f'"{tool.name}" takes {whole} bytes of the list of tools, about {whole // BYTES_PER_TOKEN} tokens in every '
+            f"conversation: more than {MAX_ENTRY_BYTES} bytes",
         )
 
 

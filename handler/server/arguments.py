@@ -24,8 +24,27 @@ class ArgumentsValidator:
         self._schema = schema
         self._max_values = max_values
 
+    def read(self, arguments: JSONObject) -> JSONObject:
+        """The arguments of a tool call as they are meant: see ``sent_arguments.py``.
+
+        Raises:
+            InvalidArguments: as ``check``.
+        """
+        refuse_excess(self._tool, arguments, max_values=self._max_values)
+        if surely_fits(arguments, self._schema):
+            return arguments
+        from handler.sent_arguments import unreadable_texts, unstringified, without_refused_nulls
+
+        if unreadable := unreadable_texts(arguments, self._schema):
+            raise InvalidArguments(self._tool, unreadable)
+        meant = unstringified(arguments, self._schema, only_objects=True)
+        refuse_excess(self._tool, meant, max_values=self._max_values)
+        sent: JSONObject = without_refused_nulls(meant, self._schema)
+        self.check(sent)
+        return sent
+
     def check(self, arguments: Mapping[str, Any]) -> None:
-        """Check the arguments of a call.
+        """Check the variables of a GraphQL request, or arguments that have been read.
 
         Raises:
             InvalidArguments: with each violation, as ``Checker.violations`` has them; or they are too many or nested

@@ -11,7 +11,7 @@ from handler.json_bounds import excess_of
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.completion import complete
-from handler.server.methods import Method, refuse_cursor
+from handler.server.methods import Method, arguments_of, page_of
 from handler.server.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.revisions import cacheable
@@ -33,24 +33,25 @@ async def _list_templates(call: Call) -> JSONObject:
 
 
 async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
-    """What a caller may use of one kind and is not hidden, on one page."""
-    refuse_cursor(call)
+    """A page of what a caller may use of one kind and is not hidden."""
 
     async def entries_for(caller: Caller) -> list[JSONObject]:
         return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
 
     entries = await entries_for(call.caller)
-    return cacheable({key: entries}, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
+    page = page_of(call, key, entries)
+    return cacheable(page, call.request.revision, public=await _anybody_gets(call, entries, entries_for))
 
 
 async def _get_prompt(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    name, arguments = call.request.params.get("name"), arguments_of(call)
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")
     _refuse_excess(call, arguments)
     call.note(prompt=name)
-    return await get_prompt(call, find_prompt(call.caller, name), arguments)
+    given = {argument: text for argument, text in arguments.items() if text is not None}
+    return await get_prompt(call, find_prompt(call.caller, name), given)
 
 
 async def _read_resource(call: Call) -> JSONObject:

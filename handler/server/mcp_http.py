@@ -39,6 +39,9 @@ from handler.server.trace import continue_trace
 MAX_URI_CHARS = 2_000
 """Of a URI that is not there, what is repeated."""
 
+MIN_COMPRESSED_BYTES = 65_536
+"""Of a list. Below this, compressing takes more time than it saves on the way."""
+
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
     401: "unauthorized",
@@ -107,8 +110,17 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
         events = event_stream(request, call.notifications, answered)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
-    listed = isinstance(answered["result"].get("tools"), Entries)
-    return Response(spliced(answered) if listed else to_json_bytes(answered), media_type=JSON)
+    if any(isinstance(each, Entries) for each in answered["result"].values()):
+        return _list_response(http_call, spliced(answered))
+    return Response(to_json_bytes(answered), media_type=JSON)
+
+
+def _list_response(http_call: HttpCall, body: bytes) -> Response:
+    if len(body) < MIN_COMPRESSED_BYTES:
+        return Response(body, media_type=JSON)
+    from handler.server.compression import list_response
+
+    return list_response(http_call, body)
 
 
 def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject
-from handler.errors import AuthenticationRequired, InvalidParams, McpError
-from handler.json_shape import Entries, to_json_bytes
+from handler.errors import AuthenticationRequired, McpError
+from handler.json_shape import Entries, Entry, to_json_bytes
 from handler.server.call import Call
 from handler.server.inbound import (
     INVALID_PARAMS,
@@ -18,7 +18,7 @@ from handler.server.inbound import (
     SignInRequired,
 )
 from handler.server.listing import list_entries, list_tools
-from handler.server.payload import TOO_LARGE, fits
+from handler.server.payload import MAX_PAGE_BYTES, TOO_LARGE, fits
 from handler.server.revisions import MODERN, SERVER_INFO, cacheable, capabilities_of, is_modern, negotiate, shape
 
 STATUSES: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
@@ -101,15 +101,23 @@ async def _discover(call: Call) -> JSONObject:
 
 
 async def _list_tools(call: Call) -> JSONObject:
-    refuse_cursor(call)
     entries = await list_tools(call)
-    return cacheable({"tools": Entries(entries)}, call.request.revision, public=await _is_public(call, entries))
+    page = page_of(call, "tools", entries)
+    return cacheable(page, call.request.revision, public=await _is_public(call, entries))
 
 
-def refuse_cursor(call: Call) -> None:
-    """Refuse a page of a list other than its one."""
-    if call.request.params.get("cursor") is not None:
-        raise InvalidParams("Invalid params: unknown cursor, the list has one page")
+def page_of(call: Call, key: str, listed: Sequence[JSONObject]) -> JSONObject:
+    """A list as a result that has it under ``key``, or the page of it that a request asks for.
+
+    Raises:
+        InvalidParams: the cursor is not one of this list.
+    """
+    entries = Entries(each if isinstance(each, Entry) else Entry(each) for each in listed)
+    if call.request.params.get("cursor") is None and entries.size <= MAX_PAGE_BYTES:
+        return {key: entries}
+    from handler.server import pages
+
+    return pages.page_of(call, key, entries)
 
 
 async def _answer_content(call: Call) -> JSONObject:
@@ -120,7 +128,7 @@ async def _answer_content(call: Call) -> JSONObject:
 
 
 async def _call_tool(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), call.request.params.get("arguments", {})
+    name, arguments = call.request.params.get("name"), arguments_of(call)
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Rejected(
@@ -131,6 +139,12 @@ async def _call_tool(call: Call) -> JSONObject:
     from handler.server.tool_calls import call_any_tool
 
     return await call_any_tool(call, name, arguments)
+
+
+def arguments_of(call: Call) -> Any:
+    """The arguments of a call, which may be anything; ``null`` is none of them."""
+    arguments = call.request.params.get("arguments")
+    return {} if arguments is None else arguments
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:

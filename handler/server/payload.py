@@ -10,6 +10,10 @@ MAX_PAYLOAD_BYTES = 6_200_000
 SURELY_SMALL_BYTES = MAX_PAYLOAD_BYTES // 13
 """A response below this fits whatever is in it: twice in the body, and a quote of it grows from 2 bytes to 12."""
 
+MAX_PAGE_BYTES = 800_000
+"""Of a list: about 200,000 tokens, more than a model reads of tools. In Lambda's JSON it is mostly below the 1 MB that
+a load balancer takes, and never above twice its size."""
+
 TOO_LARGE = "The result is larger than an answer may be. Ask for fewer rows or fields."
 TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
 

@@ -40,7 +40,7 @@ class ProvidedTool:
     entry: JSONObject
 
 
-async def call_any_tool(call: Call, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObject:
     """Call a tool of any kind by its name or an alias, and return a ``CallToolResult``, or what it asks first.
 
     Raises:
@@ -121,11 +121,11 @@ async def _call_provided(call: Call, tool: ProvidedTool, name: str, arguments: M
     return await call_provided_tool(call, tool.kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
 
 
-async def _call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
     from handler.server.catalog import call_catalog
 
     try:
-        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
         return await call_catalog(call, tool, arguments)
     except CallError as exc:
         _note_failure(call, exc)

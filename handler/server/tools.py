@@ -23,7 +23,7 @@ from handler.server.upstream import GraphQLRequest, execute
 async def call_tool(
     call: Call,
     tool: GraphQLTool | PrescribedTool,
-    arguments: Mapping[str, Any],
+    arguments: JSONObject,
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
@@ -35,7 +35,7 @@ async def call_tool(
         StateRefused: the call answers a question that was not asked, or not of this call and caller.
     """
     try:
-        call.caller.endpoint.validator(tool, call.caller.judgement).check(arguments)
+        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
         async with before(call.caller.deadline):
             match tool:
                 case PrescribedTool():

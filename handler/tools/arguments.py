@@ -10,7 +10,7 @@ from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema import Checker
-from handler.json_shape import parse_json
+from handler.sent_arguments import unstringified, without_refused_nulls
 from handler.tools.context import Context
 from handler.tools.option_checks import read_schema
 from handler.tools.options import Options
@@ -31,7 +31,7 @@ class Arguments(Protocol):
         ...
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        """The arguments, found to fit, with what a client wrote as text repaired.
+        """The arguments, found to fit, with what a client wrote as text or ``null`` repaired.
 
         Raises:
             Misfits: they do not fit.
@@ -75,9 +75,10 @@ class TypedArguments:
         return Checker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        meant = arguments if self._options.strict else unstringified(arguments, self.schema)
-        _refuse(self._checker, meant, ctx)
-        return meant
+        strict = self._options.strict
+        meant = arguments if strict else unstringified(arguments, self.schema)
+        _refuse_excess(meant, ctx)
+        return _fitting(meant, self._checker, self.schema, strict=strict)
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         return (), {**self._model.cast(arguments), **self._context(ctx)}
@@ -119,9 +120,10 @@ class SchemaArguments:
         return Checker(self.schema, formats=self._options.formats)
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        meant = arguments if self._type is None or self._options.strict else unstringified(arguments, self.schema)
-        _refuse(self._checker, meant, ctx)
-        return meant
+        strict = self._options.strict
+        meant = arguments if self._type is None or strict else unstringified(arguments, self.schema)
+        _refuse_excess(meant, ctx)
+        return _fitting(meant, self._checker, self.schema, strict=strict)
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         return self._filled(arguments if self._type is None else self._type.cast(arguments), ctx)
@@ -138,11 +140,21 @@ def invalid_arguments(tool: str, exc: Misfits) -> InvalidArguments:
     return InvalidArguments(tool, exc.sentences)
 
 
-def _refuse(checker: Checker, arguments: JSONObject, ctx: Context) -> None:
-    if excess := excess_of(arguments, max_values=ctx.max_values):  # after texts in them were read as JSON
+def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
+    """Refuse too many values, those among them that were read of texts."""
+    if excess := excess_of(arguments, max_values=ctx.max_values):
         raise Misfits([excess])
-    if found := checker.violations(arguments):
+
+
+def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, strict: bool) -> JSONObject:
+    """The arguments, found to fit: if need be without each ``null`` that stands for a name that is left out."""
+    found = checker.violations(arguments)
+    if not found:
+        return arguments
+    left = arguments if strict else without_refused_nulls(arguments, schema)
+    if left == arguments or (found := checker.violations(left)):
         raise Misfits(found)
+    return left
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
@@ -151,46 +163,3 @@ def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
     if "default" not in parameter or not Checker(alone, formats=False).violations(parameter["default"]):
         return parameter
     return {key: value for key, value in parameter.items() if key != "default"}
-
-
-def unstringified(arguments: JSONObject, schema: JSONObject) -> JSONObject:
-    """The arguments, with JSON in a text read where no text is wanted: some clients send ``"7"`` for 7."""
-    wanted = {name: _types(each, schema) for name, each in schema.get("properties", {}).items()}
-    return {name: _read(value, wanted.get(name, ANYTHING)) for name, value in arguments.items()}
-
-
-ANYTHING = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
-
-JSON_TYPES: Mapping[type, Sequence[str]] = {
-    bool: ("boolean",),
-    int: ("integer", "number"),
-    float: ("number", "integer"),
-    dict: ("object",),
-    list: ("array",),
-    type(None): ("null",),
-}
-
-
-def _read(value: Any, wanted: frozenset[str]) -> Any:
-    if not isinstance(value, str) or "string" in wanted:
-        return value
-    try:
-        meant = parse_json(value.encode())
-    except ValueError:
-        return value
-    return meant if wanted.intersection(JSON_TYPES.get(type(meant), ())) else value
-
-
-def _types(schema: Any, root: JSONObject, *, depth: int = 8) -> frozenset[str]:
-    """The types that a schema may take; all of them where it does not say."""
-    match schema:
-        case {"type": str(name)}:
-            return frozenset({name})
-        case {"type": list(names)}:
-            return frozenset(names)
-        case {"anyOf": list(branches)} | {"oneOf": list(branches)} if depth:
-            return frozenset().union(*(_types(each, root, depth=depth - 1) for each in branches))
-        case {"$ref": str(reference)} if depth and reference.startswith("#/$defs/"):
-            definition = root.get("$defs", {}).get(reference.removeprefix("#/$defs/"))
-            return _types(definition, root, depth=depth - 1)
-    return ANYTHING

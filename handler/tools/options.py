@@ -13,7 +13,7 @@ class KitOptions(TypedDict, total=False):
     """What a toolkit may say for all of its tools. What a tool says itself is stronger."""
 
     extra: Literal["ignore", "forbid"]  # arguments that are not declared: dropped, or refused
-    strict: bool  # whether a number that comes as a text is refused
+    strict: bool  # whether a number that comes as a text is refused, and null for what is left out
     formats: bool | Mapping[str, Callable[[str], bool]]  # whether texts are checked, or with further checks
     output_validation: Literal["error", "warn", "off"]
     validation_errors: Literal["result", "protocol"]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import json
 import queue
 import re
@@ -320,3 +321,23 @@ def test_a_terminal_gets_colours(workplace: Path) -> None:
 
     assert code == 1
     assert shown.startswith("\x1b[31mPort ")
+
+
+def test_large_list_is_compressed_for_clients_that_take_it(dev: Dev, endpoint: Path) -> None:
+    change(endpoint / "operations" / "a.graphql", "query A", f'"{"d" * 70_000}" query A')
+    dev.wait_for(r"1 tool: a$")
+
+    def listed(encoding: str) -> urllib3.HTTPResponse:
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
+        headers = {"content-type": "application/json", "accept-encoding": encoding}
+        found = urllib3.request(
+            "POST", f"{dev.url}/api/things/mcp", body=body, headers=headers, decode_content=False, retries=False
+        )
+        assert isinstance(found, urllib3.HTTPResponse)
+        return found
+
+    plain, packed = listed("identity"), listed("gzip")
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) * 50 < int(plain.headers["content-length"])
+    assert gzip.decompress(packed.data) == plain.data

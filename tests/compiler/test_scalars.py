@@ -13,6 +13,14 @@ from handler.server.arguments import ArgumentsValidator
 from tests.support.endpoints import compiled, prescribed_tool, reported
 
 # Advertised, values that are taken, values that are not.
+BRANCHES: list[dict[str, Any]] = [
+    {"type": "string"},
+    {"type": "number"},
+    {"type": "boolean"},
+    {"type": "object", "additionalProperties": True},
+]
+ANY_VALUE: dict[str, Any] = {"anyOf": [*BRANCHES, {"type": "array", "items": {"anyOf": BRANCHES}}]}
+
 EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
     "DateTime": (
         {"type": "string", "format": "date-time"},
@@ -42,8 +50,8 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
     "AWSURL": ({"type": "string", "format": "uri"}, ["https://example.com"], ["no url"]),
     "EmailAddress": ({"type": "string", "format": "email"}, ["a@example.com"], ["a"]),
     "AWSEmail": ({"type": "string", "format": "email"}, ["a@example.com"], ["a"]),
-    "JSON": ({"description": "JSON: any JSON value."}, [{"a": 1}, [1], "a", 1, True], []),
-    "JSONObject": ({"type": "object"}, [{"a": 1}], [[1], "a"]),
+    "JSON": ({**ANY_VALUE, "description": "JSON: any JSON value."}, [{"a": 1}, [1], "a", 1, True], []),
+    "JSONObject": ({"type": "object", "additionalProperties": True}, [{"a": 1}], [[1], "a"]),
     "AWSJSON": ({"type": "string", "description": "AWSJSON: JSON, written as text."}, ['{"a": 1}'], [{"a": 1}]),
     "BigInt": (
         {"type": "string", "description": "BigInt: a whole number of any size, written as text."},
@@ -69,7 +77,7 @@ EXAMPLES: dict[str, tuple[dict[str, Any], list[Any], list[Any]]] = {
     ),
     "PositiveInt": ({"type": "integer", "exclusiveMinimum": 0}, [1], [0]),
     "NonEmptyString": ({"type": "string", "minLength": 1}, ["a"], [""]),
-    "Opaque": ({"description": "Opaque: any JSON value."}, [{"a": 1}, [1], "a", 1, True], []),
+    "Opaque": ({**ANY_VALUE, "description": "Opaque: any JSON value."}, [{"a": 1}, [1], "a", 1, True], []),
 }
 
 
@@ -115,6 +123,29 @@ def test_every_schema_of_the_table_is_valid_and_advertises_standard_formats_only
         assert scalar.advertised.get("format", "date") in STANDARD_FORMATS
 
 
+@pytest.mark.parametrize(
+    "declared",
+    [
+        '"Takes `2021` for its first day, and `-P2W1D` for two weeks and a day ago." scalar DateTime',
+        'scalar DateTime @specifiedBy(url: "https://example.com/dates")',
+    ],
+)
+def test_formats_of_a_known_scalar_are_left_to_the_api_that_documents_its_own(tmp_path: Path, declared: str) -> None:
+    tool = tool_of(tmp_path, declared, type_="DateTime")
+
+    assert tool.entry["inputSchema"]["properties"]["x"]["format"] == "date-time"
+    others: list[Any] = [5, [], None]
+    assert all(takes(tool, text) for text in ("2021", "-P2W1D", "2026-01-31T09:30:00Z"))
+    assert not any(takes(tool, value) for value in others)
+
+
+def test_scalar_is_not_known_by_the_end_of_its_name(tmp_path: Path) -> None:
+    tool = tool_of(tmp_path, "scalar UnixDateTime", type_="UnixDateTime")
+
+    assert tool.entry["inputSchema"]["properties"]["x"]["anyOf"] == ANY_VALUE["anyOf"]
+    assert takes(tool, 1769851800)
+
+
 def test_link_of_a_scalar_stands_in_the_description(tmp_path: Path) -> None:
     link = 'scalar X @specifiedBy(url: "https://example.com/x")'
     known = 'scalar UUID @specifiedBy(url: "https://example.com/uuid")'
@@ -149,9 +180,9 @@ OVERRIDES: list[tuple[str, dict[str, Any], list[Any], list[Any]]] = [
     ("{type: integer, exclusiveMinimum: 5, maximum: 6}", {"type": "integer", "exclusiveMinimum": 5, "maximum": 6},
      [6], [5]),
     ("{type: boolean}", {"type": "boolean"}, [True], ["true"]),
-    ("{type: object}", {"type": "object"}, [{}], [[]]),
-    ("{type: array}", {"type": "array"}, [[1]], [{}]),
-    ("{}", {}, [1, "a", {}], []),
+    ("{type: object}", {"type": "object", "additionalProperties": True}, [{}], [[]]),
+    ("{type: array}", {"type": "array", "items": {"anyOf": BRANCHES}}, [[1]], [{}]),
+    ("{}", ANY_VALUE, [1, "a", {}], []),
 ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from tests.corpora.attempts import Tried
 from tests.corpora.sources import SOURCE_OF
 from tests.corpora.verdicts import INVALID, NO_NAME, SAME_NAME, SUBSCRIPTION, UPLOAD, VALID
+from tests.support.vendors import refusals
 
 AS_FOUND = tuple(name for name in SOURCE_OF if f"{name}-named" in SOURCE_OF)
 WITH_TOOLS = tuple(name for name in SOURCE_OF if name not in AS_FOUND)
@@ -106,3 +107,9 @@ def test_more_than_three_hundred_tools_are_made(tried: Tried) -> None:
     names = [tool.name for corpus in WITH_TOOLS for tool in tried(corpus).tools]
 
     assert len(names) > 300
+
+
+@pytest.mark.parametrize("corpus", SOURCE_OF)
+def test_no_vendor_refuses_a_tool(tried: Tried, corpus: str) -> None:
+    for tool in tried(corpus).tools:
+        assert refusals(tool.entry["inputSchema"]) == [], tool.name

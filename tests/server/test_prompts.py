@@ -109,7 +109,7 @@ def test_argument_that_is_left_out_is_empty(prompts: Function, arguments: dict[s
         ({}, "number: required, but missing"),
         ({"number": ""}, "number: required, but missing"),
         ({"number": 7}, "number: expected a string"),
-        ({"number": None}, "number: expected a string"),
+        ({"number": None}, "number: required, but missing"),
         ({"number": "7", "tone": "rude"}, "tone: expected one of formal, friendly"),
         ({"number": "7", "tone": "FORMAL"}, "tone: expected one of formal, friendly"),
         ({"number": "7", "nr": "8"}, "nr: unknown, expected number, tone"),
