@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
 from handler.errors import CallError, CodeChanged, InvalidArguments, McpError, ToolError
-from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
+from handler.json_shape import MAX_NESTING, nests_deeper, to_well_formed_json
 from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
@@ -219,7 +219,7 @@ def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
 
 def _fitting(result: JSONObject) -> JSONObject:
     try:
-        body = to_json_bytes(result)
+        body = to_well_formed_json(result)
     except RecursionError as exc:
         raise ToolError(TOO_DEEP) from exc
     if not fits(body):

@@ -29,6 +29,7 @@ from handler.server.principal import Principal
 from handler.storage import Storage
 
 if TYPE_CHECKING:
+    from handler.answer_check import AnswerChecker, Misfit
     from handler.graph.index import SchemaIndex
     from handler.graph.schemas import ViewSchemas
     from handler.graph.view import View
@@ -46,7 +47,7 @@ MAX_ENTRIES = 256
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
 
-COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
+COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "answer_checkers": 12_000, "entries": 1_000}
 """About how many bytes one of each takes, but for what an entry says."""
 
 ENTRY_SHARE = 4
@@ -90,6 +91,7 @@ class Endpoint:
         self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._answer_checkers: OrderedDict[str, AnswerChecker] = OrderedDict()  # by the name of a tool
         self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
@@ -101,6 +103,7 @@ class Endpoint:
         return {
             "judgements": len(self._judgements),
             "validators": len(self._validators),
+            "answer_checkers": len(self._answer_checkers),
             "entries": len(self._entries),
             "views": len(self._views),
             "schemas": len(self._schemas),
@@ -164,6 +167,11 @@ class Endpoint:
     def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
         """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
         return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
+
+    def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
+        """Hold an answer against the output schema that a tool lists. ``None``: it fits, or there is no such schema."""
+        schema = tool.entry.get("outputSchema")
+        return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
     def finished_entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
         """A tool as a caller sees it listed, or nothing where they cannot use it.
@@ -267,6 +275,14 @@ class Endpoint:
                 validator = ArgumentsValidator(name, seen_by(schema, outcome) if conditions_in(schema) else schema)
             keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
         return validator
+
+    def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
+        from handler.answer_check import AnswerChecker
+
+        with self._lock:
+            checker = self._answer_checkers.get(name) or AnswerChecker(schema)
+            keep(self._answer_checkers, name, checker, most=MAX_VALIDATORS)
+        return checker
 
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         if not tool.conditions:

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
 from handler.errors import AccessError, NotFound, ResourceNotFound, ToolNotFound
-from handler.json_shape import Entries, spliced, to_json_bytes
+from handler.json_shape import Entries, spliced, to_well_formed_json
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.entrance import find_endpoint, identify_caller, json_response, read_body
@@ -111,7 +111,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
     listed = isinstance(answered["result"].get("tools"), Entries)
-    return Response(spliced(answered) if listed else to_json_bytes(answered), media_type=JSON)
+    return Response(spliced(answered) if listed else to_well_formed_json(answered), media_type=JSON)
 
 
 def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:
@@ -156,7 +156,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
     note(http_call.scope, method="batch", outcome="ok", calls=calls)
     if not answers:
         return Response(status_code=202)
-    body = to_json_bytes(answers)
+    body = to_well_formed_json(answers)
     if not fits(body):
         raise Rejected(INTERNAL_ERROR, "The answers are too large together: send fewer requests at once")
     return Response(body, media_type=JSON)

@@ -14,7 +14,7 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import CallError, ToolError
 from handler.json_schema import Checker
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.tools.content import Content, ErrorObject, Text, ToolResult
 from handler.tools.continuation import Async, InputRequired
 from handler.tools.option_checks import read_schema
@@ -183,7 +183,7 @@ def _block(given: Any) -> JSONObject:
 
 
 def _json_text(value: Any) -> JSONObject:
-    return Text(to_json_bytes(value).decode()).to_json()
+    return Text(to_well_formed_json(value).decode()).to_json()
 
 
 def _wrapped(schema: JSONObject) -> JSONObject:
