@@ -5,7 +5,6 @@ Whoever imports this loads jsonschema; pydantic and an author's module load with
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
@@ -25,13 +24,12 @@ from handler.tools.continuation import InputRequired
 from handler.tools.definition import ToolDefinition
 from handler.tools.finding import Listed
 from handler.tools.frozen import digest_of, load_kit
+from handler.tools.log import LOG
 from handler.tools.prompts import PromptDefinition, run_prompt
 from handler.tools.resources import ResourceDefinition, run_resource
 from handler.tools.results import error_result
 from handler.tools.running import failed, run_tool
 from handler.tools.toolkit import Toolkit
-
-LOG = logging.getLogger("stile.tools")
 
 Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 
