@@ -47,8 +47,11 @@ MAX_ENTRIES = 256
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
 
-COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "answer_checkers": 12_000, "entries": 1_000}
+COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
 """About how many bytes one of each takes, but for what an entry says."""
+
+ANSWER_CHECKER_BYTES = 12_000
+"""Likewise of an output schema that answers are judged by: there is one for each operation's tool that was called."""
 
 ENTRY_SHARE = 4
 """What an entry takes of what its JSON does, with that: as much again where it is text, and more for its objects."""
@@ -91,7 +94,7 @@ class Endpoint:
         self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
-        self._answer_checkers: OrderedDict[str, AnswerChecker] = OrderedDict()  # by the name of a tool
+        self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
         self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
@@ -103,7 +106,6 @@ class Endpoint:
         return {
             "judgements": len(self._judgements),
             "validators": len(self._validators),
-            "answer_checkers": len(self._answer_checkers),
             "entries": len(self._entries),
             "views": len(self._views),
             "schemas": len(self._schemas),
@@ -114,6 +116,7 @@ class Endpoint:
         """About how much memory it takes, with what has been made of it so far."""
         with self._lock:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
             views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
             entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
@@ -280,9 +283,9 @@ class Endpoint:
         from handler.answer_check import AnswerChecker
 
         with self._lock:
-            checker = self._answer_checkers.get(name) or AnswerChecker(schema)
-            keep(self._answer_checkers, name, checker, most=MAX_VALIDATORS)
-        return checker
+            if name not in self._answer_checkers:
+                self._answer_checkers[name] = AnswerChecker(schema)
+            return self._answer_checkers[name]
 
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         if not tool.conditions:
