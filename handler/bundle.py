@@ -31,6 +31,9 @@ CONFIRM_LEVELS = ("", "advisory", "required")
 CONFIRM = "confirm"
 """The argument in which a caller says that its user agreed."""
 
+MAX_CONSENT_CHARS = 8_000
+"""Of an operation, and of its variables, that a user is asked about. They are shown whole, or nobody is asked."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:

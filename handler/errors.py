@@ -35,6 +35,7 @@
         ConsentRequired         the caller's user has not agreed to it
         ConsentImpossible       the caller's user cannot be asked where the call came in
         ConsentDeclined         the caller's user was asked, and did not agree
+        ConsentTooLong          the caller's user cannot be shown all of it
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
@@ -42,6 +43,7 @@
         ClaimMissing            the caller's claims lack what the API is told of them
         HeaderRefused           a header of the caller's that cannot be forwarded
         UpstreamError           the GraphQL API gave no usable answer
+          AnswerMisfit          its answer is against the schema that it published
           UpstreamForbidden     its address is one that no author may have requests sent to
           UpstreamResting       it is not asked for a while, because it did not answer
           CredentialUnavailable nothing was sent, as the credential for it could not be got
@@ -369,6 +371,24 @@ class ConsentDeclined(CallError):
         self.tool = tool
 
 
+class ConsentTooLong(CallError):
+    """A call that its user would have to be asked about, and that is longer than a question may be.
+
+    ``part`` is what is too long: the operation or its variables.
+    """
+
+    def __init__(self, tool: str, part: str, *, chars: int, max_chars: int) -> None:
+        super().__init__(
+            f"Nothing was done, because {tool} asks your user before it runs, and this call is too long to be agreed "
+            f"to: {part} would be shown in {chars:,} characters, {max_chars:,} at most can be. Do it in several calls, "
+            "each of them shorter."
+        )
+        self.tool = tool
+        self.part = part
+        self.chars = chars
+        self.max_chars = max_chars
+
+
 class ValuesRefused(CallError):
     """A policy compares variables with who calls, and they do not match. Which ones is the author's matter."""
 
@@ -457,6 +477,26 @@ class HeaderRefused(CallError):
 
 class UpstreamError(CallError):
     """The GraphQL API behind the endpoint gave no usable answer."""
+
+
+class AnswerMisfit(UpstreamError):
+    """An answer of the API that is against the schema that it published.
+
+    ``rule`` says where and how, ``coordinate`` where alone: neither has a value of the answer. ``answer`` is the whole
+    response as JSON. ``advice`` is for a model that may not ask once more.
+    """
+
+    def __init__(self, rule: str, *, coordinate: str, answer: str, advice: str = "") -> None:
+        super().__init__(f"{advice}{' ' if advice else ''}The API's answer is against its own schema ({rule}):")
+        self.rule = rule
+        self.coordinate = coordinate
+        self.answer = answer
+        self.advice = advice
+
+    @property
+    def log_reason(self) -> str:
+        """The code that alarms look for."""
+        return "answer_schema"
 
 
 class UpstreamForbidden(UpstreamError):

@@ -124,13 +124,30 @@ def to_json_bytes(value: Any) -> bytes:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
 
 
+def to_well_formed_json(value: Any) -> bytes:
+    """``to_json_bytes`` for whoever is answered: U+FFFD instead of half a surrogate pair, which many clients refuse.
+
+    What is compared, digested, stored or sent on keeps it.
+    """
+    text = _WRITER.encode(value)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return well_formed(text).encode()
+
+
+def well_formed(text: str) -> str:
+    """A text with each half of a surrogate pair replaced. Halves that stand side by side as one become it."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 class Entry(dict[str, Any]):
     """An object of a list that is sent again and again. Nobody changes it, so its JSON is made once."""
 
     @cached_property
     def json(self) -> bytes:
-        """What ``to_json_bytes`` makes of it."""
-        return to_json_bytes(self)
+        """What ``to_well_formed_json`` makes of it."""
+        return to_well_formed_json(self)
 
     @cached_property
     def digest(self) -> bytes:
@@ -148,7 +165,7 @@ class Entries(list[Any]):
 
     @property
     def json(self) -> bytes:
-        """What ``to_json_bytes`` makes of it."""
+        """What ``to_well_formed_json`` makes of it."""
         return b"[%b]" % b",".join(map(_json_of, self))
 
     @property
@@ -158,11 +175,11 @@ class Entries(list[Any]):
 
 
 def _json_of(entry: Any) -> bytes:
-    return entry.json if isinstance(entry, Entry) else to_json_bytes(entry)
+    return entry.json if isinstance(entry, Entry) else to_well_formed_json(entry)
 
 
 def spliced(value: Mapping[str, Any]) -> bytes:
-    """``to_json_bytes`` of an object, but that ``Entries`` in it, or in objects in it, are not encoded again.
+    """``to_well_formed_json`` of an object, but that ``Entries`` in it, or in objects in it, are not encoded again.
 
     They are its last members.
     """
@@ -172,8 +189,8 @@ def spliced(value: Mapping[str, Any]) -> bytes:
             ready[name] = each.json
         elif isinstance(each, dict) and any(isinstance(inner, Entries) for inner in each.values()):
             ready[name] = spliced(each)
-    written = to_json_bytes({name: each for name, each in value.items() if name not in ready})
-    members = [written[1:-1], *(b"%b:%b" % (to_json_bytes(name), json) for name, json in ready.items())]
+    written = to_well_formed_json({name: each for name, each in value.items() if name not in ready})
+    members = [written[1:-1], *(b"%b:%b" % (to_well_formed_json(name), json) for name, json in ready.items())]
     return b"{%b}" % b",".join(filter(None, members))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handler.json_shape import Entries, Entry, spliced, to_json_bytes
+from handler.json_shape import Entries, Entry, spliced, to_json_bytes, to_well_formed_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -31,7 +32,33 @@ def test_object_without_entries_is_written_as_ever(message: dict[str, Any]) -> N
 
 
 def test_entry_is_written_once() -> None:
-    entry = Entry(name="a\ud800")
+    entry = Entry(name="ü")
 
-    assert entry.json == b'{"name":"a\\ud800"}'
+    assert entry.json == '{"name":"ü"}'.encode()
     assert entry.json is entry.json
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a\ud83c", "a\ufffd"),
+        ("\udf89", "\ufffd"),
+        ("\udf89\ud83c", "\ufffd\ufffd"),
+        ("\ud83c\ud83cx", "\ufffd\ufffdx"),
+        ("\ud83c\udf89", "\U0001f389"),
+        ("\U0001f389\ud83c", "\U0001f389\ufffd"),
+        ("\\ud83c", "\\ud83c"),
+        ("\x00\u2028\ufeff", "\x00\u2028\ufeff"),
+    ],
+)
+def test_half_a_surrogate_pair_is_replaced_in_what_is_answered(text: str, written: str) -> None:
+    message = {"a": [text], text: 1, "tools": Entries([Entry(name=text)])}
+
+    answered = to_well_formed_json(message)
+
+    assert json.loads(answered.decode()) == {"a": [written], written: 1, "tools": [{"name": written}]}
+    assert spliced(message) == answered
+
+
+def test_half_a_surrogate_pair_is_kept_in_what_is_sent_on() -> None:
+    assert to_json_bytes({"a": "\ud83c"}) == rb'{"a":"\ud83c"}'

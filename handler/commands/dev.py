@@ -125,7 +125,8 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
     parts = [
-        facts.get(key) for key in ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason")
+        facts.get(key)
+        for key in ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason", "coordinate")
     ]
     say(f"{' '.join(str(part) for part in parts if part)} ({facts['duration_ms']} ms)", "dim")
     if failure is not None:

@@ -1,5 +1,8 @@
 """The ``outputSchema`` of a prescribed tool: what its selection set can answer, in the GraphQL response envelope.
 
+The schema says only what an API may not change without breaking its clients. Values may be added to an enum, members
+to a union, and types that implement an interface: an answer with one of them fits.
+
 Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, section 7.1 (Response Format).
 """
 
@@ -7,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from types import MappingProxyType
 
 from graphql import (
@@ -23,7 +27,6 @@ from graphql import (
     GraphQLOutputType,
     GraphQLSchema,
     InlineFragmentNode,
-    NamedTypeNode,
     OperationDefinitionNode,
     SelectionNode,
     SelectionSetNode,
@@ -40,8 +43,13 @@ SCALARS: Mapping[str, JSONObject] = {
     "Float": {"type": "number"},
     "String": {"type": "string"},
     "Boolean": {"type": "boolean"},
-    "ID": {"type": "string"},
 }
+
+ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+"""GraphQL writes an ID as a string; several servers send the number that they keep."""
+
+MAX_NAMED_BYTES = 160
+"""How much a description may name of the values of an enum, or of the types of an object."""
 
 ERRORS: JSONObject = {
     "type": "array",
@@ -70,8 +78,8 @@ def output_schema(
 ) -> JSONObject:
     """The schema of the structured content of an operation's answer. ``document`` is valid and has one operation.
 
-    Enum values and possible types that ``guards`` hide from everybody are left out. Where some are for callers only who
-    meet more than the operation's ``mask``, none are listed: the others would read of them.
+    Enum values and possible types that ``guards`` hide from everybody are left out. If some are for callers only who
+    meet more than the operation's ``mask``, none are named: the others would read of them.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
@@ -136,8 +144,13 @@ class _Selected:
         return str(self.type), self.optional, *(part.likeness() for part in self.parts())
 
 
-_Alike = tuple[list[str], dict[str, _Selected]]
-"""The names of types of which the same is selected, and what that is, by key."""
+@dataclass(slots=True)
+class _Alike:
+    """Types of which the same is selected, and the selection by key."""
+
+    names: list[str]
+    selected: dict[str, _Selected]
+    takes_later: bool = False  # types that the API adds later are among them
 
 
 class _Shapes:
@@ -167,22 +180,28 @@ class _Shapes:
         match alike:
             case []:
                 return {"type": "object"}
-            case [(names, selected)]:
-                return self._shared.add(type_.name, self._object(names, selected))
+            case [only]:
+                return self._shared.add(type_.name, self._object(only))
             case _:
                 # Closed, or a value that is wrong for its type would pass for another's, with keys nobody asked for.
                 closed = {"additionalProperties": False}
-                shapes = [(names[0], {**self._object(names, selected), **closed}) for names, selected in alike]
+                shapes = [((each.names or [type_.name])[0], {**self._object(each), **closed}) for each in alike]
                 return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
 
     def _alike(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> list[_Alike]:
         possible = self._possible(type_) if is_abstract_type(type_) else [type_]
         groups: dict[Hashable, _Alike] = {}
         for each in possible:
-            selected = self._collect(each, parts)
-            likeness = tuple((key, part.likeness()) for key, part in selected.items())
-            groups.setdefault(likeness, ([], selected))[0].append(each.name)
+            self._group(groups, each, parts).names.append(each.name)
+        if possible and is_abstract_type(type_):
+            self._group(groups, type_, parts).takes_later = True
         return list(groups.values())
+
+    def _group(self, groups: dict[Hashable, _Alike], type_: GraphQLNamedType, parts: Sequence[_Part]) -> _Alike:
+        """The group of a type. An abstract one stands for the objects that may be of it one day."""
+        selected = self._collect(type_, parts)
+        likeness = tuple((key, part.likeness()) for key, part in selected.items())
+        return groups.setdefault(likeness, _Alike([], selected))
 
     def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
         """A type without a field that somebody may use is as hidden as one that is hidden itself."""
@@ -192,21 +211,23 @@ class _Shapes:
             if not self._hidden(each.name) and not all(self._hidden(f"{each.name}.{name}") for name in each.fields)
         ]
 
-    def _object(self, names: list[str], selected: Mapping[str, _Selected]) -> JSONObject:
-        properties = {key: self._value(names, part) for key, part in selected.items()}
-        required = [key for key, part in selected.items() if not part.optional]
+    def _object(self, alike: _Alike) -> JSONObject:
+        properties = {key: self._value(alike, part) for key, part in alike.selected.items()}
+        required = [key for key, part in alike.selected.items() if not part.optional]
         return {
             "type": "object",
             **({"properties": properties} if properties else {}),
             **({"required": required} if required else {}),
         }
 
-    def _value(self, names: list[str], part: _Selected) -> JSONObject:
+    def _value(self, alike: _Alike, part: _Selected) -> JSONObject:
         if part.type is not None:
             return self._typed(part.type, part.parts())
         if part.name != "__typename":
             return {}
-        return {"type": "string", **({"enum": names} if self._lists(names) else {})}
+        if not alike.names or not self._lists(alike.names):
+            return {"type": "string"}
+        return _one_of(alike.names) if alike.takes_later else {"type": "string", "enum": alike.names}
 
     def _typed(self, type_: GraphQLOutputType, below: Sequence[_Part]) -> JSONObject:
         if isinstance(type_, GraphQLNonNull):
@@ -220,7 +241,9 @@ class _Shapes:
             case GraphQLEnumType():
                 values = [name for name in type_.values if not self._hidden(f"{type_.name}.{name}")]
                 listed = values and self._lists(f"{type_.name}.{name}" for name in values)
-                return self._shared.add(type_.name, {"type": "string", **({"enum": values} if listed else {})})
+                return self._shared.add(type_.name, _one_of(values) if listed else {"type": "string"})
+            case _ if str(type_) == "ID":
+                return self._shared.add("ID", ID)
             case _ if is_leaf_type(type_):
                 return dict(SCALARS.get(str(type_), {}))
             case _:
@@ -229,14 +252,19 @@ class _Shapes:
     def _collect(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> dict[str, _Selected]:
         found: dict[str, _Selected] = {}
         seen: dict[int, bool] = {}
-        for node, optional in [each for part in parts for each in self._fields(type_, part, seen)]:
+        for within, node, optional in [each for part in parts for each in self._fields(type_, type_, part, seen)]:
             key = (node.alias or node.name).value
-            selected = found.setdefault(key, _Selected(node.name.value, _field_type(type_, node)))
+            type_of_field = _field_type(within, node)
+            selected = found.setdefault(key, _Selected(node.name.value, type_of_field))
+            if str(selected.type) != str(type_of_field):  # two interfaces say it of a type that is not there yet
+                selected.type = None
             selected.add(node, optional=optional)
         return found
 
-    def _fields(self, type_: GraphQLNamedType, part: _Part, seen: dict[int, bool]) -> Iterator[tuple[FieldNode, bool]]:
-        """Every field that is selected of a type, with whether a condition may skip it.
+    def _fields(
+        self, type_: GraphQLNamedType, within: GraphQLNamedType, part: _Part, seen: dict[int, bool]
+    ) -> Iterator[tuple[GraphQLNamedType, FieldNode, bool]]:
+        """Every field that is selected of a type: the type that says what it is, and whether a condition may skip it.
 
         ``seen`` has what was visited, and whether only under a condition: nothing is visited again to learn nothing.
         """
@@ -247,23 +275,39 @@ class _Shapes:
             optional = part.optional or _is_conditional(node)
             match node:
                 case FieldNode():
-                    yield node, optional
+                    yield within, node, optional
                 case InlineFragmentNode() | FragmentSpreadNode():
                     fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
-                    if self._applies(fragment.type_condition, type_):
-                        yield from self._fields(type_, _Part(fragment.selection_set, optional), seen)
+                    wanted = self._condition_of(fragment) or within
+                    if self._may_apply(wanted, type_):
+                        below = _Part(fragment.selection_set, optional or not self._applies(wanted, type_))
+                        yield from self._fields(type_, wanted if is_abstract_type(type_) else type_, below, seen)
 
-    def _applies(self, condition: NamedTypeNode | None, type_: GraphQLNamedType) -> bool:
-        if condition is None:
-            return True
-        wanted = self._schema.type_map[condition.name.value]
+    def _condition_of(self, fragment: FragmentDefinitionNode | InlineFragmentNode) -> GraphQLNamedType | None:
+        condition = fragment.type_condition
+        return self._schema.type_map[condition.name.value] if condition else None
+
+    def _may_apply(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
+        """Of an object it is known. Objects to come may be of any interface and in any union."""
+        return is_abstract_type(wanted) if is_abstract_type(type_) else self._applies(wanted, type_)
+
+    def _applies(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
         return wanted is type_ or (is_abstract_type(wanted) and self._schema.is_sub_type(wanted, type_))
 
 
 def _field_type(type_: GraphQLNamedType, field: FieldNode) -> GraphQLOutputType | None:
     """``None`` for the fields of the specification itself."""
-    name = field.name.value
-    return type_.fields[name].type if isinstance(type_, GraphQLObjectType) and name in type_.fields else None
+    name, fields = field.name.value, getattr(type_, "fields", {})  # a union has none
+    return fields[name].type if name in fields else None
+
+
+def _one_of(names: Sequence[str]) -> JSONObject:
+    """Any text, as the API may add names. The description has those of today, as far as there is room for them."""
+    fitting = sum(size <= MAX_NAMED_BYTES for size in accumulate(len(f"{name}, ") for name in names))
+    if not fitting:
+        return {"type": "string"}
+    more = f" and {len(names) - fitting} more" if fitting < len(names) else ""
+    return {"type": "string", "description": f"One of: {', '.join(names[:fitting])}{more}, or one added later"}
 
 
 def _is_conditional(node: SelectionNode) -> bool:

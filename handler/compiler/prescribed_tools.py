@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphql import is_composite_type
 
-from handler.bundle import PrescribedTool
+from handler.bundle import MAX_CONSENT_CHARS, PrescribedTool
 from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
 from handler.compiler.descriptions import (
@@ -106,6 +106,10 @@ def _operation_tool(
         "annotations": default_annotations(writes=operation.kind == "mutation"),
     }
     arguments = enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)
+    sendable = sent(operation, endpoint.schema)
+    if options.confirm and len(sendable.text) > MAX_CONSENT_CHARS:
+        size = f"{len(sendable.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
+        problems.add(options.node or declaration.at, f'"{declaration.name}" says confirm, and its operation has {size}')
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry),
@@ -113,7 +117,7 @@ def _operation_tool(
         flat=flat,
         mask=mask,
         conditions=conditions_in(arguments),
-        operation=sent(operation, endpoint.schema),
+        operation=sendable,
         bindings=read_bindings(operation, endpoint.schema, problems),
         bound=bound_schema(inputs, scalars=endpoint.scalars),
         options=options.served(output="both"),

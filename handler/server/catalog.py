@@ -7,7 +7,7 @@ from typing import Any
 
 from handler.bundle import CatalogTool, JSONObject
 from handler.errors import ToolError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.call import Call
 from handler.server.listing import usable_tools
 from handler.server.payload import TOO_LARGE, fits
@@ -26,8 +26,8 @@ async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, An
     declared = tool.arguments["properties"]
     wanted = {name: value for name, value in arguments.items() if name in declared}
     found = find_in_catalog(await _sections(call), **wanted)
-    result = {"content": [{"type": "text", "text": to_json_bytes(found).decode()}], "structuredContent": found}
-    if not fits(to_json_bytes(result)):
+    result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
+    if not fits(to_well_formed_json(result)):
         raise ToolError(TOO_LARGE)
     return result
 

@@ -5,14 +5,13 @@ Whoever imports this loads jsonschema; pydantic and an author's module load with
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
 from handler.errors import CallError, CodeChanged, McpError, ToolError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.arguments import refuse_excess
 from handler.server.call import Call
 from handler.server.code_context import context_of
@@ -26,13 +25,12 @@ from handler.tools.continuation import InputRequired
 from handler.tools.definition import ToolDefinition
 from handler.tools.finding import Listed
 from handler.tools.frozen import digest_of, load_kit
+from handler.tools.log import LOG
 from handler.tools.prompts import PromptDefinition, run_prompt
 from handler.tools.resources import ResourceDefinition, run_resource
 from handler.tools.results import error_result
 from handler.tools.running import failed, run_tool
 from handler.tools.toolkit import Toolkit
-
-LOG = logging.getLogger("stile.tools")
 
 Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 
@@ -219,7 +217,7 @@ def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
 
 def _fitting(result: JSONObject) -> JSONObject:
     try:
-        body = to_json_bytes(result)
+        body = to_well_formed_json(result)
     except RecursionError as exc:
         raise ToolError(TOO_DEEP) from exc
     if not fits(body):

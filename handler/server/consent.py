@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle import CONFIRM, JSONObject, Tool
-from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired
+from handler.bundle import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
+from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.input_required import answers_to, ask
 
-MAX_SHOWN_CHARS = 4_000
-"""Of the operation, and of its variables: what is longer is nothing that a person reads before they agree."""
+_BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
 
 FORM: JSONObject = {
     "type": "object",
@@ -38,16 +38,20 @@ class Proposal:
     variables: Mapping[str, Any]
 
     def question(self, call: Call, tool: Tool) -> str:
-        """What the user reads."""
+        """The text that the user reads: all of the operation and of the variables.
+
+        Raises:
+            ConsentTooLong: there is more of it than a question may have.
+        """
         said = f"{tool.entry.get('title') or tool.name} would send this to {call.caller.endpoint.bundle.endpoint}:"
-        parts = [said, _bounded(self.text)]
+        parts = [said, _shown(self.text, tool, "the operation")]
         if self.variables:
-            shown = json.dumps(self.variables, indent=2, ensure_ascii=False)
-            parts += ["with these variables:", _bounded(shown)]
+            variables = json.dumps(self.variables, indent=2, ensure_ascii=False)
+            parts += ["with these variables:", _shown(variables, tool, "its variables")]
         return "\n\n".join(parts)
 
     def digest(self, question: str) -> str:
-        """Of what the user is asked, with all that a long question leaves out."""
+        """A digest of the question, and of what it shows as it is sent."""
         whole = json.dumps([question, self.text, self.variables], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()
 
@@ -73,6 +77,7 @@ def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: 
         ConsentRequired: nobody can be asked, and the model did not say that its user agreed.
         ConsentImpossible: nobody can be asked, and the tool takes no model's word.
         ConsentDeclined: the user does not want it.
+        ConsentTooLong: the user cannot be shown all of it.
         StateUnavailable: the function has no key for what it would ask.
         StateRefused: the answer is not one to this call, or comes too late.
     """
@@ -116,8 +121,10 @@ def _ask(call: Call, question: str, state: JSONObject) -> Asked:
     return Asked(result=ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state))
 
 
-def _bounded(text: str) -> str:
-    """Text that shows what it is: no character in it that is invisible or turns others around."""
-    shown = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
-    more = len(shown) - MAX_SHOWN_CHARS
-    return shown if more <= 0 else f"{shown[:MAX_SHOWN_CHARS]}… ({more:,} more characters)"
+def _shown(text: str, tool: Tool, part: str) -> str:
+    """Text that shows what it is, whole: no character that is invisible, turns others around or pushes them away."""
+    visible = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
+    if len(shown) > MAX_CONSENT_CHARS:
+        raise ConsentTooLong(tool.name, part, chars=len(shown), max_chars=MAX_CONSENT_CHARS)
+    return shown

@@ -31,6 +31,7 @@ from handler.server.principal import Principal
 from handler.storage import Storage
 
 if TYPE_CHECKING:
+    from handler.answer_check import AnswerChecker, Misfit
     from handler.graph.index import SchemaIndex
     from handler.graph.schemas import ViewSchemas
     from handler.graph.view import View
@@ -53,6 +54,9 @@ MAX_JUDGEMENTS = 256
 
 COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
 """About how many bytes one of each takes, but for what an entry says."""
+
+ANSWER_CHECKER_BYTES = 12_000
+"""Likewise of an output schema that answers are judged by: there is one for each operation's tool that was called."""
 
 ENTRY_SHARE = 4
 """What an entry takes of what its JSON does, with that: as much again where it is text, and more for its objects."""
@@ -95,6 +99,7 @@ class Endpoint:
         self._judgements: OrderedDict[bytes, Judgement] = OrderedDict()  # by a digest of the claims
         # Each by what it is of and an outcome.
         self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
         self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
         self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
         self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
@@ -118,6 +123,7 @@ class Endpoint:
         """About how much memory it takes, with what has been made of it so far."""
         with self._lock:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
             views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
             schemas = sum(each.cost_bytes for each in self._schemas.values())
             entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
@@ -174,6 +180,11 @@ class Endpoint:
     def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
         """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
         return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
+
+    def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
+        """Hold an answer against the output schema that a tool lists. ``None``: it fits, or there is no such schema."""
+        schema = tool.entry.get("outputSchema")
+        return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
     def finished_entry(self, tool: Tool, judgement: Judgement) -> JSONObject | None:
         """A tool as a caller sees it listed, or nothing where they cannot use it.
@@ -306,6 +317,14 @@ class Endpoint:
                 validator = ArgumentsValidator(name, seen, max_values=max_values)
             keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
         return validator
+
+    def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
+        from handler.answer_check import AnswerChecker
+
+        with self._lock:
+            if name not in self._answer_checkers:
+                self._answer_checkers[name] = AnswerChecker(schema)
+            return self._answer_checkers[name]
 
     def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
         if not tool.conditions:

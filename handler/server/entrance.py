@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
 from handler.errors import BundleError, EndpointNotFound, StorageError
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.caller import Caller
 from handler.server.credentials import require_readable_credential
 from handler.server.deadlines import deadline_of
@@ -100,4 +100,4 @@ async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> 
 
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A response that is JSON in UTF-8."""
-    return Response(to_json_bytes(content), status, headers, media_type=JSON)
+    return Response(to_well_formed_json(content), status, headers, media_type=JSON)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.inbound import Request
 from handler.server.payload import fits
 from handler.server.revisions import wanted_log_level
@@ -30,7 +30,7 @@ def event_stream(request: Request, notifications: Iterable[JSONObject], answer: 
     wanted = [*_wanted(request, notifications)]
     if not wanted:
         return None
-    body = b"".join(map(_event, [*wanted, to_json_bytes(answer)]))
+    body = b"".join(map(_event, [*wanted, to_well_formed_json(answer)]))
     return body if fits(body) else None
 
 
@@ -41,7 +41,7 @@ def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[b
         # What an author logs may be no JSON. The call is done, so its answer goes out without that.
         with suppress(TypeError, ValueError, RecursionError):
             if wants.take(each):
-                yield to_json_bytes({"jsonrpc": "2.0", **each})
+                yield to_well_formed_json({"jsonrpc": "2.0", **each})
 
 
 class _Wants:

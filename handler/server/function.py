@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -12,6 +13,7 @@ from mangum import Mangum
 
 from handler.errors import BundleError, EndpointNotFound, StorageError
 from handler.http import HttpClient
+from handler.json_shape import well_formed
 from handler.server import media_types
 from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
@@ -24,10 +26,13 @@ from handler.server.tokens import TokenVerifier
 from handler.settings import Settings
 from handler.storage import Storage
 
+WARNED_OF = ("answer_schema",)
+"""Reasons that whoever maintains an endpoint has to look into."""
+
 
 def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
-    logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
+    logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
     if settings.addresses.local:
         logger.warning(
             "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
@@ -59,6 +64,11 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
     return Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
 
 
+def _json_line(facts: Mapping[str, Any]) -> str:
+    """A line as any stream takes it: exceptions may quote half of a surrogate pair."""
+    return well_formed(json.dumps(facts, separators=(",", ":"), ensure_ascii=False, default=str))
+
+
 def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
     """A container that cannot load one endpoint still serves the others; the next request for it tries again."""
     try:
@@ -76,5 +86,7 @@ def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
     if failure is not None:
         logger.error("request", **facts, exc_info=failure)
+    elif any(each.get("reason") in WARNED_OF for each in [facts, *facts.get("calls", ())]):
+        logger.warning("request", **facts)
     else:
         logger.info("request", **facts)

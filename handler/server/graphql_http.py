@@ -27,7 +27,7 @@ from handler.errors import (
     UpstreamError,
     ValuesRefused,
 )
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.deadlines import before
@@ -130,7 +130,7 @@ class _Refusal:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_json_bytes({"errors": [_error(fault) for fault in self.faults]})
+        body = to_well_formed_json({"errors": [_error(fault) for fault in self.faults]})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -191,7 +191,7 @@ def _refuse_mutation(http_call: HttpCall) -> None:
 
 def _encoded(response: JSONObject) -> bytes:
     try:
-        body = to_json_bytes(response)
+        body = to_well_formed_json(response)
     except RecursionError as exc:
         raise UpstreamError(TOO_DEEP) from exc
     if not fits(body):

@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from handler.bundle import JSONObject
 from handler.errors import MAX_SAID_CHARS, AccessError, DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
-from handler.json_shape import Entries, spliced, to_json_bytes
+from handler.json_shape import Entries, spliced, to_well_formed_json
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.deadlines import before
@@ -112,7 +112,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
             return Response(events, media_type=EVENT_STREAM)
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
-    return Response(to_json_bytes(answered), media_type=JSON)
+    return Response(to_well_formed_json(answered), media_type=JSON)
 
 
 def _list_response(http_call: HttpCall, body: bytes) -> Response:
@@ -165,7 +165,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
             continue
         facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
         refusal = budget.refusal() if isinstance(item, Request) else ""
-        answer = b"" if refusal else to_json_bytes(await _answer_item(http_call, item, caller, facts))
+        answer = b"" if refusal else to_well_formed_json(await _answer_item(http_call, item, caller, facts))
         if not refusal and not budget.takes(answer):
             refusal = TOO_LARGE
         answers.append(_unanswered(item, refusal, facts) if refusal else answer)
@@ -179,7 +179,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
     """The error of an item for which a batch has no room, time or work left."""
     facts.update(outcome="rejected", reason="BatchExceeded")
-    return to_json_bytes(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
+    return to_well_formed_json(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
 
 
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:

@@ -7,7 +7,7 @@ from typing import Any
 
 from handler.bundle import Bundle, GraphQLTool, JSONObject
 from handler.errors import AuthenticationRequired, McpError
-from handler.json_shape import Entries, Entry, to_json_bytes
+from handler.json_shape import Entries, Entry, to_well_formed_json
 from handler.server.call import Call
 from handler.server.inbound import (
     INVALID_PARAMS,
@@ -48,7 +48,7 @@ async def answer(call: Call) -> JSONObject:
 
 def _rejection(call: Call, reason: McpError) -> Rejected:
     """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
-    if not fits(to_json_bytes([reason.message, reason.data])):
+    if not fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.challenges import signing_in_helps

@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import Scope
 
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.entrance import json_response
 from handler.server.media_types import JSON
 
@@ -24,5 +24,5 @@ def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str
     from handler.server.graphql_request import choose_media_type
 
     media_type = choose_media_type(Headers(scope=scope).get("accept")) or JSON
-    body = to_json_bytes({"errors": [{"message": message}]})
+    body = to_well_formed_json({"errors": [{"message": message}]})
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from handler.bundle import CodeResource, FileResource, GraphQLTool, JSONObject
 from handler.errors import McpError, ResourceNotFound
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.policy import OPEN
 from handler.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
 from handler.server.call import Call
@@ -193,6 +193,6 @@ def _may_introspect(caller: Caller) -> bool:
 
 
 def _fitting(result: JSONObject) -> JSONObject:
-    if not fits(to_json_bytes(result)):
+    if not fits(to_well_formed_json(result)):
         raise McpError(McpError.INTERNAL_ERROR, "The resource is larger than an answer may be")
     return result

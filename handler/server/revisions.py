@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from handler import __version__
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -78,7 +78,7 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
     Since 2026-07-28 it says that it is complete, and who answers. Before 2025-06-18 there was only text.
     """
     if "structuredContent" in result and not result["content"] and revision in TEXT_ONLY:
-        text = to_json_bytes(result["structuredContent"]).decode()
+        text = to_well_formed_json(result["structuredContent"]).decode()
         result = {**result, "content": [{"type": "text", "text": text}]}
     if not is_modern(revision):
         return result

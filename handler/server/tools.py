@@ -8,16 +8,20 @@ from typing import Any
 
 from handler.bundle import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.errors import (
+    AnswerMisfit,
     CallError,
     UpstreamError,
     ValuesRefused,
 )
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.deadlines import before
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
+
+CARRIED_OUT = "The mutation was carried out: do not repeat it."
+PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
 
 
 async def call_tool(
@@ -42,6 +46,10 @@ async def call_tool(
                     return await _call_prescribed(call, tool, arguments)
                 case GraphQLTool():
                     return await _call_graphql(call, tool, arguments)
+    except AnswerMisfit as exc:
+        call.note(coordinate=exc.coordinate)
+        on_failure(exc)
+        return _with_meta(_misfitting(exc), tool)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -71,7 +79,13 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         if isinstance(consent, Asked):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
-    return _result(await execute(caller, sent), tool)
+    response = await execute(caller, sent)
+    text = _written(response)
+    misfit = caller.endpoint.misfit(tool, response)
+    if misfit:
+        advice = "" if sent.is_query else PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
+    return _result(response, text, tool)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -91,7 +105,8 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    return _result(await run(call.caller, prepared), tool)
+    response = await run(call.caller, prepared)
+    return _result(response, _written(response), tool)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -107,12 +122,21 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 
 
-def _result(response: JSONObject, tool: Tool) -> JSONObject:
-    """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
+def _written(response: JSONObject) -> bytes:
     try:
-        text = to_json_bytes(response)
+        return to_well_formed_json(response)
     except RecursionError as exc:
         raise UpstreamError(TOO_DEEP) from exc
+
+
+def _misfitting(reason: AnswerMisfit) -> JSONObject:
+    """The result of a call whose answer is not what the output schema promises: clients would throw it away."""
+    result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
+    return result if fits(to_well_formed_json(result)) else {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
+
+
+def _result(response: JSONObject, text: bytes, tool: Tool) -> JSONObject:
+    """A GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":
@@ -120,7 +144,7 @@ def _result(response: JSONObject, tool: Tool) -> JSONObject:
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
         result["isError"] = True
-    if len(text) > SURELY_SMALL_BYTES and not fits(to_json_bytes(result)):
+    if len(text) > SURELY_SMALL_BYTES and not fits(to_well_formed_json(result)):
         raise UpstreamError(TOO_LARGE)
     return _with_meta(result, tool)
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from handler.errors import AccessError, CallError, McpError
 from handler.json_bounds import MAX_NESTING, nests_deeper
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 
 MAX_ERROR_BYTES = 400_000
 """Of a JSON-RPC error: however its text is escaped, an answer holds it."""
@@ -41,7 +41,7 @@ def authors_code() -> Iterator[None]:
 
 def _require_sendable(error: McpError) -> None:
     try:
-        size = len(to_json_bytes([error.message, error.data]))
+        size = len(to_well_formed_json([error.message, error.data]))
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(error) from exc
     if size > MAX_ERROR_BYTES or nests_deeper(error.data, MAX_NESTING) or not isinstance(error.message, str):

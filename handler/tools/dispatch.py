@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -17,6 +16,7 @@ from handler.tools.context import Context
 from handler.tools.continuation import InputRequired
 from handler.tools.definition import ToolDefinition
 from handler.tools.finding import Listed
+from handler.tools.log import LOG
 from handler.tools.options import Options
 from handler.tools.place import Place
 from handler.tools.prompts import run_prompt
@@ -25,8 +25,6 @@ from handler.tools.results import Output
 from handler.tools.running import OnFailure, run_tool
 from handler.tools.steps import no_task_left_behind, run
 from handler.tools.toolkit import Provided, Toolkit
-
-LOG = logging.getLogger("stile.tools")
 
 
 async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:

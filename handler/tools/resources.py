@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from handler.bundle import JSONObject
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.tools.content import EmbeddedResource
 from handler.tools.context import Context
@@ -128,5 +128,5 @@ def _contents(value: Any, uri: str, mime_type: str | None) -> JSONObject:
         case bytes():
             blob = base64.b64encode(value).decode("ascii")
             return {"uri": uri, "mimeType": mime_type or "application/octet-stream", "blob": blob}
-    text = to_json_bytes(to_json(value)).decode()
+    text = to_well_formed_json(to_json(value)).decode()
     return {"uri": uri, "mimeType": mime_type or "application/json", "text": text}

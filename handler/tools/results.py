@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections.abc
 import functools
 import inspect
-import logging
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -14,16 +13,15 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import CallError, ToolError
 from handler.json_schema import Checker
-from handler.json_shape import to_json_bytes
+from handler.json_shape import to_well_formed_json
 from handler.tools.content import Content, ErrorObject, Text, ToolResult
 from handler.tools.continuation import Async, InputRequired
+from handler.tools.log import LOG
 from handler.tools.option_checks import read_schema
 from handler.tools.options import Options
 from handler.tools.parameters import NO_DEFAULT
 from handler.tools.place import Place
 from handler.tools.schemas import ValueType, to_json
-
-LOG = logging.getLogger("stile.tools")
 
 RESULT = "result"
 """The member that lists and single values are wrapped in: structured content is an object for older clients."""
@@ -183,7 +181,7 @@ def _block(given: Any) -> JSONObject:
 
 
 def _json_text(value: Any) -> JSONObject:
-    return Text(to_json_bytes(value).decode()).to_json()
+    return Text(to_well_formed_json(value).decode()).to_json()
 
 
 def _wrapped(schema: JSONObject) -> JSONObject:

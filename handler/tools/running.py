@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import math
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -25,11 +24,10 @@ from handler.tools.content import Text
 from handler.tools.context import Context
 from handler.tools.continuation import Async, Err, InputRequired, Ok
 from handler.tools.definition import ToolDefinition
+from handler.tools.log import LOG
 from handler.tools.results import error_result
 from handler.tools.schemas import Misfits
 from handler.tools.steps import Expired, no_task_left_behind, run, unexited, wait_for
-
-LOG = logging.getLogger("stile.tools")
 
 MAX_STEPS = 32
 """How often one call may go on with ``Async``."""

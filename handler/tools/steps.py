@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import contextvars
 import inspect
-import logging
 import math
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
@@ -17,9 +16,8 @@ from handler.errors import CallError, McpError, ToolError
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.context import Context, settled
 from handler.tools.continuation import Err, InputRequired, Ok
+from handler.tools.log import LOG
 from handler.tools.place import plain_function
-
-LOG = logging.getLogger("stile.tools")
 
 LEFT_BEHIND_S = 0.2
 """How long tasks that a call left behind may take to end once they are cancelled."""

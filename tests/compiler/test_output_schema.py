@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from handler.bundle import JSONObject
 from handler.compiler.output_schema import output_schema
-from handler.policy import HIDDEN
+from handler.policy import HIDDEN, OPEN, Mask
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """
@@ -32,12 +32,15 @@ type Query2 { a: Int }
 
 STRING: JSONObject = {"type": "string"}
 INTEGER: JSONObject = {"type": "integer"}
-STATUS: JSONObject = {"type": "string", "enum": ["PAID", "OPEN"]}
+STATUS: JSONObject = {"type": "string", "description": "One of: PAID, OPEN, or one added later"}
+ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
+LATER: JSONObject = {"type": "object", "additionalProperties": False}
+"""An object of a type that is added later, of which nothing is selected."""
 
 
-def data_of(operation: str) -> JSONObject:
+def data_of(operation: str, sdl: str = SDL) -> JSONObject:
     """The schema of ``data``."""
-    whole = output_schema(parse(operation), build_schema(SDL))
+    whole = output_schema(parse(operation), build_schema(sdl))
     Draft202012Validator.check_schema(whole)
     data: JSONObject = whole["properties"]["data"]
     return data
@@ -57,6 +60,11 @@ def closed(required: str = "", **properties: Any) -> JSONObject:
 def nullable(*schemas: JSONObject) -> JSONObject:
     """Any of these, or null."""
     return {"anyOf": [*schemas, {"type": "null"}]}
+
+
+def one_of(names: str) -> JSONObject:
+    """Any text, described by the names of today."""
+    return {"type": "string", "description": f"One of: {names}, or one added later"}
 
 
 def data(required: str = "", **properties: Any) -> JSONObject:
@@ -95,7 +103,7 @@ def test_scalars_enums_and_lists_keep_their_nullability() -> None:
         f=nullable({"type": "number"}),
         b=nullable({"type": "boolean"}),
         order=shape(
-            id=STRING,
+            id=ID,
             total={},
             status=STATUS,
             statuses=nullable({"type": "array", "items": STATUS}),
@@ -105,7 +113,7 @@ def test_scalars_enums_and_lists_keep_their_nullability() -> None:
 
 
 def test_alias_names_the_key() -> None:
-    assert data_of("{ a: n b: n first: order { key: id } }") == data(a=INTEGER, b=INTEGER, first=shape(key=STRING))
+    assert data_of("{ a: n b: n first: order { key: id } }") == data(a=INTEGER, b=INTEGER, first=shape(key=ID))
 
 
 def test_fields_that_are_selected_twice_are_merged() -> None:
@@ -114,7 +122,7 @@ def test_fields_that_are_selected_twice_are_merged() -> None:
     fragment F on Query { order { customer { name } } order { customer { id } } }
     """
     assert data_of(operation) == data(
-        order=shape(id=STRING, total={}, customer=nullable(shape(name=nullable(STRING), id=STRING)), status=STATUS)
+        order=shape(id=ID, total={}, customer=nullable(shape(name=nullable(STRING), id=ID)), status=STATUS)
     )
 
 
@@ -127,7 +135,7 @@ def test_skipped_field_is_not_required() -> None:
     fragment F on Order { total }
     """
     assert data_of(operation) == data(
-        "f order", n=INTEGER, f=nullable({"type": "number"}), order=shape("-", id=STRING, total={}, status=STATUS)
+        "f order", n=INTEGER, f=nullable({"type": "number"}), order=shape("-", id=ID, total={}, status=STATUS)
     )
 
 
@@ -137,7 +145,7 @@ def test_field_that_is_also_selected_without_a_condition_is_required() -> None:
 
 def test_fragment_that_is_also_spread_without_a_condition_is_required() -> None:
     fragment = "fragment F on Query { n order { id } }"
-    required = data(n=INTEGER, order=shape(id=STRING))
+    required = data(n=INTEGER, order=shape(id=ID))
 
     assert data_of("query O($x: Boolean!) { ...F @skip(if: $x) ...F } " + fragment) == required
     assert data_of("query O($x: Boolean!) { ...F ...F @skip(if: $x) } " + fragment) == required
@@ -146,23 +154,23 @@ def test_fragment_that_is_also_spread_without_a_condition_is_required() -> None:
 def test_what_a_skipped_selection_adds_to_an_object_is_not_required() -> None:
     operation = "query O($x: Boolean!) { order @skip(if: $x) { id } order { total } }"
 
-    assert data_of(operation) == data(order=shape("total", id=STRING, total={}))
+    assert data_of(operation) == data(order=shape("total", id=ID, total={}))
 
 
 def test_only_selection_of_a_skipped_object_is_required_in_it() -> None:
     operation = "query O($x: Boolean!) { order @skip(if: $x) { id } }"
 
-    assert data_of(operation) == data("-", order=shape(id=STRING))
+    assert data_of(operation) == data("-", order=shape(id=ID))
 
 
 def test_interface_has_one_shape_where_all_types_have_it() -> None:
-    assert data_of("{ node { id } }") == data(node=nullable(shape(id=STRING)))
+    assert data_of("{ node { id } }") == data(node=nullable(shape(id=ID)))
 
 
 def test_typename_is_one_of_the_possible_types() -> None:
     assert data_of("{ __typename node { __typename } order { kind: __typename } }") == data(
         __typename={"type": "string", "enum": ["Query"]},
-        node=nullable(shape(__typename={"type": "string", "enum": ["Order", "Customer", "Employee"]})),
+        node=nullable(shape(__typename=one_of("Order, Customer, Employee"))),
         order=shape(kind={"type": "string", "enum": ["Order"]}),
     )
 
@@ -172,17 +180,16 @@ def test_interface_has_a_shape_for_each_selection_that_types_have() -> None:
 
     assert data_of(operation) == data(
         node=nullable(
-            closed(__typename={"type": "string", "enum": ["Order"]}, id=STRING, total={}),
-            closed(__typename={"type": "string", "enum": ["Customer", "Employee"]}, id=STRING, name=nullable(STRING)),
+            closed(__typename={"type": "string", "enum": ["Order"]}, id=ID, total={}),
+            closed(__typename={"type": "string", "enum": ["Customer", "Employee"]}, id=ID, name=nullable(STRING)),
+            closed("__typename id", __typename=STRING, id=ID, name=nullable(STRING)),
         )
     )
 
 
 def test_union_has_a_shape_for_each_member_also_for_one_of_which_nothing_is_selected() -> None:
-    nothing = {"type": "object", "additionalProperties": False}
-
     assert data_of("{ found { ... on Order { id } } }") == data(
-        found=nullable({"type": "array", "items": {"anyOf": [nothing, closed(id=STRING)]}})
+        found=nullable({"type": "array", "items": {"anyOf": [LATER, closed(id=ID)]}})
     )
 
 
@@ -201,7 +208,7 @@ def test_type_may_answer_with_less_than_its_interface_says() -> None:
             "items": {
                 "anyOf": [
                     closed(friend=nullable(shape(__typename={"type": "string", "enum": ["Cat"]}))),
-                    closed(friend=nullable(shape(__typename={"type": "string", "enum": ["Cat", "Dog"]}))),
+                    closed(friend=nullable(shape(__typename=one_of("Cat, Dog")))),
                 ]
             },
         }
@@ -211,7 +218,7 @@ def test_type_may_answer_with_less_than_its_interface_says() -> None:
 def test_types_of_which_the_same_is_answered_have_one_shape() -> None:
     operation = "{ found { ... on Order { x: id } ... on Customer { x: id } } }"
 
-    assert data_of(operation) == data(found=nullable({"type": "array", "items": shape(x=STRING)}))
+    assert data_of(operation) == data(found=nullable({"type": "array", "items": {"anyOf": [closed(x=ID), LATER]}}))
 
 
 def test_same_key_may_differ_by_type() -> None:
@@ -221,7 +228,7 @@ def test_same_key_may_differ_by_type() -> None:
         found=nullable(
             {
                 "type": "array",
-                "items": {"anyOf": [closed(x={"type": "array", "items": shape(id=STRING)}), closed(x=STATUS)]},
+                "items": {"anyOf": [closed(x={"type": "array", "items": shape(id=ID)}), closed(x=STATUS), LATER]},
             }
         )
     )
@@ -232,7 +239,8 @@ def test_value_that_is_wrong_for_its_type_does_not_pass_for_another_type() -> No
     validator = Draft202012Validator(output_schema(parse(found), build_schema(SDL)))
 
     assert validator.is_valid({"data": {"found": [{"status": "PAID"}, {"name": None}]}})
-    assert not validator.is_valid({"data": {"found": [{"status": "LOST"}]}})
+    assert not validator.is_valid({"data": {"found": [{"status": None}]}})
+    assert not validator.is_valid({"data": {"found": [{"name": 5}]}})
 
 
 def test_interface_that_nothing_implements_is_an_open_object() -> None:
@@ -268,11 +276,11 @@ def test_what_repeats_stands_once() -> None:
 
     assert whole["$defs"] == {
         "Customer": shape(
-            id=STRING,
+            id=ID,
             name=nullable(STRING),
             orders={
                 "type": "array",
-                "items": shape(id=STRING, status=STATUS, statuses=nullable({"type": "array", "items": STATUS})),
+                "items": shape(id=ID, status=STATUS, statuses=nullable({"type": "array", "items": STATUS})),
             },
         )
     }
@@ -379,8 +387,63 @@ def test_what_the_schema_does_not_say_is_refused() -> None:
 
     assert not validator.is_valid({"data": {"n": None, "node": None}})
     assert not validator.is_valid({"data": {"n": 1}})
-    assert not validator.is_valid({"data": {"n": 1, "node": {"__typename": "Found"}}})
+    assert not validator.is_valid({"data": {"n": 1, "node": {"__typename": None}}})
     assert not validator.is_valid({"n": 1, "node": None})
+
+
+@pytest.mark.parametrize(
+    ("operation", "answer"),
+    [
+        ("{ order { status statuses } }", {"order": {"status": "REFUNDED", "statuses": ["PAID", "REFUNDED"]}}),
+        ("{ node { __typename id } }", {"node": {"__typename": "Shop", "id": "s"}}),
+        ("{ node { kind: __typename ... on Order { total } } }", {"node": {"kind": "Shop"}}),
+        ("{ node { id ...N } } fragment N on Named { name }", {"node": {"id": "s", "name": None}}),
+        (
+            "{ found { __typename ... on Order { total } ... on Named { name } } }",
+            {"found": [{"__typename": "Shop", "name": "S"}]},
+        ),
+        ("{ found { ... on Order { total } } }", {"found": [{}]}),
+        ("{ found { ... on Node { ... on Named { name } ... on Order { total } } } }", {"found": [{"name": "S"}]}),
+    ],
+)
+def test_what_an_api_adds_later_fits(operation: str, answer: JSONObject) -> None:
+    validator = Draft202012Validator(output_schema(parse(operation), build_schema(SDL)))
+
+    assert validator.is_valid({"data": answer})
+
+
+def test_field_that_a_later_type_may_have_of_two_interfaces_may_be_anything_there() -> None:
+    sdl = "type Query { a: U } union U = A interface I { x: Int } interface J { x: Int! } type A { y: Int }"
+    operation = "{ a { ... on A { y } ... on I { x } ... on J { x } } }"
+
+    assert data_of(operation, sdl) == data(a=nullable(closed(y=nullable(INTEGER)), closed("-", x={})))
+
+
+@pytest.mark.parametrize("id_", ["7", 7, 2**70])
+def test_id_is_a_text_or_the_number_that_servers_send(id_: str | int) -> None:
+    validator = Draft202012Validator(output_schema(parse("{ order { id } }"), build_schema(SDL)))
+
+    assert validator.is_valid({"data": {"order": {"id": id_}}})
+    assert not validator.is_valid({"data": {"order": {"id": None}}})
+    assert not validator.is_valid({"data": {"order": {"id": 1.5}}})
+    assert not validator.is_valid({"data": {"order": {"id": True}}})
+
+
+def test_names_of_a_long_enum_are_cut() -> None:
+    many = " ".join(f"VALUE_{number:03}" for number in range(300))
+    (schema, _) = data_of("{ n }", f"type Query {{ n: E }} enum E {{ {many} }}")["anyOf"][0]["properties"]["n"]["anyOf"]
+
+    assert len(schema["description"]) < 220
+    assert schema["description"].startswith("One of: VALUE_000, VALUE_001, ")
+    assert schema["description"].endswith("VALUE_013 and 286 more, or one added later")
+
+
+def test_names_that_are_too_long_are_not_shown() -> None:
+    (schema, _) = data_of("{ n }", f"type Query {{ n: E }} enum E {{ {'A' * 500} }}")["anyOf"][0]["properties"]["n"][
+        "anyOf"
+    ]
+
+    assert schema == STRING
 
 
 HIDDEN_SDL = """
@@ -400,10 +463,8 @@ def data_without(operation: str, *hidden: str) -> JSONObject:
     return found
 
 
-def test_hidden_enum_value_is_no_answer() -> None:
-    assert data_without("{ status }", "Status.LOST") == {
-        "status": nullable({"type": "string", "enum": ["PAID", "OPEN"]})
-    }
+def test_hidden_enum_value_is_not_named() -> None:
+    assert data_without("{ status }", "Status.LOST") == {"status": nullable(one_of("PAID, OPEN"))}
 
 
 def test_enum_without_a_value_that_may_be_told_is_any_text() -> None:
@@ -412,14 +473,14 @@ def test_enum_without_a_value_that_may_be_told_is_any_text() -> None:
 
 @pytest.mark.parametrize("field", ["node", "found"])
 @pytest.mark.parametrize("hidden", [("Secret",), ("Secret.kind", "Secret.code")], ids=["type", "all fields"])
-def test_hidden_possible_type_is_no_answer(field: str, hidden: tuple[str, ...]) -> None:
-    name = {"type": "string", "enum": ["Customer", "Order"]}
+def test_hidden_possible_type_is_not_named(field: str, hidden: tuple[str, ...]) -> None:
+    name = one_of("Customer, Order")
 
     assert data_without(f"{{ {field} {{ __typename }} }}", *hidden) == {field: shape(__typename=name)}
 
 
-def test_possible_type_with_a_field_that_is_left_is_an_answer() -> None:
-    name = {"type": "string", "enum": ["Customer", "Order", "Secret"]}
+def test_possible_type_with_a_field_that_is_left_is_named() -> None:
+    name = one_of("Customer, Order, Secret")
 
     assert data_without("{ node { __typename } }", "Secret.code") == {"node": shape(__typename=name)}
 
@@ -433,3 +494,24 @@ def test_hidden_types_and_values_are_in_no_tool(tmp_path: Path) -> None:
     assert "Secret" not in schema
     assert "LOST" not in schema
     assert "Customer" in schema
+
+
+ADMINS = frozenset({5})
+
+
+@pytest.mark.parametrize(
+    ("guarded", "mask", "named"),
+    [
+        ("Status.LOST", OPEN, ["Customer", "Order"]),
+        ("Status.LOST", ADMINS, ["PAID", "LOST", "Customer", "Order"]),
+        ("Order", OPEN, ["PAID", "LOST"]),
+        ("Order", ADMINS, ["PAID", "LOST", "Customer", "Order"]),
+    ],
+)
+def test_names_that_are_not_for_all_callers_of_a_tool_are_in_no_description(
+    guarded: str, mask: Mask, named: list[str]
+) -> None:
+    document = parse("{ status found { __typename } node { __typename kind } }")
+    schema = json.dumps(output_schema(document, build_schema(HIDDEN_SDL), {guarded: ADMINS}, mask=mask))
+
+    assert [name for name in ("PAID", "LOST", "Customer", "Order") if name in schema] == named

@@ -108,6 +108,8 @@ LISTING = {
 """Of ours, all that a cold ``tools/list`` loads. What is added here, every cold start pays for."""
 
 CALLING = {
+    "answer_check",
+    "answer_shape",
     "formats",
     "guarded_schema",
     "quick_check",

@@ -114,6 +114,10 @@ def api() -> Iterator[RawServer]:
 @pytest.fixture
 def asking(tmp_path: Path, folder_storage: FolderStorage, api: RawServer) -> str:
     """A folder with an endpoint that asks it."""
+    return publish_asking(tmp_path, folder_storage, api)
+
+
+def publish_asking(tmp_path: Path, folder_storage: FolderStorage, api: RawServer) -> str:
     files = {
         "index.graphql": "type Query { a: Int }",
         "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
@@ -132,6 +136,37 @@ def test_api_of_the_functions_own_machine_is_not_asked(
     assert answered.result["isError"] is True
     assert [line["reason"] for line in lines(capsys)] == ["UpstreamForbidden: https is required"]
     assert api.accepted == 0
+
+
+@pytest.mark.parametrize(
+    ("answered", "level", "facts"),
+    [
+        (b'{"data": {"a": 1}}', "INFO", {"outcome": "ok"}),
+        (
+            b'{"data": {"a": "secret"}}',
+            "WARNING",
+            {"outcome": "tool_error", "reason": "answer_schema", "coordinate": "data.a"},
+        ),
+    ],
+)
+def test_answer_against_the_schema_of_its_api_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    folder_storage: FolderStorage,
+    answered: bytes,
+    level: str,
+    facts: dict[str, str],
+) -> None:
+    with running_server(answering(answer(answered, connection="close"))) as api:
+        location = publish_asking(tmp_path, folder_storage, api)
+        with started(monkeypatch, STILE_BUNDLES=location, STILE_ALLOW_LOCAL_UPSTREAMS="true") as send:
+            send({}, call=True)
+
+    line = lines(capsys)[-1]
+    assert line["level"] == level
+    assert {name: line[name] for name in facts} == facts
+    assert "secret" not in str(line)
 
 
 def test_api_of_ones_own_machine_is_asked_where_its_owner_says_so_and_is_warned(

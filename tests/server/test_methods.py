@@ -202,8 +202,8 @@ def test_unknown_tool_with_half_a_surrogate_is_named_back(dev_function: Function
 
     assert answer.json == {
         "jsonrpc": "2.0",
-        "id": "\ud800",
-        "error": {"code": -32602, "message": "Unknown tool: \ud800", "data": {"tool": "\ud800"}},
+        "id": "\ufffd",
+        "error": {"code": -32602, "message": "Unknown tool: \ufffd", "data": {"tool": "\ufffd"}},
     }
 
 

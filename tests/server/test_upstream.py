@@ -205,7 +205,7 @@ def test_errors_without_data_are_an_error_and_keep_message_path_and_code(demo: C
 
 
 def test_errors_beside_data_are_no_error_and_both_are_kept(demo: Compiled) -> None:
-    data = {"customer": {"name": "Elif", "orders": None}}
+    data = {"customer": {"name": "Elif", "orders": {"totalCount": 0, "edges": []}}}
 
     result = _response(demo, {"data": data, "errors": [{"message": "orders are down", "path": ["customer", "orders"]}]})
 
@@ -299,11 +299,12 @@ def test_value_that_the_upstreams_scalar_refuses_is_the_models_to_mend(
     assert len(upstream.requests()) == 1
 
 
-def test_empty_data_without_errors_is_data(demo: Compiled) -> None:
+def test_empty_data_without_errors_is_data_that_does_not_fit(demo: Compiled) -> None:
     result = _response(demo, {"data": {}})
 
-    assert "isError" not in result
-    assert result["structuredContent"] == {"data": {}}
+    assert result["isError"] is True
+    assert "structuredContent" not in result
+    assert result["content"][0]["text"].splitlines()[1:] == ['{"data":{}}']
 
 
 @pytest.mark.parametrize("errors", [["text"], [{"message": 5}], [{}], [None]])
@@ -317,7 +318,8 @@ def test_malformed_errors_become_a_plain_one(demo: Compiled, errors: Any) -> Non
 @pytest.mark.parametrize("filler", ["x", '"', "\\", "\n", "ü", "😀"])
 def test_answer_always_fits_lambda_and_a_larger_one_is_an_error(demo: Compiled, filler: str) -> None:
     def lambda_payload(characters: int) -> tuple[int, Any]:
-        data = {"data": {"customer": {"name": filler * characters}}}
+        orders = {"totalCount": 0, "edges": []}
+        data = {"data": {"customer": {"name": filler * characters, "orders": orders}}}
         upstreams = answer(json.dumps(data, ensure_ascii=False).encode(), **JSON)
         with (
             running_server(answering(upstreams)) as server,
@@ -346,9 +348,10 @@ def test_demo_has_tools_of_both_kinds_that_these_tests_call(demo: Compiled) -> N
     assert tools["place_order"].operation.kind == "mutation"
 
 
-def test_half_a_surrogate_pair_in_an_answer_is_kept(demo: Compiled) -> None:
-    with running_server(answering(answer(rb'{"data": {"customer": {"name": "\ud800"}}}', **JSON))) as server:
+def test_half_a_surrogate_pair_in_an_answer_is_replaced(demo: Compiled) -> None:
+    customer = rb'{"name": "\ud800", "orders": {"totalCount": 0, "edges": []}}'
+    with running_server(answering(answer(b'{"data": {"customer": %b}}' % customer, **JSON))) as server:
         result = _call(demo, server.url).result
 
-    assert result["structuredContent"] == {"data": {"customer": {"name": "\ud800"}}}
+    assert result["structuredContent"]["data"]["customer"]["name"] == "\ufffd"
     assert json.loads(result["content"][0]["text"]) == result["structuredContent"]
