@@ -243,16 +243,17 @@ class KeysUnavailable(AccessError):
 
 
 class InsufficientScope(AccessError):
-    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
+    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, ``held`` what the credential has.
 
     It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it is the error of its item
     alone: nothing but the status and the challenge of a whole response is lost by that.
     """
 
-    def __init__(self, tool: str, scopes: Sequence[str]) -> None:
+    def __init__(self, tool: str, scopes: Sequence[str], *, held: Iterable[str] = ()) -> None:
         super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
         self.tool = tool
         self.scopes = tuple(scopes)
+        self.held = tuple(sorted(held))
 
 
 class OAuthRefused(StileError):
