@@ -1,7 +1,7 @@
 """How a caller learns that a request was denied, and what would do.
 
-Source: RFC 6750, section 3; RFC 9728, section 5; MCP 2026-07-28, basic/authorization; MCP 2025-11-25, basic/authorization
-("Scope Challenge Handling").
+Source: RFC 6750, section 3; RFC 9728, section 5; MCP 2026-07-28, basic/authorization; MCP 2025-11-25,
+basic/authorization ("Scope Challenge Handling").
 """
 
 from __future__ import annotations
