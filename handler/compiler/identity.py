@@ -169,7 +169,7 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
                 entry.place("api"), f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…'
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
-            entry.refuse("identity_source", f"{AUTHORIZATION}, or nothing for any other place")
+            entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
         found.append((api, source != ""))
     return found
 

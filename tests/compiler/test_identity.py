@@ -215,6 +215,15 @@ identity:
             ['config.yaml:2:36: "a.b" is no API id: expected letters and digits, as in ID.execute-api.…'],
         ),
         (
+            "identity: {trust_authorizer: [{api: abc, identity_source: cookie, typed: true}]}",
+            [
+                'config.yaml:2:59: "identity.trust_authorizer[0].identity_source": expected authorization; where the '
+                "authorizer reads another place, leave it out, got 'cookie'",
+                'config.yaml:2:67: unknown key "identity.trust_authorizer[0].typed": expected one of api, '
+                "identity_source",
+            ],
+        ),
+        (
             "identity: {audience: b, keys: [{size: 1, algorithm: none, key: a}]}",
             [
                 'config.yaml:2:33: unknown key "identity.keys[0].size": expected one of algorithm, key, keyid',

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -58,7 +58,8 @@ class SecretStore:
     """Reads secrets, and keeps them for some minutes.
 
     ``prefix`` is what the names of all secrets in AWS begin with; empty: none is read there. ``environ`` has those of
-    ``env:NAME`` by that name. ``stand_ins`` gives those that an author tries an endpoint with, by its name, whatever
+    ``env:NAME`` by that name; ``readable`` says as ``folder/name/NAME`` which endpoint may read which, empty: any all.
+    ``stand_ins`` gives those that an author tries an endpoint with, by its name, whatever
     kind of reference names them.
     """
 
@@ -68,12 +69,14 @@ class SecretStore:
         aws: AwsJson | None = None,
         prefix: str = "",
         environ: Mapping[str, str] = MappingProxyType({}),
+        readable: Collection[str] = (),
         stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._aws = aws
         self._prefix = prefix
         self._environ = environ
+        self._readable = readable
         self._stand_ins = stand_ins
         self._clock = clock
         self._kept: Kept[str] = Kept(clock=clock)
@@ -91,7 +94,7 @@ class SecretStore:
             return _usable(secret, "a secret in the bundle")
         found = self._stand_ins(endpoint).get(variable_of(reference))
         if found is None and reference.source == "env":
-            found = self._environ.get(reference.name)
+            found = self._in_environ(reference, endpoint)
         if found is not None:
             return _usable(found, str(reference))
         if reference.source == "env":
@@ -104,6 +107,11 @@ class SecretStore:
         if reference is None or reference.source not in _SERVICES:
             return False
         return self._kept.refuse((endpoint, reference), value)
+
+    def _in_environ(self, reference: SecretReference, endpoint: str) -> str | None:
+        if self._readable and f"{endpoint}/{reference.name}" not in self._readable:
+            raise CredentialUnavailable(f"{reference}: STILE_ENV_SECRETS does not name {endpoint}/{reference.name}")
+        return self._environ.get(reference.name)
 
     async def _fetch(self, endpoint: str, reference: SecretReference) -> Fetched[str]:
         held, now = self._kept.held((endpoint, reference)), self._clock()

@@ -33,6 +33,10 @@ def outgoing_services(
 ) -> OutgoingServices:
     """Those of a process. ``stand_ins``: see ``SecretStore``."""
     secrets = SecretStore(
-        aws=AwsJson(http, environ), prefix=settings.secrets_prefix, environ=settings.secrets, stand_ins=stand_ins
+        aws=AwsJson(http, environ),
+        prefix=settings.secrets_prefix,
+        environ=settings.secrets,
+        readable=settings.env_secrets,
+        stand_ins=stand_ins,
     )
     return OutgoingServices(secrets=secrets, aws=CredentialSource(environ, http=http))
