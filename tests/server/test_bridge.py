@@ -650,7 +650,7 @@ class TestTokens:
 
         assert (answered.status, line["reason"]) == (
             502,
-            "CredentialUnavailable: env:PROVIDER: there is no such variable",
+            "CredentialUnavailable: env:PROVIDER: there is no such variable for api/things",
         )
         assert provider.accepted == 0
 

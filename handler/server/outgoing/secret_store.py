@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -58,9 +58,8 @@ class SecretStore:
     """Reads secrets, and keeps them for some minutes.
 
     ``prefix`` is what the names of all secrets in AWS begin with; empty: none is read there. ``environ`` has those of
-    ``env:NAME`` by that name; ``readable`` says as ``folder/name/NAME`` which endpoint may read which, empty: any all.
-    ``stand_ins`` gives those that an author tries an endpoint with, by its name, whatever
-    kind of reference names them.
+    ``env:NAME`` by that name, or as ``folder/name/NAME`` for one endpoint alone. ``stand_ins`` gives those that an
+    author tries an endpoint with, by its name, whatever kind of reference names them.
     """
 
     def __init__(
@@ -69,14 +68,12 @@ class SecretStore:
         aws: AwsJson | None = None,
         prefix: str = "",
         environ: Mapping[str, str] = MappingProxyType({}),
-        readable: Collection[str] = (),
         stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._aws = aws
         self._prefix = prefix
         self._environ = environ
-        self._readable = readable
         self._stand_ins = stand_ins
         self._clock = clock
         self._kept: Kept[str] = Kept(clock=clock)
@@ -98,7 +95,7 @@ class SecretStore:
         if found is not None:
             return _usable(found, str(reference))
         if reference.source == "env":
-            raise CredentialUnavailable(f"{reference}: there is no such variable")
+            raise CredentialUnavailable(f"{reference}: there is no such variable for {endpoint}")
         return await self._kept.get((endpoint, reference), lambda: self._fetch(endpoint, reference))
 
     def refuse(self, secret: str, value: str, *, endpoint: str) -> bool:
@@ -109,9 +106,7 @@ class SecretStore:
         return self._kept.refuse((endpoint, reference), value)
 
     def _in_environ(self, reference: SecretReference, endpoint: str) -> str | None:
-        if self._readable and f"{endpoint}/{reference.name}" not in self._readable:
-            raise CredentialUnavailable(f"{reference}: STILE_ENV_SECRETS does not name {endpoint}/{reference.name}")
-        return self._environ.get(reference.name)
+        return self._environ.get(f"{endpoint}/{reference.name}", self._environ.get(reference.name))
 
     async def _fetch(self, endpoint: str, reference: SecretReference) -> Fetched[str]:
         held, now = self._kept.held((endpoint, reference)), self._clock()
