@@ -50,6 +50,7 @@ def read_code(config: CodeConfig, grounds: Grounds, problems: Problems, *, modul
         prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
         resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
         asking={each.label: each.at for each in found if each.asks},
+        requiring={each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth},
     )
 
 
@@ -61,6 +62,7 @@ class _Frozen:
     label: str
     at: Place
     asks: bool
+    requires_auth: bool
 
 
 def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
@@ -81,7 +83,9 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> li
         at = definition_place(written.file, written.line, kit.at)
         with reporting(kit, problems):
             made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=mask)
-            found.append(_Frozen(made=made, label=written.label, at=at, asks=may_ask(definition)))
+            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
+            asks = may_ask(definition)
+            found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found
 
 

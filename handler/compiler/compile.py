@@ -23,7 +23,7 @@ from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.project import read_project
 from handler.compiler.tools import judge_tools
-from handler.compiler.upstream_auth import judge_passthrough
+from handler.compiler.upstream_auth import doubt_required_auth, judge_passthrough
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
 
@@ -98,6 +98,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         anonymous=access.anonymous == "allow",
     )
     code = _code(config, grounds, environ, problems)
+    doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)
     content = read_content(files, project, config, grounds, problems)
     refuse_shared_names(content, code, config.code.at, problems)
     made = (*api.tools, *code.tools)

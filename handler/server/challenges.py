@@ -69,7 +69,7 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
 def signing_in_helps(caller: Caller) -> bool:
     """Whether a caller who lacks a credential for an API behind the endpoint may get one by bringing a token here."""
     brought = caller.principal.kind in ("token", "authorizer")
-    return not brought and takes_tokens(caller.endpoint.bundle)
+    return not brought and bool(caller.endpoint.bundle.identity.issuers)
 
 
 def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
