@@ -39,9 +39,13 @@ _FOUND = re.compile(
 )
 
 
+_POSSIBLE = re.compile(rf"[{_CONTROLS}{_FORMATS}{_HALVES}{_SELECTORS}\u200c\u200d]")
+
+
 def invisible_characters(text: str) -> Iterator[tuple[int, str]]:
     """Each such character with its place in the text, counted from 0."""
-    return ((found.start(), found["bad"]) for found in _FOUND.finditer(text) if found["bad"])
+    if _POSSIBLE.search(text):  # which is quick, and few texts have any
+        yield from ((found.start(), found["bad"]) for found in _FOUND.finditer(text) if found["bad"])
 
 
 def code_point(character: str) -> str:
