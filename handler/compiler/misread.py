@@ -121,7 +121,8 @@ def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, 
 
 
 def _invisible(text: str) -> Iterator[tuple[int, str]]:
-    return ((offset, code_point(character)) for offset, character in invisible_characters(text))
+    lines = text.replace("\r\n", " \n")  # as some editors end them
+    return ((offset, code_point(character)) for offset, character in invisible_characters(lines))
 
 
 def _markup(text: str) -> Iterator[tuple[int, str]]:

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.endpoints import PUBLIC, compiled, doubted, reported
+from handler.compiler.compile import compile_endpoint
+from tests.support.endpoints import PUBLIC, compiled, doubted, reported, write_endpoint
 
 OVERRIDE, TAG = "\u202e", "\U000e0069"
 SEES = "which nobody sees, or which turns others around"
@@ -103,6 +104,17 @@ def test_every_kind_of_text_is_looked_at(tmp_path: Path, mark: str, place: str, 
     assert said.startswith(f"{file}:{line}:")
     assert said.endswith(f"has {name} here, {SEES}")
     assert character not in said
+
+
+def test_lines_that_end_as_on_windows_are_no_doubt(tmp_path: Path) -> None:
+    endpoint = files()
+    endpoint["config.yaml"] += "graphql: on\n"
+    folder = write_endpoint(tmp_path, {})
+    for name, text in endpoint.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text.replace("\n", "\r\n").encode())
+
+    assert [each.sentence for each in compile_endpoint(folder).warnings] == []
 
 
 def test_place_is_that_of_the_character(tmp_path: Path) -> None:
