@@ -32,12 +32,12 @@ ERR = Console(width=None if sys.stderr.isatty() else PLAIN_WIDTH, highlight=Fals
 
 def say(text: str, style: str = "") -> None:
     """Print a text of our own lines, never read as markup."""
-    OUT.print(Text(escaped(text), style=style))
+    OUT.print(Text(_lines(text), style=style))
 
 
 def complain(text: str) -> None:
     """Print a text about something wrong."""
-    ERR.print(Text(escaped(text), style="red"))
+    ERR.print(Text(_lines(text), style="red"))
 
 
 def one_line(text: str) -> str:
@@ -45,11 +45,16 @@ def one_line(text: str) -> str:
     return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
+def _lines(text: str) -> str:
+    """Text of several lines, whichever way they end."""
+    return escaped(text.replace("\r\n", "\n"))
+
+
 class EscapingFormatter(logging.Formatter):
     """Formats records of the log as texts that a terminal shows as they are: an exception may quote a caller."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return escaped(super().format(record))
+        return _lines(super().format(record))
 
 
 def located(problem: Problem, folder: Path, *, kind: str = "") -> str:

@@ -51,7 +51,7 @@ class ReadText:
 def tool_texts(made: Iterable[MadeTool]) -> Iterator[ReadText]:
     """All texts of the list's entries, those of the API's schema among them."""
     for each in made:
-        for text in {text for entry in entries_of(each.tool) for text in _texts_in(entry)}:
+        for text in dict.fromkeys(text for entry in entries_of(each.tool) for text in _texts_in(entry)):
             yield ReadText(text, f'"{each.tool.name}"', each.at)
 
 
