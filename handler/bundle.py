@@ -327,6 +327,7 @@ class Identity:
     issuers: tuple[Issuer, ...]
     api_keys: tuple[ApiKey, ...]
     trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are taken
+    typed_apis: tuple[str, ...] = ()  # those of them whose authorizer reads the token from the header Authorization
     bridge: Bridge | None = None
 
     @property

@@ -346,6 +346,7 @@ def _identity(raw: JSONObject) -> Identity:
         issuers=each(raw, "issuers", _issuer),
         api_keys=each(raw, "api_keys", _api_key),
         trusted_apis=each(raw, "trusted_apis", read_text),
+        typed_apis=each(raw, "typed_apis", read_text) if "typed_apis" in raw else (),
         bridge=None if raw.get("bridge") is None else inside("bridge", _bridge, require(raw, "bridge", dict)),
     )
 

@@ -67,6 +67,10 @@ class Exchange:
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
+    def put_off(self, waited_s: float) -> None:
+        """Count the time from now on: what this process waits for is not the other end's."""
+        self.deadline += waited_s
+
     def abort(self) -> None:
         """Wake the thread that blocks on the socket. Nothing it may have read counts any more."""
         with self._lock:

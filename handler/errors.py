@@ -24,6 +24,7 @@
         KeysUnavailable         a credential that nobody can judge at the moment
         InsufficientScope       a credential whose scopes do not reach
       OAuthRefused              a request to the bridge that OAuth has an error for
+        RedirectRefused         one that wants people sent to where the owner lets none go
       EndpointNotFound          no endpoint of that folder/name is published
       NotFound                  nothing of that name for this caller, whether or not it exists
         ToolNotFound            no tool
@@ -248,16 +249,17 @@ class KeysUnavailable(AccessError):
 
 
 class InsufficientScope(AccessError):
-    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, held ones included.
+    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, ``held`` all that there are.
 
     It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it is the error of its item
     alone: nothing but the status and the challenge of a whole response is lost by that.
     """
 
-    def __init__(self, tool: str, scopes: Sequence[str]) -> None:
+    def __init__(self, tool: str, scopes: Sequence[str], *, held: Iterable[str] = ()) -> None:
         super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
         self.tool = tool
         self.scopes = tuple(scopes)
+        self.held = tuple(sorted(held))
 
 
 class OAuthRefused(StileError):
@@ -267,6 +269,14 @@ class OAuthRefused(StileError):
         super().__init__(f"{code}: {description}")
         self.code = code
         self.description = description
+
+
+class RedirectRefused(OAuthRefused):
+    """A redirect URI that is not on the owner's list. It is for the log, so that its owner can put it there."""
+
+    def __init__(self, code: str, redirect_uri: str) -> None:
+        super().__init__(code, "the redirect URI is none that the owner of this server allows")
+        self.redirect_uri = redirect_uri
 
 
 class EndpointNotFound(StileError):
@@ -646,7 +656,7 @@ class StateRefused(InvalidParams):
 
 
 class AuthenticationRequired(McpError):
-    """A tool with ``requires_auth``, and no credential for the API behind it."""
+    """A tool with ``requires_auth``, and a caller without a credential for the API behind it."""
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")

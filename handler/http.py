@@ -80,15 +80,24 @@ class HttpClient:
         return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """``send`` without holding up other tasks. Cancelling the task gives the exchange up."""
+        """``send`` without holding up other tasks. Cancelling the task gives the exchange up.
+
+        The time of the request begins when there is a thread to send it.
+        """
         exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
         if _nobody_waits():  # a thread takes as long as many an answer
             answered = self._send(request, exchange, self._asked_over_kept)
             if answered is not None:
                 return answered
             way = self._asked_anew  # in a thread, as no deadline ends the resolver
+        queued_at = time.monotonic()
+
+        def send() -> HttpResponse:
+            exchange.put_off(time.monotonic() - queued_at)
+            return self._send(request, exchange, way)
+
         try:
-            return await asyncio.to_thread(self._send, request, exchange, way)
+            return await asyncio.to_thread(send)
         except asyncio.CancelledError:
             exchange.abort()
             raise

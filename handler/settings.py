@@ -25,6 +25,7 @@ MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 
 LOG_SUBJECTS = ("hashed", "plain")
 SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
+SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
 
 
@@ -46,6 +47,7 @@ class Settings:
     addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: what authors may name
     secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
     secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
+    env_secrets: frozenset[str] = frozenset()  # STILE_ENV_SECRETS: folder/name/NAME, who may read which; empty: any all
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -72,6 +74,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         addresses=_addresses(environ),
         secrets_prefix=_secrets_prefix(environ),
         secrets=read_secrets(environ),
+        env_secrets=_env_secrets(environ),
     )
 
 
@@ -133,6 +136,16 @@ def _secrets_prefix(environ: Mapping[str, str]) -> str:
         expected = "how names of secrets begin, such as stile or prod/stile, without a slash at either end"
         raise SettingsError("STILE_SECRETS", prefix, expected=expected)
     return prefix
+
+
+def _env_secrets(environ: Mapping[str, str]) -> frozenset[str]:
+    listed = _list(environ, "STILE_ENV_SECRETS")
+    for entry in listed:
+        endpoint, _, name = entry.rpartition("/")
+        if not ENDPOINT_NAME.fullmatch(endpoint) or not SECRET_NAME.fullmatch(name):
+            expected = "folder/name/NAME, several separated by commas, without the STILE_SECRET_ of NAME"
+            raise SettingsError("STILE_ENV_SECRETS", entry, expected=expected)
+    return frozenset(listed)
 
 
 def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ import time
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from ipaddress import IPv4Address
@@ -463,6 +464,22 @@ class TestDeadline:
 
         with running_server(script) as server:
             asyncio.run(twice(server.url))
+
+    def test_time_of_a_request_begins_when_there_is_a_thread_to_send_it(self, client: HttpClient) -> None:
+        timeout_s = 0.3
+
+        async def late(url: str) -> bytes:
+            free = threading.Event()
+            asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+            busy = asyncio.create_task(asyncio.to_thread(free.wait, 10))
+            sent = asyncio.create_task(client.send_async(get(url, timeout_s=timeout_s)))
+            await asyncio.sleep(2 * timeout_s)  # all of the time that the request has, and no thread yet
+            free.set()
+            await busy
+            return (await sent).body
+
+        with running_server(answering(answer(b"1"))) as server:
+            assert asyncio.run(late(server.url)) == b"1"
 
     def test_a_cancelled_task_gives_its_exchange_up(self, client: HttpClient) -> None:
         gone = threading.Event()

@@ -31,6 +31,7 @@ from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.json_schema import MAX_VIOLATIONS
 from handler.policy import Judgement
 from handler.server.arguments import ArgumentsValidator
+from handler.server.bridge_site import BridgeSite
 from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
 from handler.server.outgoing.circuits import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.secret_store import TTL_S
@@ -233,6 +234,37 @@ def test_bridges_of_the_readme_are_read_and_all_their_keys_are_told(tmp_path: Pa
     assert made.warnings == ()
     assert address_faults(made.bundle) == []
     assert {name for row in rows for name in re.findall(r"\w+", row)} == set(BRIDGE_KEYS)
+    site = BridgeSite(bridge=made.bundle.identity.bridge, url="https://mcp.example.com/a/b", scopes=(), known_scopes=())
+    for uri in (
+        "http://localhost:3334/oauth/callback",
+        "http://localhost:6274/oauth/callback",
+    ):  # mcp-remote, Inspector
+        assert site.allows(uri)
+    assert site.allows("http://localhost:49152/callback")  # Claude Code
+
+
+def test_redirect_uris_of_clients_in_the_readme_can_all_be_named(tmp_path: Path) -> None:
+    section = README[README.index("| client | redirect URIs |") : README.index("Clients may ask for the scopes of the")]
+    uris = re.findall(r"`([a-z]+://[^`]+)`", section)
+    bridge = f"{{authorize_url: 'https://a.b/c', token_url: 'https://a.b/d', client_id: x, redirect_uris: {uris}}}"
+    issuer = "issuer: 'https://a.b/', audience: e, jwksendpoint: 'https://a.b/f'"
+    config = f"default_tool: false\nidentity: {{{issuer}, bridge: {bridge}}}"
+
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config})
+
+    assert len(uris) >= 9
+    assert made.bundle.identity.bridge is not None
+    assert made.bundle.identity.bridge.redirect_uris == tuple(uris)
+
+
+def test_what_trust_authorizer_takes_is_as_the_readme_says(tmp_path: Path) -> None:
+    section = README[README.index("`trust_authorizer: [a1b2c3d4e5]`") : README.index("Where an endpoint names issuers")]
+    entries = ["a1b2c3d4e5", *re.findall(r"`(\{api: [^`]+\})`", section)]
+    config = f"default_tool: false\nidentity: {{trust_authorizer: [{', '.join(entries)}]}}"
+
+    made = compiled(tmp_path, {"index.graphql": "type Query { a: Int }", "config.yaml": config}).bundle.identity
+
+    assert (made.trusted_apis, made.typed_apis) == (("a1b2c3d4e5",) * 2, ("a1b2c3d4e5",))
 
 
 def test_shown_filter_of_the_readme_comes_back_in_the_demo(workplace: Path) -> None:

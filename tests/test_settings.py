@@ -77,6 +77,7 @@ def test_log_key_is_in_no_message_and_no_representation() -> None:
 
 
 ORIGINS = "origins such as https://app.example.com, several separated by commas, or *"
+ENV_SECRETS = "folder/name/NAME, several separated by commas, without the STILE_SECRET_ of NAME"
 HOSTS = "names of hosts such as api.example.com or *.example.com, several separated by commas"
 URL = "a URL such as https://mcp.example.com, without a query or fragment"
 
@@ -112,6 +113,10 @@ URL = "a URL such as https://mcp.example.com, without a query or fragment"
         ("STILE_UPSTREAM_HOSTS", "api.example.com,*", HOSTS),
         ("STILE_UPSTREAM_HOSTS", "api.*.com", HOSTS),
         ("STILE_ALLOW_LOCAL_UPSTREAMS", "yes", "false or true"),
+        ("STILE_ENV_SECRETS", "K", ENV_SECRETS),
+        ("STILE_ENV_SECRETS", "api/K", ENV_SECRETS),
+        ("STILE_ENV_SECRETS", "api/things/a-b", ENV_SECRETS),
+        ("STILE_ENV_SECRETS", "*/things/K", ENV_SECRETS),
     ],
 )
 def test_value_that_does_not_fit_names_its_variable(name: str, value: str, expected: str) -> None:

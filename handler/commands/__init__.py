@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import logging
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,7 +14,7 @@ from typing import Protocol
 
 from handler import __version__
 from handler.commands import build, call, check, dev, explain, key, manifest, publish
-from handler.commands.console import complain
+from handler.commands.console import EscapingFormatter, complain
 from handler.errors import SettingsError
 
 
@@ -51,6 +52,8 @@ def run_command(arguments: Sequence[str] | None) -> int:
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
+    if logging.lastResort is not None:  # which prints what no author's handler takes
+        logging.lastResort.setFormatter(EscapingFormatter())
     try:
         with _current_folder_importable():
             code = COMMANDS[options.command].run(options)

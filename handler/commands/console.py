@@ -1,8 +1,12 @@
-"""What the commands print: colour and tables on a terminal, plain text elsewhere."""
+"""What the commands print: colour and tables on a terminal, plain text elsewhere.
+
+Names and texts are an author's, a caller's or an API's, and may hold what a terminal obeys: all are escaped here.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -15,6 +19,7 @@ from rich.table import Table
 from rich.text import Text
 
 from handler.errors import Problem
+from handler.invisible import escaped, escaped_json
 
 T = TypeVar("T")
 
@@ -26,13 +31,30 @@ ERR = Console(width=None if sys.stderr.isatty() else PLAIN_WIDTH, highlight=Fals
 
 
 def say(text: str, style: str = "") -> None:
-    """Print one line, never read as markup."""
-    OUT.print(Text(text, style=style))
+    """Print a text of our own lines, never read as markup."""
+    OUT.print(Text(_lines(text), style=style))
 
 
 def complain(text: str) -> None:
-    """Print one line about something wrong."""
-    ERR.print(Text(text, style="red"))
+    """Print a text about something wrong."""
+    ERR.print(Text(_lines(text), style="red"))
+
+
+def one_line(text: str) -> str:
+    """Text that cannot begin a line of its own."""
+    return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
+def _lines(text: str) -> str:
+    """Text of several lines, whichever way they end."""
+    return escaped(text.replace("\r\n", "\n"))
+
+
+class EscapingFormatter(logging.Formatter):
+    """Formats records of the log as texts that a terminal shows as they are: an exception may quote a caller."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return _lines(super().format(record))
 
 
 def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
@@ -51,6 +73,8 @@ def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
 
 def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
     """Print a table, its numbers to the right; without a terminal, aligned columns and no lines."""
+    title = one_line(title)
+    rows = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
     if not OUT.is_terminal:
         _show_columns(title, [headings, *rows])
         return
@@ -67,7 +91,7 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
 
 def show_json(value: Any) -> None:
     """Print JSON for another program, in escapes where the output's encoding has not every character."""
-    text = json.dumps(value, ensure_ascii=False, indent=2)
+    text = escaped_json(json.dumps(value, ensure_ascii=False, indent=2))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
@@ -77,11 +101,11 @@ def show_json(value: Any) -> None:
 
 def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
     """The items one by one, with a bar on a terminal that shows how far it is; of a single one, that it is at work."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task(what, total=len(items) if len(items) > 1 else None)
         for item in items:
-            progress.update(task, description=f"{what} {name(item)}")
+            progress.update(task, description=f"{what} {one_line(name(item))}")
             yield item
             progress.advance(task)
 

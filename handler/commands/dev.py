@@ -1,32 +1,56 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import errno
 import json
 import socket
 import threading
 import traceback
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any
 
 import uvicorn
 
-from handler.commands.console import complain, say
+from handler.commands.console import complain, one_line, say
 from handler.commands.folders import add_folder_arguments
+from handler.commands.listening import listening_socket
 from handler.commands.local import local_http, local_services
 from handler.commands.reloading import code_places
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.server.app import create_app
+from handler.server.own_machine import own_hosts
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
 HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
+AS_AUTHOR = "Without a credential you are the development principal, who may use everything."
+AS_DEPLOYED = "Callers are challenged and judged as the function does: without a credential you are anonymous."
+
 GRACE_S = 1
 """How long calls under way may take once Ctrl-C was pressed."""
+
+SHOWN_FACTS = (
+    "endpoint",
+    "route",
+    "method",
+    "operation",
+    "tool",
+    "status",
+    "outcome",
+    "reason",
+    "coordinate",
+    "redirect_uri",
+)
+"""Of the log line of a request, what its author reads."""
+
+MAX_REQUESTS = 500
+"""How many connections are served at once. Threads are started when they are needed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,11 +58,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=_port, default=DEFAULT_PORT, help=f"port on {HOST}, 0 for a free one (default: %(default)s)"
     )
+    parser.add_argument(
+        "--as-deployed", action="store_true", help="challenge and judge callers as the function does, to try a sign-in"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     try:
-        listener = socket.create_server((HOST, options.port))
+        listener = listening_socket(HOST, options.port)
     except OSError as exc:
         complain(_why_not(exc, options.port))
         return 1
@@ -48,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
         workbench = Workbench(options.folder, stage=options.stage, address=address)
         try:
             workbench.refresh()
-            _introduce(workbench.served)
-            _serve(workbench, watch, listener)
+            _introduce(workbench.served, as_deployed=options.as_deployed)
+            _serve(workbench, watch, listener, as_deployed=options.as_deployed)
         except KeyboardInterrupt:
             say("Stopped.", "dim")
     return 0
@@ -71,25 +98,27 @@ def _why_not(failure: OSError, port: int) -> str:
             return f"Port {port} on {HOST} cannot be used: {failure.strerror}"
 
 
-def _introduce(served: Mapping[str, str]) -> None:
+def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
     if served:
         servers = {name.replace("/", "-"): {"type": "http", "url": url} for name, url in served.items()}
-        say("\nWithout a credential you are the development principal, who may use everything.")
+        say(f"\n{AS_DEPLOYED if as_deployed else AS_AUTHOR}")
         say("To paste into a client's configuration:\n")
         say(json.dumps({"mcpServers": servers}, indent=2))
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
     say("\nServing; saving a file takes it over, Ctrl-C ends it.", "dim")
 
 
-def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) -> None:
+def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *, as_deployed: bool) -> None:
     port = listener.getsockname()[1]
+    hosts = own_hosts(port)
     with closing(local_http()) as http:
         services = local_services(
             workbench.storage,
             http,
             env_file_of=workbench.env_file,
-            allowed_origins=frozenset(f"http://{host}:{port}" for host in (HOST, "localhost")),
-            development=True,
+            allowed_origins=frozenset(f"http://{host}" for host in hosts),
+            own_hosts=hosts,
+            development=not as_deployed,
             public_url=f"http://{HOST}:{port}",
         )
         config = uvicorn.Config(
@@ -98,10 +127,17 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket) ->
             lifespan="off",
             ws="none",
             timeout_graceful_shutdown=GRACE_S,
+            limit_concurrency=MAX_REQUESTS,
         )
         server = uvicorn.Server(config)
         with _reloading(workbench, watch, server):
-            server.run(sockets=[listener])
+            asyncio.run(_served(server, listener))
+
+
+async def _served(server: uvicorn.Server, listener: socket.socket) -> None:
+    """Serve until the end, with a thread for each request that may ask an API at the same time."""
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_REQUESTS))
+    await server.serve(sockets=[listener])
 
 
 @contextmanager
@@ -124,10 +160,8 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
 
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    parts = [
-        facts.get(key)
-        for key in ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason", "coordinate")
-    ]
-    say(f"{' '.join(str(part) for part in parts if part)} ({facts['duration_ms']} ms)", "dim")
+    parts = [facts.get(key) for key in SHOWN_FACTS]
+    told = " ".join(one_line(str(part)) for part in parts if part)  # a tool's name may be whatever a caller wrote
+    say(f"{told} ({facts['duration_ms']} ms)", "dim")
     if failure is not None:
         complain("".join(traceback.format_exception(failure)))

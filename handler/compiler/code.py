@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource
 from handler.compiler.access import Rule
@@ -23,6 +23,7 @@ class Code:
     prompts: tuple[CodePrompt, ...] = ()
     resources: tuple[CodeResource, ...] = ()
     asking: Mapping[str, Place]  # what may ask its client's user, and where it stands
+    requiring: Mapping[str, Place] = field(default_factory=dict)  # tools with requires_auth, and where they stand
 
     def sources(self, files: str) -> str:
         """The digest of the author's files, with that of what was frozen."""

@@ -51,6 +51,7 @@ def read_code(config: CodeConfig, grounds: Grounds, problems: Problems, *, modul
         prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
         resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
         asking={each.label: each.at for each in found if each.asks},
+        requiring={each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth},
     )
 
 
@@ -62,6 +63,7 @@ class _Frozen:
     label: str
     at: Place
     asks: bool
+    requires_auth: bool
 
 
 def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
@@ -84,7 +86,9 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> li
             made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=mask)
             if isinstance(made, CodeTool):
                 doubt_patterns(made.arguments, written.label, at=at, problems=problems)
-            found.append(_Frozen(made=made, label=written.label, at=at, asks=may_ask(definition)))
+            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
+            asks = may_ask(definition)
+            found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found
 
 

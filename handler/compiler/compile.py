@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle, Identity
+from handler.bundle import Bundle, GraphQLTool, Identity
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.access import Rule, read_access
 from handler.compiler.api import Api, read_api, refuse_what_needs_a_schema
@@ -19,11 +19,13 @@ from handler.compiler.content import read_content, refuse_shared_names
 from handler.compiler.declaration import MadeTool
 from handler.compiler.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
 from handler.compiler.identity import read_identity
+from handler.compiler.misread import ReadText, code_texts, content_texts, doubt_misread, schema_texts, tool_texts
 from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.project import read_project
+from handler.compiler.resources import RESOURCES_FOLDER
 from handler.compiler.tools import judge_tools
-from handler.compiler.upstream_auth import judge_passthrough
+from handler.compiler.upstream_auth import doubt_required_auth, judge_passthrough
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
 
@@ -98,11 +100,20 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         anonymous=access.anonymous == "allow",
     )
     code = _code(config, grounds, environ, problems)
+    doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)
     content = read_content(files, project, config, grounds, problems)
     refuse_shared_names(content, code, config.code.at, problems)
     made = (*api.tools, *code.tools)
     judge_tools(made, problems)
     problems.raise_if_any()
+    texts = [
+        *tool_texts(made),
+        *content_texts(content, folder=project.path(RESOURCES_FOLDER)),
+        *code_texts(code, at=config.code.at),
+        ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG))),
+        *(schema_texts(files) if _shows_schema(api, made) else ()),
+    ]
+    doubt_misread(texts, files, problems)
 
     bundle = Bundle(
         endpoint=project.endpoint,
@@ -135,6 +146,11 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         client_warnings=clients.warnings,
         env_file=folder / project.path(ENV_FILE),
     )
+
+
+def _shows_schema(api: Api, made: Iterable[MadeTool]) -> bool:
+    """Whether models may look up types of the API by their names."""
+    return api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in made)
 
 
 def _identity(config: Config, problems: Problems) -> Identity:

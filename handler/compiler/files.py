@@ -5,6 +5,7 @@ import json
 import os.path
 import posixpath
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 from graphql import Source
@@ -63,6 +64,17 @@ class EndpointFiles:
         """The same as something that graphql-core parses, which keeps the file's name for positions."""
         text = self.read(name, named_at=named_at)
         return None if text is None else Source(text, name)
+
+    def places_of(self, piece: str) -> Iterator[Place]:
+        """Where a piece of one line stands in the texts that were read, but for those with secrets."""
+        for name, text in sorted(self._texts.items()):
+            at = -1 if text is None or posixpath.basename(name) == ENV_FILE else text.find(piece)
+            if text is not None and at >= 0:
+                yield Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
+
+    def texts(self, *suffixes: str) -> dict[str, str]:
+        """The texts that were read of files with one of these suffixes, by name."""
+        return {name: text for name, text in sorted(self._texts.items()) if text and name.endswith(suffixes)}
 
     def sha256(self, name: str) -> str:
         """SHA-256 over the bytes of a file that was read, in hexadecimal."""

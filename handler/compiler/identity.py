@@ -30,6 +30,10 @@ SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 API_ID = re.compile(r"[A-Za-z0-9]+")
 SHA256_DIGITS = 64
 
+AUTHORIZATION = "authorization"
+AUTHORIZATION_SOURCE = "$request.header.authorization"
+"""The header that an authorizer reads, as we call it and as API Gateway does."""
+
 
 def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     """Who vouches for callers. Each section is an issuer with its keys, or holds API keys, or both."""
@@ -43,10 +47,12 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
             which = f'the issuer "{issuer.issuer}"' if issuer.issuer else "an issuer without a name"
             problems.add(section.place("issuer"), f"{which} stands here twice: give it one entry, with all keys")
         issuers.append(issuer)
+    trusted = [found for section in sections for found in _trusted_apis(section, problems)]
     return Identity(
         issuers=tuple(issuers),
         api_keys=tuple(_api_keys(sections, problems)),
-        trusted_apis=tuple(api for section in sections for api in _trusted_apis(section, problems)),
+        trusted_apis=tuple(api for api, _ in trusted),
+        typed_apis=tuple(api for api, is_typed in trusted if is_typed),
         bridge=_bridge(sections, problems),
     )
 
@@ -152,12 +158,20 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
         problems.warn(place, f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token")
 
 
-def _trusted_apis(section: Section, problems: Problems) -> list[str]:
-    found = section.texts("trust_authorizer")
-    for text, place in found:
-        if not API_ID.fullmatch(text):
-            problems.add(place, f'"{text:.80}" is no API id: expected letters and digits, as in ID.execute-api.…')
-    return [text for text, _ in found]
+def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
+    """The ids, each with whether its authorizer reads the token from the header that the function reads, too."""
+    found = []
+    for entry in section.sections("trust_authorizer", short="api"):
+        entry.expect("api", "identity_source")
+        api, source = entry.text("api"), entry.text("identity_source")
+        if not API_ID.fullmatch(api):
+            problems.add(
+                entry.place("api"), f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…'
+            )
+        if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
+            entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
+        found.append((api, source != ""))
+    return found
 
 
 def _api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:

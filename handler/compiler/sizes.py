@@ -21,7 +21,7 @@ BYTES_PER_TOKEN = 4
 
 def size_of(tool: Tool) -> int:
     """The bytes of a tool's list entry, for those who see most of it."""
-    return max((len(to_json_bytes(entry)) for entry in _entries(tool)), default=0)
+    return max((len(to_json_bytes(entry)) for entry in entries_of(tool)), default=0)
 
 
 def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
@@ -29,7 +29,7 @@ def doubt_size(tool: Tool, *, at: At, problems: Problems) -> None:
 
     Source: MCP leaves both open; the numbers are those of clients in use.
     """
-    entries = _entries(tool)
+    entries = entries_of(tool)
     described = max((len(entry.get("description", "").encode(errors="replace")) for entry in entries), default=0)
     if described > MAX_DESCRIPTION_BYTES:
         problems.warn(
@@ -59,7 +59,8 @@ def doubt_enums(inputs: Inputs, tool: str, *, at: At, problems: Problems) -> Non
             )
 
 
-def _entries(tool: Tool) -> list[JSONObject]:
+def entries_of(tool: Tool) -> list[JSONObject]:
+    """The entries of the list that callers of different kinds see of a tool."""
     if not isinstance(tool, GraphQLTool):
         return [tool.entry]
     return [listing.entry for listing in tool.listings if listing.entry is not None]

@@ -16,6 +16,9 @@ from handler.compiler.sizes import doubt_size
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
 
+PATH_SEGMENTS = (".", "..")
+"""What means another place in a URL, which a tool's GraphQL route has its name in."""
+
 NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 
 
@@ -69,10 +72,17 @@ def judge_tools(made: Sequence[MadeTool], problems: Problems) -> None:
 def _refuse_names(made: Sequence[MadeTool], problems: Problems) -> None:
     """A name or alias stands for one tool, and what can be no name is refused."""
     first: dict[str, str] = {}
+    folded: dict[str, str] = {}
     for each in made:
         for name in (each.tool.name, *each.tool.options.aliases):
-            if not TOOL_NAME.fullmatch(name):
+            if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
                 problems.add(each.at, f'"{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .')
             if name in first:
                 problems.add(each.at, f'a tool named "{name}" stands at {first[name]} too')
             first.setdefault(name, shown(where(each.at)))
+            alike = folded.setdefault(name.casefold(), name)
+            if alike != name:
+                sentence = (
+                    f'"{name}" and "{alike}" ({first[alike]}) differ by case only: people and some clients mix them up'
+                )
+                problems.warn(each.at, sentence)

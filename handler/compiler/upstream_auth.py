@@ -77,6 +77,18 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problem
     )
 
 
+def doubt_required_auth(
+    auth: UpstreamAuth, identity: Identity, requiring: Mapping[str, Place], problems: Problems
+) -> None:
+    """Warn of tools in Python with ``requires_auth`` that nobody can call: no caller has what they ask for."""
+    by_token = isinstance(auth, TokenExchangeAuth | PassthroughAuth)
+    if isinstance(auth, NoAuth | SigV4Auth | TokenExchangeAuth | PassthroughAuth):
+        helps, expected = (identity.issuers, "an issuer") if by_token else (identity.exists, "an issuer or API keys")
+        for name, at in requiring.items() if not helps else ():
+            sentence = f'nobody can call "{name}": it has requires_auth, and no caller has a credential'
+            problems.warn(at, f"{sentence}: expected {expected} in identity, or a credential in upstream.auth")
+
+
 def _bearer(section: Section, problems: Problems, _: str) -> BearerAuth:
     return BearerAuth(token=_secret(section, "bearer", problems))
 

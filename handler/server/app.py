@@ -29,8 +29,12 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     app.router.default = _AtFirstUse(lambda: _others(services))
     cors = Cors(_Settled(app, services.endpoints), allowed_origins=services.allowed_origins)
-    front_door = FrontDoor(cors, public_url=services.public_url)
-    return RequestLog(Deadlines(front_door), write_line=write_line)
+    door: ASGIApp = FrontDoor(cors, public_url=services.public_url)
+    if services.own_hosts:
+        from handler.server.own_machine import OwnMachine  # the function has no use for it
+
+        door = OwnMachine(door, hosts=services.own_hosts)
+    return RequestLog(Deadlines(door), write_line=write_line)
 
 
 def _others(services: Services) -> ASGIApp:

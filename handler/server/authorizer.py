@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from handler.bundle import JSONObject
+from handler.bundle import Identity, JSONObject
 from handler.errors import CredentialRefused
 from handler.server.tokens import parse_token
 
@@ -18,14 +18,16 @@ ListText = Callable[[Sequence[Any]], str]
 """How API Gateway writes the list that a claim is."""
 
 
-def authorized_claims(event: Mapping[str, Any], trusted_apis: tuple[str, ...], *, authorization: str) -> JSONObject:
+def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
     """The claims that an authorizer of a trusted API verified; empty where there is none.
 
-    ``authorization`` is the request's header of that name: it gives claims back the types that API Gateway took.
+    ``authorization`` is the request's header of that name. It gives claims back the types that API Gateway took, where
+    the author says that the authorizer verifies this very header: any other token in it is the caller's invention.
     """
     context = event.get("requestContext")
-    if not isinstance(context, Mapping) or context.get("apiId") not in trusted_apis:
+    if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
         return {}
+    authorization = authorization if context["apiId"] in identity.typed_apis else ""
     authorizer = context.get("authorizer")
     if not isinstance(authorizer, Mapping):
         return {}
@@ -56,12 +58,13 @@ def _of_mapping(found: Any) -> JSONObject:
 def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
     """Claims with the types that the token itself gives them, where both say the same.
 
-    API Gateway makes one text of each claim. The token is not verified again: what it says counts only as far as its
-    text is what API Gateway verified.
+    API Gateway makes one text of each claim, and different claims may have the same one: "[a b]" is a list of two, of
+    one with a space in it, or a text. So it takes the very token that was verified to tell them apart. It is not
+    verified again, and a claim of it counts only if its text is what API Gateway says.
     """
     scheme, _, text = authorization.partition(" ")
     try:
-        typed = parse_token(text.strip() if scheme.lower() == "bearer" else scheme).claims
+        typed = parse_token(text.strip() if scheme.lower() == "bearer" else authorization.strip()).claims
     except CredentialRefused:
         return claims
     return {

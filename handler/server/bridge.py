@@ -24,7 +24,7 @@ from urllib.parse import parse_qs, quote, urlencode, urlsplit
 from handler.bundle import JSONObject
 from handler.errors import OAuthRefused
 from handler.json_shape import parse_json, to_json_bytes
-from handler.server.bridge_site import GRANTS, NOT_ON_THE_LIST, BridgeSite, error_of, parse_form
+from handler.server.bridge_site import GRANTS, BridgeSite, error_of, parse_form
 
 MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
@@ -79,8 +79,8 @@ def registration(site: BridgeSite, body: bytes) -> JSONObject:
     uris = asked.get("redirect_uris")
     if not isinstance(uris, list) or not 1 <= len(uris) <= MAX_REDIRECT_URIS:
         raise OAuthRefused("invalid_redirect_uri", f"expected redirect_uris, 1 to {MAX_REDIRECT_URIS} of them")
-    if not all(isinstance(uri, str) and site.allows(uri) for uri in uris):
-        raise OAuthRefused("invalid_redirect_uri", NOT_ON_THE_LIST)
+    for uri in uris:
+        site.require_allowed(uri if isinstance(uri, str) else "", code="invalid_redirect_uri")
     return {
         "client_id": site.bridge.client_id,
         "redirect_uris": uris,
@@ -117,8 +117,7 @@ def callback_location(site: BridgeSite, query: str) -> str:
     """
     answered = parse_form(query)
     redirect_uri, state = _opened(answered.get("state", ""))
-    if not site.allows(redirect_uri):
-        raise OAuthRefused("invalid_request", NOT_ON_THE_LIST)
+    site.require_allowed(redirect_uri, code="invalid_request")
     if answered.get("iss", site.bridge.issuer) != site.bridge.issuer:
         raise OAuthRefused("invalid_request", "the answer is another provider's")
     if "code" in answered:
@@ -159,8 +158,8 @@ def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -
         "code_challenge_method": "S256",
         **{name: asked[name] for name in PASSED_ON if name in asked and name not in fixed},
     }
-    scopes = asked["scope"].split() if "scope" in asked else site.scopes
-    if scope := site.qualified((*scopes, *site.bridge.extra_scopes)):
+    scopes = site.wanted(asked.get("scope", "").split()) or site.qualified(site.scopes)
+    if scope := " ".join(dict.fromkeys((*scopes, *site.bridge.extra_scopes))):
         sent["scope"] = scope
     resource = site.require_resource(asked)
     if site.bridge.resource == "keep":

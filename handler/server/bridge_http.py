@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from handler.bundle import Bundle
-from handler.errors import CredentialUnavailable, HttpError, OAuthRefused
+from handler.errors import CredentialUnavailable, HttpError, OAuthRefused, RedirectRefused
 from handler.http import HttpRequest, HttpResponse
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.json_shape import parse_json
@@ -22,7 +22,7 @@ from handler.server.bridge_tokens import token_answer, token_form
 from handler.server.entrance import endpoint_name, find_endpoint, json_response, read_body
 from handler.server.front_door import public_url
 from handler.server.request_log import note
-from handler.server.resource_metadata import METADATA_NAMES, bridge_url, open_scopes
+from handler.server.resource_metadata import METADATA_NAMES, all_scopes, bridge_url, open_scopes
 from handler.server.services import Services
 
 MAX_FORM_BYTES = 65_536
@@ -76,6 +76,8 @@ def _route(services: Services, name: str, answering: Answering) -> Callable[[Htt
             response = await answering(services, site, http_call)
         except OAuthRefused as exc:
             note(http_call.scope, outcome="rejected", reason=exc.code)
+            if isinstance(exc, RedirectRefused):
+                note(http_call.scope, redirect_uri=exc.redirect_uri)
             status = 401 if exc.code == "invalid_client" else 400
             return json_response({"error": exc.code, "error_description": exc.description}, status=status)
         note(http_call.scope, outcome="ok" if response.status_code < 400 else "errors")
@@ -89,7 +91,8 @@ async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, B
     bridge, url = bundle.identity.bridge, bridge_url(bundle, public_url(http_call.scope))
     if bridge is None or not url:
         raise HTTPException(404, "this endpoint has no bridge to sign in through")
-    return bundle, BridgeSite(bridge=bridge, url=url, scopes=tuple(open_scopes(bundle)))
+    scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
+    return bundle, BridgeSite(bridge=bridge, url=url, scopes=scopes, known_scopes=known)
 
 
 async def _register(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle import Bridge
-from handler.errors import OAuthRefused
+from handler.errors import OAuthRefused, RedirectRefused
 from handler.records import dataclass
 
 GRANTS = ("authorization_code", "refresh_token")
@@ -17,8 +17,6 @@ STANDARD_SCOPES = frozenset({"openid", "profile", "email", "address", "phone", "
 """Scopes of OpenID Connect itself, which belong to no API. Source: OpenID Connect Core 1.0, sections 5.4 and 11."""
 
 MAX_PARAMETERS = 40
-
-NOT_ON_THE_LIST = "the redirect URI is none that the owner of this server allows"
 
 ERROR_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
 DESCRIPTION = re.compile(r"[\x20-\x21\x23-\x5B\x5D-\x7E]{1,500}")
@@ -34,6 +32,7 @@ class BridgeSite:
     bridge: Bridge
     url: str
     scopes: tuple[str, ...]  # what a client that asks for none gets
+    known_scopes: tuple[str, ...]  # of all tools: what a client may ask for
 
     @property
     def callback(self) -> str:
@@ -55,9 +54,12 @@ class BridgeSite:
 
     def require_redirect_uri(self, asked: Mapping[str, str]) -> str:
         """The redirect URI of a request, which the owner has to allow."""
-        redirect_uri = asked.get("redirect_uri", "")
+        return self.require_allowed(asked.get("redirect_uri", ""), code="invalid_request")
+
+    def require_allowed(self, redirect_uri: str, *, code: str) -> str:
+        """A redirect URI that the owner allows. ``code`` is what OAuth calls the mistake where it stands."""
         if not self.allows(redirect_uri):
-            raise OAuthRefused("invalid_request", NOT_ON_THE_LIST)
+            raise RedirectRefused(code, redirect_uri)
         return redirect_uri
 
     def require_resource(self, asked: Mapping[str, str]) -> str:
@@ -67,12 +69,21 @@ class BridgeSite:
             raise OAuthRefused("invalid_target", f"expected {own}")
         return own
 
-    def qualified(self, scopes: Iterable[str]) -> str:
+    def wanted(self, asked: Iterable[str]) -> list[str]:
+        """Those of the scopes that a client asks for which tools need or the owner has named, by the provider's names.
+
+        All others are left out: nobody gives this endpoint's client rights elsewhere.
+
+        Source: RFC 6749, section 3.3.
+        """
+        known = {*self.qualified(self.known_scopes), *self.bridge.extra_scopes}
+        return [scope for scope in self.qualified(asked) if scope in known]
+
+    def qualified(self, scopes: Iterable[str]) -> list[str]:
         """Scopes by the names that the provider has for them."""
         whole = STANDARD_SCOPES | {*self.bridge.extra_scopes}
         prefix = self.bridge.scope_prefix
-        named = (each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes)
-        return " ".join(dict.fromkeys(named))
+        return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
 
 
 def parse_form(text: str) -> dict[str, str]:

@@ -65,7 +65,7 @@ def _grant(site: BridgeSite, asked: Mapping[str, str]) -> dict[str, str]:
         case "refresh_token":
             if "refresh_token" not in asked:
                 raise OAuthRefused("invalid_request", "expected refresh_token")
-            scope = site.qualified(asked.get("scope", "").split())
+            scope = " ".join(dict.fromkeys(site.wanted(asked.get("scope", "").split())))
             form = {"grant_type": "refresh_token", "refresh_token": asked["refresh_token"]}
             return {**form, "scope": scope} if scope else form
         case _:

@@ -50,6 +50,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         scopes=caller.principal.scopes,
         auth_strategy=access.strategy,
         provider_token=access.token,
+        tokenless=access.tokenless,
         resolved_headers=access.headers,
         input_responses=answers.responses,
         request_state=answers.state,

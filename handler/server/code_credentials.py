@@ -12,6 +12,7 @@ from handler.records import dataclass
 from handler.server.caller import Caller
 from handler.server.outgoing.credentials import credential_for
 from handler.server.outgoing.told import told_headers
+from handler.server.principal import ANONYMOUS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +22,7 @@ class ApiAccess:
     strategy: str = "none"  # oauth, bearer, api_key, custom, none
     token: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    tokenless: bool = False  # the caller may ask, and there is no token that an author could be given
 
 
 NO_ACCESS = ApiAccess()
@@ -33,8 +35,8 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         CredentialUnavailable: it is ``required``, and could not be got, which is no fault of the caller.
     """
     upstream = caller.endpoint.bundle.upstream
-    if isinstance(upstream.auth, PassthroughAuth):
-        return NO_ACCESS  # what is passed on is the caller's own token, which no author is given
+    if isinstance(upstream.auth, PassthroughAuth):  # what is passed on is the caller's own token: no author is given it
+        return ApiAccess(tokenless=bool(caller.credential))
     left_s = caller.deadline - time.monotonic()
     try:
         told = told_headers(caller, upstream)
@@ -46,7 +48,12 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
     except CallError:
         return NO_ACCESS
     headers = {**told, **credential.headers}
-    return ApiAccess(strategy=_strategy(upstream.auth, headers), token=credential.token or None, headers=headers)
+    return ApiAccess(
+        strategy=_strategy(upstream.auth, headers),
+        token=credential.token or None,
+        headers=headers,
+        tokenless=isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS,
+    )
 
 
 def _strategy(auth: UpstreamAuth, headers: Mapping[str, str]) -> str:

@@ -74,6 +74,11 @@ def open_scopes(bundle: Bundle) -> list[str]:
     return without_offline_access(scope for tool in listed for scope in tool.options.scopes)
 
 
+def all_scopes(bundle: Bundle) -> list[str]:
+    """The scopes of all tools. No caller is told them, but who was challenged for one may ask for it."""
+    return without_offline_access(scope for tool in bundle.tools for scope in tool.options.scopes)
+
+
 def _is_open(tool: Tool, everybody: Judgement) -> bool:
     """Whether anybody may use it. What a GraphQL tool shows them stands in the bundle."""
     match tool:

@@ -18,7 +18,9 @@ def require_scopes(name: str, needed: Sequence[str], principal: Principal) -> No
         InsufficientScope: the caller's claims lack some of them.
     """
     if not has_scopes(needed, principal):
-        raise CredentialRequired(needed) if principal == ANONYMOUS else InsufficientScope(name, needed)
+        if principal == ANONYMOUS:
+            raise CredentialRequired(needed)
+        raise InsufficientScope(name, needed, held=principal.scopes)
 
 
 def has_scopes(needed: Sequence[str], principal: Principal) -> bool:

@@ -19,7 +19,8 @@ class Services:
 
     ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
     empty for where the events say; ``FrontDoor`` decides. ``code_modules``: whose tools in Python may run.
-    ``outgoing``: what the APIs behind endpoints are asked with.
+    ``outgoing``: what the APIs behind endpoints are asked with. ``own_hosts``: by which values of ``Host`` alone a
+    server on its author's machine answers, empty elsewhere.
     """
 
     endpoints: Endpoints
@@ -27,6 +28,7 @@ class Services:
     tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
+    own_hosts: frozenset[str] = frozenset()
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()

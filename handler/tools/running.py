@@ -100,10 +100,10 @@ def failed(request_id: str) -> JSONObject:
 
 
 def _require_authorised(tool: ToolDefinition, ctx: Context) -> None:
-    if tool.options.requires_auth and ctx.provider_token is None:
+    if tool.options.requires_auth and ctx.provider_token is None and not ctx.tokenless:
         raise AuthenticationRequired
     if not ctx.scopes.issuperset(tool.options.scopes):
-        raise InsufficientScope(tool.name, tool.options.scopes)
+        raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
 
 
 async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
@@ -10,6 +9,7 @@ from typing import Any
 
 import uvicorn
 
+from handler.commands.listening import listening_socket
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.app import create_app
@@ -46,7 +46,7 @@ def serving(
         if failure:
             troubles.append(repr(failure))
 
-    with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", port)) as listener:
+    with closing(HttpClient(LOCAL)) as http, listening_socket("127.0.0.1", port) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
             Services(

@@ -19,6 +19,8 @@ FILES = {"index.graphql": "type Query { a: Int }"}
 HEAD = "default_tool: false\n"
 SHA256 = "a" * 64
 SECRET = SESSION.keep("a secret in a configuration", "Nq7t2Yw9Kc4Rb6Xe1Vm8Zs3Lh5Pd0GjA")
+SOURCE = '"identity.trust_authorizer[0].identity_source"'
+ELSEWHERE = "where the authorizer reads another place, leave it out"
 KEYS = "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer, bridge"
 ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
 NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"
@@ -213,6 +215,13 @@ identity:
         (
             "identity: {trust_authorizer: [abc, 'a.b']}",
             ['config.yaml:2:36: "a.b" is no API id: expected letters and digits, as in ID.execute-api.…'],
+        ),
+        (
+            "identity: {trust_authorizer: [{api: abc, identity_source: cookie, t: true}]}",
+            [
+                f"config.yaml:2:59: {SOURCE}: expected authorization; {ELSEWHERE}, got 'cookie'",
+                'config.yaml:2:67: unknown key "identity.trust_authorizer[0].t": expected one of api, identity_source',
+            ],
         ),
         (
             "identity: {audience: b, keys: [{size: 1, algorithm: none, key: a}]}",

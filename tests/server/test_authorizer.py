@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from handler.bundle import Identity
 from handler.server.authorizer import authorized_claims
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Answer, Context, Function, answer_of, event_for, running_function
@@ -28,8 +29,12 @@ def rest_api(authorizer: Any, *, api: str = API) -> dict[str, Any]:
     return {"requestContext": {"apiId": api, "authorizer": authorizer}}
 
 
-def claims_of(event: Mapping[str, Any], *, authorization: str = "", trusted: tuple[str, ...] = (API,)) -> Any:
-    return authorized_claims(event, trusted, authorization=authorization)
+def claims_of(
+    event: Mapping[str, Any], *, authorization: str = "", trusted: tuple[str, ...] = (API,), typed: bool = True
+) -> Any:
+    """``typed``: the authorizer is said to read the header ``Authorization``."""
+    identity = Identity(issuers=(), api_keys=(), trusted_apis=trusted, typed_apis=trusted if typed else ())
+    return authorized_claims(event, identity, authorization=authorization)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +137,74 @@ def test_list_that_the_rest_api_did_not_verify_is_not_taken_from_a_token() -> No
     token = PROVIDER.token(groups=["staff", "admin"], sub=["user-1", "root"])
 
     assert claims_of(rest_api({"claims": verified}), authorization=token) == verified
+
+
+FORGED: Mapping[str, tuple[Any, str]] = {
+    "one group with a space in its name": (["project", "admin"], "[project admin]"),
+    "a text in brackets": (["admin"], "[admin]"),
+    "a text that reads as a Boolean": (True, "true"),
+    "a text that reads as a number": (9, "9"),
+    "a text that reads as a map": ({"role": "admin"}, "map[role:admin]"),
+}
+
+
+@pytest.mark.parametrize(("forged", "verified"), FORGED.values(), ids=FORGED)
+def test_token_that_nobody_verified_gives_no_types(forged: Any, verified: str) -> None:
+    """The authorizer may have read another place, and the header be the caller's invention."""
+    claims = {"sub": "user-1", "project": verified}
+    token = PROVIDER.token(project=forged)
+
+    for event in (http_api({"jwt": {"claims": claims}}), {**rest_api({"claims": claims}), "version": "1.0"}):
+        assert claims_of(event, authorization=f"Bearer {token}", typed=False) == claims
+
+
+def test_types_are_taken_for_the_apis_alone_whose_authorizer_reads_the_header() -> None:
+    identity = Identity(issuers=(), api_keys=(), trusted_apis=(API, "other"), typed_apis=("other",))
+    token = f"Bearer {PROVIDER.token(level=5)}"
+    found = [
+        authorized_claims(http_api({"jwt": {"claims": {"level": "5"}}}, api=api), identity, authorization=token)
+        for api in (API, "other")
+    ]
+
+    assert found == [{"level": "5"}, {"level": 5}]
+
+
+def test_two_tokens_in_the_header_give_no_types() -> None:
+    first, second = PROVIDER.token(level=5), PROVIDER.token(level=5)
+    event = http_api({"jwt": {"claims": {"level": "5"}}})
+
+    for both in (f"Bearer {first}, Bearer {second}", f"Bearer {first},{second}", f"{first} {second}"):
+        assert claims_of(event, authorization=both) == {"level": "5"}
+
+
+GUARDED = """\
+upstream: {url: "http://127.0.0.1:9/"}
+access: {policies: [{type: Query, policyDefault: {condition: '$jwt.groups:String has "admin"'}}]}
+identity: {trust_authorizer: TRUST}
+"""
+
+
+@pytest.mark.parametrize(
+    ("trust", "listed"),
+    [
+        ("[a1b2c3d4e5]", []),
+        ("[{api: a1b2c3d4e5}]", []),
+        ("[{api: a1b2c3d4e5, identity_source: authorization}]", ["mine"]),
+        ("{api: a1b2c3d4e5, identity_source: $request.header.Authorization}", ["mine"]),
+    ],
+)
+def test_condition_on_a_list_holds_by_a_token_only_where_the_author_says_that_it_is_verified(
+    tmp_path: Path, trust: str, listed: list[str]
+) -> None:
+    config = GUARDED.replace("TRUST", trust)
+    operation = 'query Mine @mcpTool(name: "mine", title: "Mine") { mine(sub: "x") }'
+    files = {"index.graphql": SCHEMA, "operations/mine.graphql": operation, "config.yaml": config}
+    claims = {"jwt": {"claims": {"sub": "user-1", "groups": "[project admin]"}, "scopes": None}}
+    headers = {"authorization": f"Bearer {PROVIDER.token(groups=['project', 'admin'])}"}
+    with running_function(compiled(tmp_path, files)) as function:
+        answer = Gateway(function, []).call(context={"authorizer": claims}, headers=headers, method="tools/list")
+
+    assert [tool["name"] for tool in answer.result["tools"]] == listed
 
 
 def test_token_that_says_something_else_changes_nothing() -> None:

@@ -53,6 +53,7 @@ identity:
 FILES = {
     "index.graphql": "type Query { a: Int }",
     "operations/a.graphql": 'query A @mcpTool(name: "a", scopes: ["things:read"]) { a }',
+    "operations/b.graphql": 'query B @mcpTool(name: "b", scopes: ["things:write"], hidden: true) { b: a }',
 }
 TOKENS = {
     "access_token": "opaque",
@@ -70,7 +71,7 @@ ASKED = {
     "state": "a state & more",
     "code_challenge": CHALLENGE,
     "code_challenge_method": "S256",
-    "scope": "things:read openid api://things/other",
+    "scope": "things:read openid api://things/things:write other",
     "resource": f"{URL}/mcp",
 }
 EXCHANGED = {
@@ -240,6 +241,18 @@ class TestRegistration:
             },
         )
 
+    def test_of_another_redirect_uri_is_in_the_log_for_its_owner(self, function: Function) -> None:
+        uri = "http://localhost:3334/oauth/callback"
+        register(function, {"redirect_uris": [REDIRECT, uri]})
+        authorize(function, redirect_uri=f"https://client.example/{'x' * 1_000}")
+        register(function, {"redirect_uris": [REDIRECT]})
+
+        registered, authorized, fine = function.lines
+        assert (registered["reason"], registered["redirect_uri"]) == ("invalid_redirect_uri", uri)
+        assert authorized["redirect_uri"].startswith("https://client.example/xxx")
+        assert len(authorized["redirect_uri"]) == 200
+        assert "redirect_uri" not in fine
+
     @pytest.mark.parametrize(
         ("metadata", "code"),
         [
@@ -283,7 +296,7 @@ class TestAuthorization:
             "redirect_uri": CALLBACK,
             "code_challenge": CHALLENGE,
             "code_challenge_method": "S256",
-            "scope": "api://things/things:read openid api://things/other offline_access",
+            "scope": "api://things/things:read api://things/things:write offline_access",
             "prompt": "consent",
             "login_hint": "ada",
         }
@@ -295,6 +308,38 @@ class TestAuthorization:
         _, query = location(authorize(function, scope=None))
 
         assert query["scope"] == "api://things/things:read offline_access"
+
+    @pytest.mark.parametrize(
+        ("scope", "sent"),
+        [
+            ("things:write", "api://things/things:write offline_access"),
+            ("openid profile email", "api://things/things:read offline_access"),
+            ("other api://other/all things:read", "api://things/things:read offline_access"),
+            ("api://things/other", "api://things/things:read offline_access"),
+            ("things:read api://things/things:read", "api://things/things:read offline_access"),
+            ("offline_access", "offline_access"),
+        ],
+    )
+    def test_asks_for_scopes_of_its_tools_and_of_its_owner_and_no_others(
+        self, function: Function, scope: str, sent: str
+    ) -> None:
+        assert location(authorize(function, scope=scope))[1]["scope"] == sent
+
+    @pytest.mark.parametrize(
+        ("extra", "scope", "sent"),
+        [
+            ("", "things:read offline_access", "things:read"),
+            ("", "offline_access", "things:read"),
+            ("", "anything:at.all things:write", "things:write"),
+            ("extra_scopes: [openid]", "openid offline_access things:read", "openid things:read"),
+        ],
+    )
+    def test_without_a_prefix_and_offline_access_among_the_owners_asks_for_neither(
+        self, tmp_path: Path, extra: str, scope: str, sent: str
+    ) -> None:
+        changes = {"    scope_prefix: api://things/\n": "", "extra_scopes: [offline_access]": extra}
+        with bridged(tmp_path, changes=changes) as function:
+            assert location(authorize(function, scope=scope))[1]["scope"] == sent
 
     def test_says_for_which_api_only_where_the_provider_is_to_know(self, function: Function, keeping: Function) -> None:
         assert "resource" not in location(authorize(function))[1]
@@ -474,6 +519,13 @@ class TestTokens:
         assert (line["route"], line["outcome"]) == ("oauth_token", "ok")
         assert not {"opaque", "one code", VERIFIER} & set(map(str, line.values()))
 
+    @pytest.mark.parametrize("scope", ["offline_access:all", "api://other/all openid", ""])
+    def test_are_never_refreshed_with_scopes_of_others(self, tmp_path: Path, scope: str) -> None:
+        form = {"grant_type": "refresh_token", "client_id": "the-one", "refresh_token": "one", "scope": scope}
+        _, provider, _ = self.asked(tmp_path, answering(answer(json.dumps(TOKENS).encode())), form)
+
+        assert "scope" not in form_of(provider.requests[0])
+
     def test_are_refreshed_with_the_scopes_that_the_provider_knows(self, tmp_path: Path) -> None:
         form = {
             "grant_type": "refresh_token",
@@ -598,7 +650,7 @@ class TestTokens:
 
         assert (answered.status, line["reason"]) == (
             502,
-            "CredentialUnavailable: env:PROVIDER: there is no such variable",
+            "CredentialUnavailable: env:PROVIDER: there is no such variable for api/things",
         )
         assert provider.accepted == 0
 

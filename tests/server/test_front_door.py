@@ -150,3 +150,31 @@ def test_named_stage_serves_every_route(tmp_path: Path) -> None:
 
         assert health.json == {"status": "ok", "endpoints": 0, "oldestCheckS": None}
         assert send(function, graphql).json["errors"]  # it has no API to ask, and nothing else is wrong
+
+
+@pytest.mark.parametrize("door", [*FRONT_DOORS, "load balancer"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api%2fthings/mcp",
+        "/api/things%2Fmcp",
+        "/api%252fthings/mcp",
+        "/api/things%2f%2fmcp",
+        "/.well-known/oauth-protected-resource/api%2Fthings/mcp",
+        "/%2fhealth",
+    ],
+)
+def test_path_with_an_encoded_slash_is_not_found(tmp_path: Path, door: str, path: str) -> None:
+    event_of, _ = FRONT_DOORS.get(door, (load_balancer, ""))
+    with serving(tmp_path) as function:
+        plain = send(function, event_of("POST", "/api/things/mcp"))
+        answers = [send(function, event_of(method, path)) for method in ("GET", "POST")]
+
+    assert plain.status == 401  # the door leads to the endpoint
+    assert [answer.status for answer in answers] == [404, 404]
+    assert b"api" not in answers[0].body
+
+
+def test_encoded_slash_in_a_query_is_a_value_like_any_other(tmp_path: Path) -> None:
+    with serving(tmp_path) as function:
+        assert function.send("GET", "/health?next=%2fa").status == 200

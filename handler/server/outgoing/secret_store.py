@@ -58,8 +58,8 @@ class SecretStore:
     """Reads secrets, and keeps them for some minutes.
 
     ``prefix`` is what the names of all secrets in AWS begin with; empty: none is read there. ``environ`` has those of
-    ``env:NAME`` by that name. ``stand_ins`` gives those that an author tries an endpoint with, by its name, whatever
-    kind of reference names them.
+    ``env:NAME`` by that name, or as ``folder/name/NAME`` for one endpoint alone. ``stand_ins`` gives those that an
+    author tries an endpoint with, by its name, whatever kind of reference names them.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class SecretStore:
             return _usable(secret, "a secret in the bundle")
         found = self._stand_ins(endpoint).get(variable_of(reference))
         if found is None and reference.source == "env":
-            found = self._environ.get(reference.name)
+            found = self._in_environ(reference, endpoint)
         if found is not None:
             return _usable(found, str(reference))
         if reference.source == "env":
-            raise CredentialUnavailable(f"{reference}: there is no such variable")
+            raise CredentialUnavailable(f"{reference}: there is no such variable for {endpoint}")
         return await self._kept.get((endpoint, reference), lambda: self._fetch(endpoint, reference))
 
     def refuse(self, secret: str, value: str, *, endpoint: str) -> bool:
@@ -104,6 +104,9 @@ class SecretStore:
         if reference is None or reference.source not in _SERVICES:
             return False
         return self._kept.refuse((endpoint, reference), value)
+
+    def _in_environ(self, reference: SecretReference, endpoint: str) -> str | None:
+        return self._environ.get(f"{endpoint}/{reference.name}", self._environ.get(reference.name))
 
     async def _fetch(self, endpoint: str, reference: SecretReference) -> Fetched[str]:
         held, now = self._kept.held((endpoint, reference)), self._clock()

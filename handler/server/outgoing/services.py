@@ -33,6 +33,17 @@ def outgoing_services(
 ) -> OutgoingServices:
     """Those of a process. ``stand_ins``: see ``SecretStore``."""
     secrets = SecretStore(
-        aws=AwsJson(http, environ), prefix=settings.secrets_prefix, environ=settings.secrets, stand_ins=stand_ins
+        aws=AwsJson(http, environ),
+        prefix=settings.secrets_prefix,
+        environ=_secrets_of_environ(settings),
+        stand_ins=stand_ins,
     )
     return OutgoingServices(secrets=secrets, aws=CredentialSource(environ, http=http))
+
+
+def _secrets_of_environ(settings: Settings) -> Mapping[str, str]:
+    """The secrets by name, or, where the owner says who may read which, as ``folder/name/NAME``."""
+    if not settings.env_secrets:
+        return settings.secrets
+    names = {entry: entry.rpartition("/")[2] for entry in settings.env_secrets}
+    return {entry: settings.secrets[name] for entry, name in names.items() if name in settings.secrets}

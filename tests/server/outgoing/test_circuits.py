@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -131,6 +132,25 @@ def test_timeouts_count(http: HttpClient) -> None:
             assert send(circuits, http, sent) is HttpTimeout
         assert send(circuits, http, sent) is UpstreamResting
         gone.set()
+
+
+def test_requests_that_wait_for_a_thread_of_ours_are_no_failures_of_the_api(http: HttpClient) -> None:
+    circuits, timeout_s, script = Circuits(clock=Clock()), 0.3, Server()
+    script.up = True
+
+    async def crowd(sent: HttpRequest) -> list[int]:
+        free = threading.Event()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
+        busy = asyncio.create_task(asyncio.to_thread(free.wait, 10))
+        sending = [asyncio.create_task(circuits.send(http, sent, endpoint="a/b")) for _ in range(2 * MAX_FAILURES)]
+        await asyncio.sleep(2 * timeout_s)
+        free.set()
+        await busy
+        return [answered.status for answered in await asyncio.gather(*sending)]
+
+    with running_server(script) as server:
+        sent = HttpRequest(method="POST", url=server.url, timeout_s=timeout_s, max_bytes=1_000)
+        assert asyncio.run(crowd(sent)) == [200] * 2 * MAX_FAILURES
 
 
 def test_one_request_at_a_time_tries_and_one_that_is_given_up_lets_the_next(http: HttpClient) -> None:

@@ -16,6 +16,8 @@ from handler.errors import CredentialUnavailable
 from handler.http import HttpClient
 from handler.server.outgoing.kept import REFUSED_PAUSE_S
 from handler.server.outgoing.secret_store import STALE_S, STALE_STEP_S, TTL_S, SecretStore
+from handler.server.outgoing.services import outgoing_services
+from handler.settings import read_settings
 from tests.infra.cloudformation import read_template
 from tests.server.outgoing.serving import Clock
 from tests.support.api import Api, Asked, Reply, running_api
@@ -121,7 +123,26 @@ def test_reference_to_the_environment_reads_what_is_called_a_secret_and_nothing_
     store = SecretStore(environ={"K": "k"})
 
     assert read(store, "env:K") == "k"
-    assert reason(store, "env:AWS_SECRET_ACCESS_KEY") == "env:AWS_SECRET_ACCESS_KEY: there is no such variable"
+    assert (
+        reason(store, "env:AWS_SECRET_ACCESS_KEY")
+        == "env:AWS_SECRET_ACCESS_KEY: there is no such variable for api/things"
+    )
+
+
+def test_endpoint_reads_no_variable_that_the_owner_gave_to_another(http: HttpClient) -> None:
+    settings = read_settings(
+        {
+            "STILE_BUNDLES": "folder",
+            "STILE_SECRET_K": "k",
+            "STILE_SECRET_L": "l",
+            "STILE_ENV_SECRETS": "api/things/K, api/others/L",
+        }
+    )
+    store = outgoing_services(settings, {}, http).secrets
+
+    assert (read(store, "env:K"), read(store, "env:L", endpoint="api/others")) == ("k", "l")
+    for secret, endpoint in (("env:L", "api/things"), ("env:K", "api/others"), ("env:K", "other/things")):
+        assert reason(store, secret, endpoint=endpoint) == f"{secret}: there is no such variable for {endpoint}"
 
 
 def test_without_a_prefix_nothing_is_read_from_aws(http: HttpClient) -> None:
