@@ -141,7 +141,7 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict
         raise DocumentRefused(Fault("this document does not ask for the schema"))
     from handler.graph.introspection import answer
 
-    return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
+    return {"data": answer(checked.introspection, schemas, checked.variables)}
 
 
 def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
