@@ -131,17 +131,20 @@ def check_document(
     )
 
 
-def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict[str, Any]:
+def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
     """Answer a document of introspection fields from the view: a GraphQL response.
+
+    ``for_model``: it is read by a model, and may be as large as suits one.
 
     Raises:
         DocumentRefused: the answer would be too large.
     """
     if checked.introspection is None:
         raise DocumentRefused(Fault("this document does not ask for the schema"))
-    from handler.graph.introspection import answer
+    from handler.graph.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, answer
 
-    return {"data": answer(checked.introspection, schemas, checked.variables)}
+    max_bytes = MAX_BYTES_OF_A_CALL if for_model else MAX_BYTES
+    return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
 
 
 def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:

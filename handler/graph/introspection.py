@@ -44,6 +44,9 @@ from handler.records import dataclass
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
 
+MAX_BYTES_OF_A_CALL = 100_000
+"""The same for a model, which reads that as 25,000 tokens; more is cut or refused by its client."""
+
 META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
     "__type": TypeMetaFieldDef,
@@ -163,7 +166,8 @@ class _Walk:
     def _refuse(self, size: int) -> None:
         if size > self._max_bytes:
             more = f"the answer would have more than {self._max_bytes:,} bytes"
-            raise DocumentRefused(Fault(f"{more}: ask for fewer types or fields of them"))
+            less = "ask for one type at a time with __type(name:), and first for the names of its fields alone"
+            raise DocumentRefused(Fault(f"{more}: {less}"))
 
     def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
         """What is asked of an object, by response key."""

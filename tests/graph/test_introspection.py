@@ -168,7 +168,10 @@ def test_answer_is_bounded_in_bytes() -> None:
     with pytest.raises(DocumentRefused) as caught:
         answer(document, schemas, {}, max_bytes=size * 9 // 10)
     assert caught.value.faults == (
-        Fault(f"the answer would have more than {size * 9 // 10:,} bytes: ask for fewer types or fields of them"),
+        Fault(
+            f"the answer would have more than {size * 9 // 10:,} bytes: ask for one type at a time with __type(name:), "
+            "and first for the names of its fields alone"
+        ),
     )
 
 
