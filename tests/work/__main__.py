@@ -48,8 +48,8 @@ def _result(tally: Tally, options: str) -> str:
     )
     return (
         f"# What requests cost\n\n`python -m tests.work {options}`:\n\n"
-        f"{tally.cases:,} requests under 1 MiB, {len(tally.wrong)} that cost more than {MAX_CPU_S:g} s of processor time "
-        f"or {MAX_BYTES / 1e6:g} MB. The ten worst:\n\n"
+        f"{tally.cases:,} requests under 1 MiB, {len(tally.wrong)} that cost more than {MAX_CPU_S:g} s of processor "
+        f"time or {MAX_BYTES / 1e6:g} MB. The ten worst:\n\n"
         f"| Shape | Bytes | Seconds | MB |\n| --- | ---: | ---: | ---: |\n{rows}"
     )
 

@@ -7,8 +7,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
-from tests.work.documents import Case, call, sent
-from tests.work.genomes import Family, Gene, Genome
+from tests.work.documents import call, sent
+from tests.work.genomes import Case, Family, Gene, Genome
 from tests.work.values import DOCUMENT_ID
 
 QUERY = "query Q0 { everything { __typename ... on Account { id name color amounts parent { id } } } }"
@@ -41,6 +41,24 @@ KINDS = (
 )
 
 
+ACCOUNT: dict[str, Any] = {
+    "__typename": "Account",
+    "id": "1",
+    "name": "x",
+    "color": None,
+    "amounts": [],
+    "parent": None,
+}
+OBJECTS: tuple[Any, ...] = (
+    ACCOUNT,
+    {},
+    {"__typename": "Nothing"},
+    {**ACCOUNT, "color": "X", "amounts": ["x"], "parent": {}},
+    None,
+    [],
+)
+
+
 def _answer(genome: Genome) -> bytes:
     content: dict[str, Any] = {}
     for gene in genome:
@@ -61,32 +79,6 @@ def _everything(content: dict[str, Any], more: list[Any]) -> None:
 def _add(content: dict[str, Any], gene: Gene) -> None:
     count = min(gene.count, 400_000)
     match gene.kind:
-        case "objects":
-            one = (
-                {"__typename": "Account", "id": "1", "name": "x", "color": None, "amounts": [], "parent": None},
-                {},
-                {"__typename": "Nothing"},
-                {"__typename": "Account", "id": "1", "name": "x", "color": "X", "amounts": ["x"], "parent": {}},
-                None,
-                [],
-            )[gene.variant]
-            _everything(content, [one] * count)
-        case "numbers":
-            account = {"__typename": "Account", "id": "1", "name": "x", "color": None, "parent": None}
-            amount = (1, 1.5, 1e300, "1", None, True)[gene.variant]
-            _everything(content, [{**account, "amounts": [amount] * count}])
-        case "texts" | "letters":
-            texts = (
-                ["é<>&\u2028" * (1 + gene.variant)] * count
-                if gene.kind == "texts"
-                else [TEXTS[gene.variant] * gene.count]
-            )
-            _everything(content, [{"__typename": "Account", "id": "1", "name": text} for text in texts])
-        case "levels":
-            value: Any = 1
-            for _ in range(min(count, 900)):
-                value = [value] if gene.variant % 2 else {"a": value}
-            _everything(content, [value])
         case "members":
             content.setdefault("data", {}).update({f"m{number}": [] for number in range(count)})
         case "errors":
@@ -95,8 +87,34 @@ def _add(content: dict[str, Any], gene: Gene) -> None:
         case "paths":
             message = TEXTS[gene.variant] * gene.count + "x"
             content.setdefault("errors", []).append({"message": message, "path": ["a"] * min(count, 1_000)})
+        case _:
+            _everything(content, _values(gene, count))
+
+
+def _values(gene: Gene, count: int) -> list[Any]:
+    """What stands in the list that was asked for."""
+    match gene.kind:
+        case "objects":
+            return [OBJECTS[gene.variant]] * count
+        case "numbers":
+            return [{**ACCOUNT, "amounts": [(1, 1.5, 1e300, "1", None, True)[gene.variant]] * count}]
+        case "texts":
+            return [{**ACCOUNT, "name": "é<>&\u2028" * (1 + gene.variant)} for _ in range(count)]
+        case "letters":
+            return [{**ACCOUNT, "name": TEXTS[gene.variant] * gene.count}]
+        case "levels":
+            return [_nested(min(count, 900), in_lists=bool(gene.variant % 2))]
         case "digits":
-            _everything(content, [int("9" * min(gene.count, 4_000))])
+            return [int("9" * min(gene.count, 4_000))]
+        case _:
+            return []
+
+
+def _nested(levels: int, *, in_lists: bool) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value] if in_lists else {"a": value}
+    return value
 
 
 def _with_junk(raw: bytes, gene: Gene) -> bytes:

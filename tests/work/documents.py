@@ -265,8 +265,8 @@ def _document_case(genome: Genome) -> Case:
 QUESTIONS = (
     "name",
     "kind name description",
-    "fields(includeDeprecated: true) { name description args { name description defaultValue type { ...T } } type { ...T } }",
-    "inputFields { name description type { ...T } } enumValues { name description } possibleTypes { name } interfaces { name }",
+    "fields { name description args { name description defaultValue type { ...T } } type { ...T } }",
+    "inputFields { name description type { ...T } } enumValues { name description } possibleTypes { name }",
     "fields { type { fields { type { fields { name } } } } }",
     "possibleTypes { possibleTypes { name } interfaces { possibleTypes { fields { name args { name } } } } }",
 )

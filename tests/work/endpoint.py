@@ -22,7 +22,9 @@ CONFIG = """
 upstream: {url: 'URL'}
 graphql: on
 identity:
-  - {issuer: 'https://login.example/', audience: 'https://api.example/work', keys: [{algorithm: HS256, key: 'env:LOGIN'}]}
+  - issuer: https://login.example/
+    audience: https://api.example/work
+    keys: [{algorithm: HS256, key: 'env:LOGIN'}]
 access:
   anonymous: allow
   policies:

@@ -1,8 +1,8 @@
 """What one request costs: processor time and memory of a process that has nothing else to do.
 
-Processor time is told as on the reference core: a loop of ordinary work is timed beside it, because machines differ, and
-one that others use is slower at times. The reference core takes twice as long for that loop as the machine that this was
-written on, which is a guess at the cores that functions run on.
+Processor time is told as on the reference core: a loop of ordinary work is timed beside it, because machines differ,
+and one that others use is slower at times. The reference core takes twice as long for that loop as the machine that
+this was written on, which is a guess at the cores that functions run on.
 """
 
 from __future__ import annotations

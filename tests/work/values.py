@@ -16,6 +16,8 @@ ESCAPES = ("\\u0041", "\\ud83d\\ude00", "\\n", "\\ud800", "\\\\", "\\/")
 LETTERS = ("x", "é", "😀", "\u2028", " ", "<")
 TEXTS = ("x", " ", "é", "AB-1", "a\n", "\u0000")
 
+DIFFERING: tuple[dict[str, Any], ...] = ({"name": 0}, {"and": []}, {"account": ""}, {"size": 1}, {"tags": []}, {"x": 1})
+
 TARGETS: tuple[tuple[str, str], ...] = (
     *(("everything", name) for name in ("where", "colors", "ids", "matrix", "json")),
     *(("search", "text"), ("search", "colors"), ("add", "input")),
@@ -59,32 +61,30 @@ def _grown(value: Any, gene: Gene) -> Any:
     count = min(gene.count, 500_000)
     atom = ATOMS[gene.variant] if value is None else value
     match gene.kind:
-        case "items" if value is None or count < 2_000:
-            return [atom] * min(count, 500_000 if value is None else 2_000)
+        case "items":
+            return [atom] * (count if value is None else min(count, 2_000))
         case "items and a misfit":
             return [*[ATOMS[gene.variant]] * count, MISFITS[gene.variant]]
         case "members":
             names = ("accountX{}", "and", "name", "account", "x{}", "\u00e9{}")[gene.variant]
             return {names.format(number): value or "x" for number in range(min(count, 100_000))}
         case "levels":
-            for _ in range(min(count, 200)):
-                value = (
-                    {"and": [value or {}]},
-                    {"not": value or {}},
-                    [value or 1],
-                    {"parts": [value or {"name": "x"}]},
-                )[gene.variant % 4]
-            return value
+            return _nested(value, levels=min(count, 200), variant=gene.variant)
         case "letters":
             return TEXTS[gene.variant] * count
         case "digits":
             return int("9" * min(count, 4_000)) if gene.variant < 3 else float("0." + "9" * min(count, 300))
         case "objects that differ":
-            kinds = ({"name": 0}, {"and": []}, {"account": ""}, {"size": 1}, {"tags": []}, {"x": 1})
-            return [{**kinds[gene.variant], "n": number} for number in range(min(count, 60_000))]
+            return [{**DIFFERING[gene.variant], "n": number} for number in range(min(count, 60_000))]
         case "wrapper":
-            key = ("where", "values", "name", "parts", "input", "and")[gene.variant]
-            return {"name": "x", key: value}
+            return {"name": "x", ("where", "values", "name", "parts", "input", "and")[gene.variant]: value}
+    return value
+
+
+def _nested(value: Any, *, levels: int, variant: int) -> Any:
+    for _ in range(levels):
+        objects = {"and": [value or {}]}, {"not": value or {}}, {"parts": [value or {"name": "x"}]}
+        value = [value or 1] if variant % 4 == 3 else objects[variant % 4]
     return value
 
 
