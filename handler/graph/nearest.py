@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
+from itertools import takewhile
 
 from graphql.pyutils.natural_compare import natural_comparison_key
 from graphql.pyutils.suggestion_list import LexicalDistance
@@ -48,12 +49,16 @@ class Names:
         )
 
     def _sharing_letters(self, wrong: str, most: int) -> list[str]:
-        """The names that may be ``most`` edits away: an edit changes no more than one letter for another."""
+        """The nearest names that may be ``most`` edits away: an edit changes no more than one letter for another.
+
+        Of those that have the same letters in another order, as numbers do, those that begin alike are nearer.
+        """
         letters = _letters_of(wrong)
         apart = {
             name: _difference(letters, each) for name, each in self._letters.items() if len(name) <= MAX_NAME_CHARS
         }
-        return sorted((name for name in apart if apart[name] <= most), key=apart.__getitem__)[:MAX_COUNTED]
+        near = [name for name in apart if apart[name] <= most]
+        return sorted(near, key=lambda name: (apart[name], -_alike(wrong, name)))[:MAX_COUNTED]
 
 
 Letters = frozenset[tuple[str, int]]
@@ -72,6 +77,11 @@ def _letters_of(name: str) -> Letters:
 def _difference(one: Letters, other: Letters) -> int:
     """How many edits there are at least between names of these letters."""
     return max(len(one), len(other)) - len(one & other)
+
+
+def _alike(one: str, other: str) -> int:
+    """With how many letters both begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
 def _words_of(name: str) -> frozenset[str]:
