@@ -38,6 +38,7 @@ class Found:
 
     @property
     def is_wrong(self) -> bool:
+        """Whether it costs more than it may, or failed."""
         return self.share > 1 or bool(self.cost.failure)
 
     def __str__(self) -> str:
