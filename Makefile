@@ -59,6 +59,10 @@ leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write te
 fuzz: $(VENV)/.stamp  ## Send requests with something wrong, and write tests/fuzz/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.fuzz --cases $(if $(filter file,$(origin CASES)),100000,$(CASES)) --write
 
+.PHONY: work
+work: $(VENV)/.stamp  ## Search for requests that cost too much, and write tests/work/RESULT.md; CASES=500 for fewer
+	$(VENV)/bin/python -m tests.work --cases $(if $(filter file,$(origin CASES)),8000,$(CASES)) --write
+
 .PHONY: bench
 bench: $(VENV)/.stamp  ## Measure, and write benchmarks/results; ROUNDS=3 for a quick look
 	$(VENV)/bin/python -m benchmarks.check --rounds $(ROUNDS)

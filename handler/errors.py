@@ -433,7 +433,7 @@ class Fault:
 class DocumentRefused(CallError):
     """A GraphQL document that is malformed, passes a limit, or leaves the caller's view.
 
-    After ``MAX_FAULTS`` the last fault says how many there are beside these; ``complete``: no more than were given.
+    After ``MAX_FAULTS`` the last fault says that there are more; ``complete``: no more than were given.
     ``sdl`` are the types that it got wrong, as the caller may use them; empty where none was.
     """
 
@@ -444,7 +444,7 @@ class DocumentRefused(CallError):
         if more > 0:
             faults = (
                 *faults[: self.MAX_FAULTS],
-                Fault(f"and {more} more" if complete else f"and more than {more} more"),
+                Fault(f"and {more} more" if complete else "and more"),
             )
         types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
         super().__init__("The GraphQL request was refused: " + "; ".join(map(str, faults)) + types)

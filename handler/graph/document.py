@@ -46,7 +46,7 @@ from graphql import (
 from handler.bundle import Limits
 from handler.errors import DocumentRefused, Fault
 from handler.graph.cost import refuse_costly
-from handler.graph.places import fault_of, shown
+from handler.graph.places import Text, fault_of, shown
 from handler.graph.schemas import ValidDocument, ViewSchemas
 from handler.graph.size import refuse_large
 from handler.graph.type_names import TYPE_NAME, HiddenNames, find_hidden_names
@@ -59,8 +59,8 @@ META = INTROSPECTION | {TYPE_NAME}
 
 D = TypeVar("D", bound=DirectiveNode)
 
-MAX_ERRORS = 100
-"""As many are found; only the first ones are told."""
+MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
+"""As many are found: those that are told, and one to know that there are more."""
 
 ABORTED = " aborted."
 """The end of what graphql-core says where it gives up, which names no place."""
@@ -131,17 +131,20 @@ def check_document(
     )
 
 
-def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas) -> dict[str, Any]:
+def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
     """Answer a document of introspection fields from the view: a GraphQL response.
+
+    ``for_model``: it is read by a model, and may be as large as suits one.
 
     Raises:
         DocumentRefused: the answer would be too large.
     """
     if checked.introspection is None:
         raise DocumentRefused(Fault("this document does not ask for the schema"))
-    from handler.graph.introspection import answer
+    from handler.graph.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, answer
 
-    return {"data": answer(checked.introspection, schemas.whole(), checked.variables)}
+    max_bytes = MAX_BYTES_OF_A_CALL if for_model else MAX_BYTES
+    return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
 
 
 def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
@@ -181,7 +184,7 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
         more = f"it has more than {MAX_CHARS:,} characters"
         raise DocumentRefused(Fault(f"{more}: ask for less in one request, and give long values as variables"))
     try:
-        return parse(text, max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
+        return parse(Text(text), max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
         raise DocumentRefused(fault_of(exc)) from exc
 

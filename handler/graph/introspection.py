@@ -1,15 +1,13 @@
 """Questions for the schema, answered from a view.
 
-graphql-core knows what each field of ``__Schema`` and ``__Type`` is; here only the walk is done, because its own would
-go through every type as often as a document leads there. A type below a selection is answered once, and the answer
-stands wherever the document leads to it, so the work grows with types times selections. What is left to bound is the
-size of the answer, which is counted while it is made.
+graphql-core's own walk would go through every type as often as a document leads there. Here a type below a selection is
+answered once, and the answer stands wherever the document leads to it, so the work grows with types times selections.
+What is left to bound is the size of the answer, which is counted while it is made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import SimpleNamespace
 from typing import Any, cast
 
 from graphql import (
@@ -24,7 +22,6 @@ from graphql import (
     GraphQLNamedType,
     GraphQLNonNull,
     GraphQLObjectType,
-    GraphQLSchema,
     GraphQLSkipDirective,
     InlineFragmentNode,
     NamedTypeNode,
@@ -37,14 +34,18 @@ from graphql import (
     get_argument_values,
     get_directive_values,
     get_variable_values,
-    is_abstract_type,
 )
 
 from handler.errors import DocumentRefused, Fault
+from handler.graph.introspected import Carried, Introspected, Item
+from handler.graph.schemas import ViewSchemas
 from handler.records import dataclass
 
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
+
+MAX_BYTES_OF_A_CALL = 100_000
+"""The same for a model, which reads that as 25,000 tokens; more is cut or refused by its client."""
 
 META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
@@ -54,7 +55,7 @@ META_FIELDS: Mapping[str, GraphQLField] = {
 
 
 def answer(
-    document: DocumentNode, schema: GraphQLSchema, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
+    document: DocumentNode, schemas: ViewSchemas, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
 ) -> dict[str, Any]:
     """The data of a valid document that has one operation, and only introspection fields at its root.
 
@@ -62,11 +63,12 @@ def answer(
         DocumentRefused: the answer would be larger than ``max_bytes``, as compact JSON without escapes.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    schema = schemas.touched_by(document)
     root = schema.get_root_type(operation.operation)
     coerced = get_variable_values(schema, operation.variable_definitions or (), dict(variables))
     if root is None or isinstance(coerced, list):
         raise TypeError("only a document that was checked is answered")
-    walk = _Walk(document, schema, coerced, max_bytes)
+    walk = _Walk(document, Introspected(schemas.view), coerced, max_bytes)
     data, _ = walk.object(root, None, (operation.selection_set,))
     return cast("dict[str, Any]", data)
 
@@ -76,6 +78,7 @@ class _Asked:
     """A response key: the field, its arguments, and what is selected below it."""
 
     key: str
+    name: str
     field: GraphQLField
     arguments: Mapping[str, Any]
     below: tuple[SelectionSetNode, ...]
@@ -86,24 +89,24 @@ Sized = tuple[Any, int]
 
 
 class _Walk:
-    def __init__(self, document: DocumentNode, schema: GraphQLSchema, variables: Any, max_bytes: int) -> None:
+    def __init__(self, document: DocumentNode, shown: Introspected, variables: Any, max_bytes: int) -> None:
         self._fragments = {
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
-        self._schema = schema
+        self._shown = shown
         self._variables = variables
         self._max_bytes = max_bytes
         self._asked: dict[tuple[int, ...], list[_Asked]] = {}
-        self._answers: dict[tuple[int, tuple[int, ...]], Sized] = {}
+        self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
 
     def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
         """An object of an introspection type, or of the query type."""
         identity = tuple(map(id, sets))
         if type_.name != "__Type":
             return self._object(type_, source, sets, identity)
-        known = self._answers.get((id(source), identity))
+        known = self._answers.get((source, identity))
         if known is None:
-            known = self._answers[id(source), identity] = self._object(type_, source, sets, identity)
+            known = self._answers[source, identity] = self._object(type_, source, sets, identity)
         return known
 
     def _object(
@@ -112,15 +115,34 @@ class _Walk:
         asked = self._asked.get(identity)
         if asked is None:
             asked = self._asked[identity] = self._fields(type_, sets)
-        context = SimpleNamespace(schema=self._schema, parent_type=type_)
         value, size = {}, 2
         for each in asked:
-            resolve = cast("Any", each.field.resolve)
-            part, part_size = self._value(each.field.type, resolve(source, context, **each.arguments), each.below)
+            part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
             value[each.key] = part
             size += len(each.key) + part_size + 4
             self._refuse(size)
         return value, size
+
+    def _resolved(self, type_: GraphQLObjectType, source: Any, asked: _Asked) -> Any:
+        """What a field is: of the view, or else as graphql-core says of its own types and directives."""
+        if asked.name == "__typename":
+            return type_.name
+        match source:
+            case str():
+                return self._shown.type(asked.name, source, **asked.arguments)
+            case Item():
+                return self._shown.item(asked.name, source, **asked.arguments)
+            case Carried():
+                return self._shown.directive(asked.name, source, **asked.arguments)
+            case Introspected():
+                return source.schema(asked.name)
+            case None:
+                return self._at_root(asked)
+            case _:
+                return cast("Any", asked.field.resolve)(source, None, **asked.arguments)
+
+    def _at_root(self, asked: _Asked) -> Any:
+        return self._shown if asked.name == "__schema" else self._shown.type_named(asked.arguments["name"])
 
     def _value(self, type_: Any, value: Any, below: tuple[SelectionSetNode, ...]) -> Sized:
         if isinstance(type_, GraphQLNonNull):
@@ -146,7 +168,8 @@ class _Walk:
     def _refuse(self, size: int) -> None:
         if size > self._max_bytes:
             more = f"the answer would have more than {self._max_bytes:,} bytes"
-            raise DocumentRefused(Fault(f"{more}: ask for fewer types or fields of them"))
+            less = "ask for one type at a time with __type(name:), and first for the names of its fields alone"
+            raise DocumentRefused(Fault(f"{more}: {less}"))
 
     def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
         """What is asked of an object, by response key."""
@@ -156,6 +179,7 @@ class _Walk:
         return [
             _Asked(
                 key,
+                same[0].name.value,
                 field := META_FIELDS.get(same[0].name.value) or type_.fields[same[0].name.value],
                 get_argument_values(field, same[0], self._variables),
                 tuple(node.selection_set for node in same if node.selection_set),
@@ -183,10 +207,7 @@ class _Walk:
 
     def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
         """Whether a fragment is on a type. Only the query type can be met by way of an interface or a union."""
-        on = self._schema.get_type(condition.name.value)
-        return on is type_ or (
-            is_abstract_type(on) and isinstance(type_, GraphQLObjectType) and self._schema.is_sub_type(on, type_)
-        )
+        return self._shown.is_sub_type(condition.name.value, type_.name)
 
     def _included(self, node: SelectionNode) -> bool:
         skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)

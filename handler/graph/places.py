@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
-from graphql import FieldNode, FragmentSpreadNode, GraphQLError, Node, get_location
+import re
+from bisect import bisect_left
+from functools import cached_property
+
+from graphql import FieldNode, FragmentSpreadNode, GraphQLError, Node, Source, SourceLocation, get_location
 
 from handler.errors import Fault
 
 MAX_SENTENCE_CHARS = 500
+
+
+LINE_BREAK = re.compile(r"\r\n|[\n\r]")
+"""Source: GraphQL specification, section 2.1.2 (Line Terminators)."""
+
+
+class Text(Source):
+    """A document's text that goes through its lines once, and not once for each place that is asked for."""
+
+    @cached_property
+    def _line_ends(self) -> list[tuple[int, int]]:
+        return [match.span() for match in LINE_BREAK.finditer(self.body)]
+
+    def get_location(self, position: int) -> SourceLocation:
+        """The line and column of a place, as graphql-core counts them."""
+        line = bisect_left(self._line_ends, (position,))
+        start = self._line_ends[line - 1][1] if line else 0
+        return SourceLocation(line + 1, position + 1 - start)
 
 
 def fault_at(node: Node, message: str) -> Fault:

@@ -13,28 +13,14 @@ from typing import TypeVar
 import handler.graph.core  # noqa: F401 - before graphql-core, which costs half as much then
 
 # isort: split
-from graphql import (
-    DocumentNode,
-    GraphQLBoolean,
-    GraphQLField,
-    GraphQLNamedType,
-    GraphQLObjectType,
-    GraphQLSchema,
-    specified_directives,
-)
+from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
 from handler.bundle import Limits
 from handler.graph.index import Directive, InputValue
 from handler.graph.touched import Touched, touched_by
-from handler.graph.types import InputTypes, OutputTypes, TypeNamed, make_directive, text_of
-from handler.graph.view import BUILT_IN_SCALARS, View
+from handler.graph.types import InputTypes, OutputTypes, TypeNamed, make_directive
+from handler.graph.view import View
 from handler.records import dataclass
-
-EMPTY = {"_empty": GraphQLField(GraphQLBoolean, description="There is nothing to ask for here: send a mutation.")}
-"""What a query type has where there are only mutations. Clients refuse a schema without one, and one without fields.
-
-It is shown, and no request can ask for it.
-"""
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -111,13 +97,6 @@ class ViewSchemas:
         characters = sum(len(text) for text, _ in self._valid)
         self.cost_bytes = COORDINATE_BYTES * coordinates + CHARACTER_BYTES * characters
 
-    def whole(self) -> GraphQLSchema:
-        """Everything in the view, with its descriptions. It is not kept: only questions for the schema need it."""
-        with self._lock:
-            types = OutputTypes(self.view, self._inputs, self._all_fields)
-            named = [types(name) for name in self.view.members if name not in BUILT_IN_SCALARS]
-            return self._schema(types, named, directives=self.view.directives(), empty=EMPTY)
-
     def _build(self, touched: Touched) -> GraphQLSchema:
         fields: dict[str, dict[str, Mapping[str, InputValue]]] = {}
         for type_name, field_name in sorted(touched.fields):
@@ -127,7 +106,7 @@ class ViewSchemas:
         names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
         visible = self.view.directives() if touched.directives else {}
         directives = {name: visible[name] for name in sorted(touched.directives)}
-        return self._schema(types, [types(name) for name in names], directives=directives, empty={})
+        return self._schema(types, [types(name) for name in names], directives)
 
     def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
         return {
@@ -145,30 +124,19 @@ class ViewSchemas:
         implementers = self.view.index.implementers
         return {name for each in abstract for name in implementers.get(each, ()) if name in self.view.members}
 
-    def _all_fields(self, name: str) -> dict[str, Mapping[str, InputValue]]:
-        return {field_name: self.view.arguments(name, field_name) for field_name in self.view.members[name]}
-
     def _schema(
-        self,
-        types: TypeNamed,
-        named: list[GraphQLNamedType],
-        *,
-        directives: Mapping[str, Directive],
-        empty: dict[str, GraphQLField],
+        self, types: TypeNamed, named: list[GraphQLNamedType], directives: Mapping[str, Directive]
     ) -> GraphQLSchema:
-        """``empty``: the fields of the query type where the view has none."""
-
         def root(kind: str) -> GraphQLObjectType | None:
             name = self.view.index.roots.get(kind, "")
             made = types(name) if name in self.view.members else None
             return made if isinstance(made, GraphQLObjectType) else None
 
         return GraphQLSchema(
-            query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), empty),
+            query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), {}),
             mutation=root("mutation"),
             types=named,
             directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
-            description=text_of(self.view.index.description),
             assume_valid=True,
         )
 

@@ -1,12 +1,11 @@
-"""graphql-core's types, made from a view's slices one by one, without printing and parsing them."""
+"""graphql-core's types, made from a view's slices one by one, with what judging a document needs of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from graphql import (
-    DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,
     GraphQLArgument,
     GraphQLDefaultInput,
@@ -23,7 +22,6 @@ from graphql import (
     GraphQLObjectType,
     GraphQLScalarType,
     GraphQLUnionType,
-    StringValueNode,
     parse_const_value,
     specified_scalar_types,
 )
@@ -53,29 +51,22 @@ class InputTypes:
         if name in specified_scalar_types:
             return specified_scalar_types[name]
         entry, members = self._view.index[name], self._view.members[name]
-        description = text_of(entry.description)
         match entry.kind:
             case "input":
                 return GraphQLInputObjectType(
                     name,
                     lambda: {member: self._field(entry.inputs[member]) for member in members},
-                    description=description,
                     is_one_of="@oneOf" in entry.directives,
                 )
             case "enum":
-                values = {member: _enum_value(member, *entry.values[member]) for member in members}
-                return GraphQLEnumType(name, values, description=description)
+                return GraphQLEnumType(name, {member: GraphQLEnumValue(member) for member in members})
             case _:
-                return GraphQLScalarType(
-                    name, description=description, specified_by_url=_argument_of(entry.directives, "url")
-                )
+                return GraphQLScalarType(name)
 
     def _field(self, value: InputValue) -> GraphQLInputField:
         return GraphQLInputField(
             _wrapped(value.type, self),
             default=_default(value),
-            description=text_of(value.description),
-            deprecation_reason=_deprecation(value.directives),
         )
 
 
@@ -98,10 +89,9 @@ class OutputTypes:
         if kind not in ("object", "interface", "union"):
             return self._inputs(name)
         entry = self._view.index[name]
-        description = text_of(entry.description)
         if kind == "union":
             members = self._view.members[name]
-            return GraphQLUnionType(name, lambda: self._all(members), description=description)
+            return GraphQLUnionType(name, lambda: self._all(members))
         made = GraphQLObjectType if kind == "object" else GraphQLInterfaceType
         return made(
             name,
@@ -109,7 +99,6 @@ class OutputTypes:
             interfaces=lambda: self._all(
                 interface for interface in entry.interfaces if interface in self._view.members
             ),
-            description=description,
         )
 
     def _all(self, names: Any) -> list[Any]:
@@ -125,8 +114,6 @@ class OutputTypes:
         return GraphQLField(
             _wrapped(field.type, self),
             {name: _argument(argument, self._inputs) for name, argument in arguments.items()},
-            description=text_of(field.description),
-            deprecation_reason=_deprecation(field.directives),
         )
 
 
@@ -137,22 +124,7 @@ def make_directive(name: str, directive: Directive, inputs: InputTypes) -> Graph
         [DirectiveLocation[location] for location in directive.on],
         {argument: _argument(value, inputs) for argument, value in directive.arguments.items()},
         is_repeatable=directive.repeatable,
-        description=text_of(directive.description),
     )
-
-
-def text_of(printed: str) -> str | None:
-    """The text of a description as the index has it.
-
-    Nearly all are block strings as graphql-core prints them, and these need no parser.
-    """
-    if not printed:
-        return None
-    body = printed[3:-3]
-    if not printed.startswith('"""') or "\\" in body or "\r" in body:
-        return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
-    # A printed block string has no common indentation; a line of its own is only there for the quotes.
-    return body.removeprefix("\n").removesuffix("\n")
 
 
 def _wrapped(type_text: str, type_named: TypeNamed) -> Any:
@@ -164,31 +136,8 @@ def _wrapped(type_text: str, type_named: TypeNamed) -> Any:
 
 
 def _argument(value: InputValue, inputs: InputTypes) -> GraphQLArgument:
-    return GraphQLArgument(
-        _wrapped(value.type, inputs),
-        default=_default(value),
-        description=text_of(value.description),
-        deprecation_reason=_deprecation(value.directives),
-    )
-
-
-def _enum_value(name: str, description: str, directives: str) -> GraphQLEnumValue:
-    return GraphQLEnumValue(name, description=text_of(description), deprecation_reason=_deprecation(directives))
+    return GraphQLArgument(_wrapped(value.type, inputs), default=_default(value))
 
 
 def _default(value: InputValue) -> GraphQLDefaultInput | None:
     return GraphQLDefaultInput(literal=parse_const_value(value.default, no_location=True)) if value.default else None
-
-
-def _deprecation(directives: str) -> str | None:
-    if "@deprecated" not in directives:
-        return None
-    return _argument_of(directives, "reason") or (DEFAULT_DEPRECATION_REASON if "(" not in directives else "")
-
-
-def _argument_of(directives: str, name: str) -> str | None:
-    """The text that a printed directive has as its only argument."""
-    _, found, literal = directives.partition(f"({name}: ")
-    if not found:
-        return None
-    return cast("StringValueNode", parse_const_value(literal.removesuffix(")"), no_location=True)).value

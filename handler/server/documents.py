@@ -53,8 +53,12 @@ class Prepared:
     hidden_names: HiddenNames | None = None
 
 
-async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLTool | None) -> Prepared:
+async def prepare_document(
+    caller: Caller, document: Document, *, tool: GraphQLTool | None, for_model: bool = True
+) -> Prepared:
     """Judge a document against what its caller may use: through a tool, or without one of the whole endpoint.
+
+    ``for_model``: a model reads the answer, so what it says of the schema is bounded as suits one.
 
     Raises:
         InvalidArguments: there are too many variables, or they are nested too deeply.
@@ -91,7 +95,9 @@ async def prepare_document(caller: Caller, document: Document, *, tool: GraphQLT
         )
     if tool is None:
         _refuse_introspection(caller, checked.introspection, schemas)
-    return Prepared(kind=checked.kind, request=request, answer=answer_introspection(checked, schemas))
+    return Prepared(
+        kind=checked.kind, request=request, answer=answer_introspection(checked, schemas, for_model=for_model)
+    )
 
 
 def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:

@@ -174,7 +174,7 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
         raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
     document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)
     try:
-        return await prepare_document(caller, document, tool=tool)
+        return await prepare_document(caller, document, tool=tool, for_model=False)
     except DocumentRefused:
         limits = (tool or caller.endpoint.bundle).limits
         # A mutation may be refused for what it asks, but by GET it is refused for what it is.

@@ -32,7 +32,7 @@ class OwnRequests:
             raise ToolError("This tool asks a GraphQL API, and its endpoint has none.")
         document = Document(text=query, operation_name=None, variables=variables)
         try:
-            prepared = await prepare_document(self._caller, document, tool=None)
+            prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
         except CallError as exc:
             raise ToolError(str(exc)) from exc
         if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:

@@ -131,8 +131,26 @@ def test_types_are_shown_within_a_bound() -> None:
     refusal = refused("query A { x } mutation B { x }", schemas=schemas, operation_name="A")
 
     assert len(refusal.sdl.encode()) <= MAX_SDL_BYTES + 30  # the comment
-    assert re.search(r"  field0\(argument: Int\): Int\n[^#]*\n  # and 8\d\d more\n}$", refusal.sdl)
+    assert re.findall(r"^type (\w+) \{\n  field0\(argument: Int\): Int$", refusal.sdl, re.MULTILINE) == [
+        "Query",
+        "Mutation",
+    ]
+    assert len(re.findall(r"^  # and 9\d\d more$", refusal.sdl, re.MULTILINE)) == 2
     assert "what it is" not in refusal.sdl
+
+
+def test_members_that_are_near_to_the_wrong_names_come_first_where_not_all_fit() -> None:
+    fields = " ".join(f"field{number}(argument: Int): Int" for number in range(1_000))
+    schemas = schemas_of(
+        f"type Query {{ {fields} orderByNumber(number: Int!): Int customers: Int small: Small }}"
+        " type Small { id: ID! }"
+    )
+
+    sdl = refused("{ field77x getOrder customerList small { idd } }", schemas=schemas).sdl
+
+    first = sdl.split("\n")[1:4]
+    assert {line.strip().partition("(")[0] for line in first} == {"field77", "orderByNumber", "customers: Int"}
+    assert sdl.endswith("type Small {\n  id: ID!\n}")
 
 
 def test_names_of_any_length_are_answered_at_once() -> None:

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 from graphql import Lexer, Source, TokenKind, Visitor, parse, visit
+from hypothesis import given
+from hypothesis import strategies as st
 
 from handler.errors import DocumentRefused
 from handler.graph.document import answer_introspection
+from handler.graph.places import Text
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, WIDE, check
 from tests.graph.test_size import calls
 from tests.support.schemas import schemas_of
@@ -191,6 +194,48 @@ ANSWERED = {
     "many fields of every type": "{ __schema { types { " + " ".join(f"a{n}: name" for n in range(400)) + "} } }",
     "types within types": "{ __schema { types { fields { type { fields { type { name } } } } } } }",
 }
+
+
+BREAKS = "\n" * 900
+WIDE_SDL = (
+    "type Query { colours(of: [Colour]): Int "
+    + " ".join(f"external{number}Repository: Int" for number in range(600))
+    + " } enum Colour { "
+    + " ".join(f"SHADE_{number}_OF_REPOSITORY" for number in range(600))
+    + " }"
+)
+MANY_MISTAKES = {
+    "fields that a wide root lacks": "{"
+    + BREAKS.join(f"external{number}Repositories" for number in range(1_000, 1_190))
+    + "}",
+    "values that a wide enum lacks": "{ colours(of: ["
+    + BREAKS.join(f"SHADE_{number}_OF_REPOSITORIES" for number in range(1_000, 1_190))
+    + "]) }",
+    "types that there are not": "{"
+    + BREAKS.join(f"... on External{number}Type {{ a }}" for number in range(1_000, 1_190))
+    + "}",
+}
+
+
+@pytest.mark.parametrize("what", MANY_MISTAKES)
+def test_many_mistakes_among_many_lines_take_no_more_work_than_few(what: str) -> None:
+    """Ten are told, each with the nearest names, whatever else there is."""
+    schemas = schemas_of(WIDE_SDL)
+    refusals: list[DocumentRefused] = []
+
+    def work() -> None:
+        with pytest.raises(DocumentRefused) as caught:
+            check(MANY_MISTAKES[what], schemas=schemas)
+        refusals.append(caught.value)
+
+    assert calls(work) < MAX_CALLS
+    assert refusals[0].faults[-1].message == "and more"
+
+
+@given(st.text(alphabet="ab\r\n\u2028\f", max_size=30))
+def test_places_are_those_of_graphql_core(text: str) -> None:
+    for position in range(len(text) + 1):
+        assert Text(text).get_location(position) == Source(text).get_location(position)
 
 
 @pytest.mark.parametrize("what", ANSWERED)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 from handler.errors import DocumentRefused, Fault
 from handler.graph.document import answer_introspection
+from handler.graph.introspected import text_of
 from handler.graph.introspection import MAX_BYTES, answer
 from handler.graph.schemas import ViewSchemas
-from handler.graph.types import text_of
 from handler.graph.view import print_view
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL, check
@@ -62,7 +62,7 @@ def same(schemas: ViewSchemas, whole: GraphQLSchema, text: str, variables: dict[
     document = parse(text)
     assert validate(whole, document) == []
     expected = execute_sync(whole, document, variable_values=variables)
-    actual = answer(document, schemas.whole(), variables or {})
+    actual = answer(document, schemas, variables or {})
     assert expected.errors is None
     assert json.dumps(actual) == json.dumps(expected.data)
     return actual
@@ -92,13 +92,14 @@ MERGED = """
 LEFT_OUT = """
     query($y: Boolean!, $n: Boolean = false) { __schema @include(if: $y) {
       a: queryType @skip(if: $y) { name } ... @include(if: $n) { mutationType { name } } ...F @skip(if: $n)
-      directives { name locations isRepeatable }
+      directives { __typename name locations isRepeatable }
     } }
     fragment F on __Schema { description subscriptionType { name } }
 """
 WITHIN = """
     { __schema { types {
-      name possibleTypes { name interfaces { name } } fields { type { ofType { fields { name } } } }
+      name possibleTypes { name interfaces { name } }
+      fields { __typename type { __typename ofType { fields { name } } } }
     } } }
 """
 
@@ -159,15 +160,18 @@ def test_standard_query_passes_the_limits_of_an_endpoint_that_sets_none() -> Non
 
 def test_answer_is_bounded_in_bytes() -> None:
     """The count is that of compact JSON without escapes, as near as makes no difference to a bound."""
-    schema = schemas_of(SDL).whole()
+    schemas = schemas_of(SDL)
     document = parse(STANDARD)
-    size = len(json.dumps(answer(document, schema, {}), separators=(",", ":")))
+    size = len(json.dumps(answer(document, schemas, {}), separators=(",", ":")))
 
-    assert answer(document, schema, {}, max_bytes=size + size // 10)
+    assert answer(document, schemas, {}, max_bytes=size + size // 10)
     with pytest.raises(DocumentRefused) as caught:
-        answer(document, schema, {}, max_bytes=size * 9 // 10)
+        answer(document, schemas, {}, max_bytes=size * 9 // 10)
     assert caught.value.faults == (
-        Fault(f"the answer would have more than {size * 9 // 10:,} bytes: ask for fewer types or fields of them"),
+        Fault(
+            f"the answer would have more than {size * 9 // 10:,} bytes: ask for one type at a time with __type(name:), "
+            "and first for the names of its fields alone"
+        ),
     )
 
 
@@ -175,11 +179,11 @@ def test_types_within_types_are_answered_once_and_refused_for_their_size() -> No
     """Each field leads to all types again: 200 to the power of 6 objects, were they walked."""
     sdl = "type Query { " + " ".join(f"f{n}: T{n}" for n in range(200)) + " }"
     sdl += " ".join(f"type T{n} {{ {' '.join(f'f{m}: T{m}' for m in range(0, 200, 5))} }}" for n in range(200))
-    schema = schemas_of(sdl).whole()
+    schemas = schemas_of(sdl)
     deep = "{ __schema { types { " + "fields { type { " * 6 + "name" + " } }" * 6 + " } } }"
 
     with pytest.raises(DocumentRefused, match=f"more than {MAX_BYTES:,} bytes"):
-        answer(parse(deep), schema, {})
+        answer(parse(deep), schemas, {})
 
 
 def test_long_aliases_count() -> None:
