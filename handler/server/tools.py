@@ -16,6 +16,7 @@ from handler.errors import (
 from handler.json_shape import to_well_formed_json
 from handler.server.bindings import fill_bound
 from handler.server.call import Call
+from handler.server.caller import Caller
 from handler.server.deadlines import before
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
@@ -81,10 +82,7 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         sent = _repeatable(sent, consent.idempotency_key)
     response = await execute(caller, sent)
     text = _written(response)
-    misfit = caller.endpoint.misfit(tool, response)
-    if misfit:
-        advice = "" if sent.is_query else PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
-        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
+    _require_fitting(caller, tool, response, text)
     return _result(response, text, tool)
 
 
@@ -127,6 +125,14 @@ def _written(response: JSONObject) -> bytes:
         return to_well_formed_json(response)
     except RecursionError as exc:
         raise UpstreamError(TOO_DEEP) from exc
+
+
+def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject, text: bytes) -> None:
+    misfit = caller.endpoint.misfit(tool, response)
+    if misfit:
+        carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
+        advice = carried_out if tool.operation.kind == "mutation" else ""
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
 
 
 def _misfitting(reason: AnswerMisfit) -> JSONObject:
