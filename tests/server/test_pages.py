@@ -158,7 +158,7 @@ def test_tool_that_no_answer_holds_is_not_listed_and_the_log_says_so(tmp_path: P
     assert "/id" in called.text
 
 
-@pytest.mark.parametrize("sizes", [[40_000] * 100, [10, 5_500_000], [10] * 3])
+@pytest.mark.parametrize("sizes", [[40_000] * 180, [10, 5_500_000], [10] * 3])
 def test_no_page_passes_what_lambda_takes(tmp_path: Path, sizes: Sequence[int]) -> None:
     with running_function(made(tmp_path, sizes)) as function:
         cursor: dict[str, str] = {}
