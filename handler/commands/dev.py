@@ -36,10 +36,10 @@ GRACE_S = 1
 """How long calls under way may take once Ctrl-C was pressed."""
 
 SHOWN_FACTS = ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason", "redirect_uri")
-"""Of the log line of a request, what its author reads."""
+"""The facts of a request's log line that an author reads."""
 
 MAX_REQUESTS = 500
-"""How many connections are served at once. Threads are started when they are needed."""
+"""The connections that are served at once. Threads are started when they are needed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
