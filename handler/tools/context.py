@@ -54,7 +54,7 @@ class Context:
     """The credential for the API behind the tool. Never the token that the client sent for this endpoint."""
 
     tokenless: bool = False
-    """True: the caller may ask the API, which has no token to give a tool: it takes none, a signature or the caller's."""
+    """True: the caller may ask the API, which takes no token, a signature, or the caller's own token."""
 
     resolved_headers: Mapping[str, str] = field(default_factory=dict)
     """Headers for a request to that API, credential included."""
