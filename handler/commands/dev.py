@@ -47,10 +47,10 @@ SHOWN_FACTS = (
     "coordinate",
     "redirect_uri",
 )
-"""Of the log line of a request, what its author reads."""
+"""The facts of a request's log line that an author reads."""
 
 MAX_REQUESTS = 500
-"""How many connections are served at once. Threads are started when they are needed."""
+"""The connections that are served at once. Threads are started when they are needed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

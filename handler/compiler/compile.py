@@ -149,7 +149,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
 
 
 def _shows_schema(api: Api, made: Iterable[MadeTool]) -> bool:
-    """Whether models may look up types of the API by their names."""
+    """Tell if models may look up types of the API by their names."""
     return api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in made)
 
 

@@ -66,7 +66,7 @@ class EndpointFiles:
         return None if text is None else Source(text, name)
 
     def places_of(self, piece: str) -> Iterator[Place]:
-        """Where a piece of one line stands in the texts that were read, but for those with secrets."""
+        """The places of a piece of one line, one in each text that was read, but for those with secrets."""
         for name, text in sorted(self._texts.items()):
             at = -1 if text is None or posixpath.basename(name) == ENV_FILE else text.find(piece)
             if text is not None and at >= 0:

@@ -22,10 +22,10 @@ from handler.compiler.sizes import entries_of
 from handler.invisible import code_point, invisible_characters
 
 MAX_FOUND = 50
-"""Of a text, what is looked at: it is told at its first place anyway."""
+"""The pieces of one text that are looked at: a text is told at its first place anyway."""
 
 WIDTHS = (1_000, 24, 8)
-"""How many characters to either side have to stand in a file, for a place in a text to be that one."""
+"""The characters to either side that have to stand in a file, for a place in a text to be that one: most first."""
 
 SCHEMAS = (".graphql", ".graphqls", ".gql")
 
@@ -34,7 +34,7 @@ TURN = re.compile(
     r"|<\|\w{1,40}\|>|\[/?INST\]|<</?SYS>>",
     re.IGNORECASE,
 )
-"""How the turns of a conversation, or calls in one, are marked for models."""
+"""The marks of turns in a conversation, and of calls in one, that models know."""
 
 TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 
@@ -88,7 +88,7 @@ def doubt_misread(texts: Iterable[ReadText], files: EndpointFiles, problems: Pro
 
 
 Finder = Callable[[str], Iterable[tuple[int, str]]]
-"""What is doubtful in a text: places, counted from 0, and how each is named in a sentence."""
+"""The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
 
 
 def _doubt(find: Finder, why: str, texts: Sequence[ReadText], files: EndpointFiles, problems: Problems) -> None:

@@ -17,7 +17,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
 
 PATH_SEGMENTS = (".", "..")
-"""What means another place in a URL, which a tool's GraphQL route has its name in."""
+"""Names that mean another place in a URL: a tool's GraphQL route has its name in it."""
 
 NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 

@@ -19,10 +19,10 @@ from handler.server.refusals import refuse
 from handler.server.request_log import note
 
 OTHER_SITES = ("cross-site", "same-site")
-"""What browsers say of a request that another page began: a server at another port is of the same site."""
+"""The words of browsers for a request that another page began: a server at another port is of the same site."""
 
 SIGN_IN_PATH = r"/[^/]+/[^/]+/oauth/(?:authorize|callback)"
-"""Where other sites send people, as the last step of a sign-in."""
+"""The paths that other sites send people to, in a sign-in."""
 
 
 def own_hosts(port: int) -> frozenset[str]:
@@ -32,7 +32,7 @@ def own_hosts(port: int) -> frozenset[str]:
 
 
 class OwnMachine:
-    """Lets pass what was sent to one of ``hosts``, and by no page of another site."""
+    """The door that lets pass what was sent to one of ``hosts``, and by no page of another site."""
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app

@@ -55,7 +55,7 @@ class Context:
     """The credential for the API behind the tool. Never the token that the client sent for this endpoint."""
 
     tokenless: bool = False
-    """Whether the caller may ask an API that has no token to give a tool: it takes none, signatures or the caller's."""
+    """True: the caller may ask the API, which takes no token, a signature, or the caller's own token."""
 
     resolved_headers: Mapping[str, str] = field(default_factory=dict)
     """Headers for a request to that API, credential included."""
