@@ -19,6 +19,7 @@ from handler.commands.reloading import code_places
 from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.server.app import create_app
+from handler.server.request_log import WARNING, level_of
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
@@ -127,6 +128,7 @@ def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> N
     parts = [
         facts.get(key) for key in ("endpoint", "route", "method", "operation", "tool", "status", "outcome", "reason")
     ]
-    say(f"{' '.join(str(part) for part in parts if part)} ({facts['duration_ms']} ms)", "dim")
+    style = "yellow" if level_of(facts) == WARNING else "dim"
+    say(f"{' '.join(str(part) for part in parts if part)} ({facts['duration_ms']} ms)", style)
     if failure is not None:
         complain("".join(traceback.format_exception(failure)))

@@ -17,6 +17,7 @@ from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
+from handler.server.request_log import WARNING, level_of
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
@@ -76,5 +77,7 @@ def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
     if failure is not None:
         logger.error("request", **facts, exc_info=failure)
+    elif level_of(facts) == WARNING:
+        logger.warning("request", **facts)
     else:
         logger.info("request", **facts)
