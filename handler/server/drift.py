@@ -54,7 +54,7 @@ PERSISTED = re.compile(r"(?:mer_err_gql_)?persisted_?(?:query|document|operation
 
 EXCEEDED = re.compile(
     r"""exceed(s|ed|ing)?\b | \blimit\ of\ \d | too\ (complex|deep|deeply|many|large|big|expensive|costly|often)\b
-    | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+
+    | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+ | \ballowed:
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -78,10 +78,12 @@ class Finding:
     """What an error says about a request: a kind of habit, or nothing.
 
     ``coordinate``: of the document, which the API's schema does not have as it is used. Empty: no drift.
+    ``of_document``: the error is about the document and not about an answer, so its path is one of that.
     """
 
     kind: str = ""
     coordinate: str = ""
+    of_document: bool = False
 
 
 def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
@@ -92,8 +94,10 @@ def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
     kinds = {HABITS[habit].kind for habit in habits_in(error)}
     coordinate = coordinate_in(_message(error), names=names) if VALIDATION in kinds else ""
     if coordinate:
-        return Finding(kind=VALIDATION, coordinate=coordinate)
-    return Finding(kind=next((kind for kind in KINDS if kind in kinds), ""))
+        return Finding(kind=VALIDATION, coordinate=coordinate, of_document=True)
+    kind = next((each for each in KINDS if each in kinds), "")
+    of_document = kind == VALIDATION or (kind == LIMIT and not error.get("path"))
+    return Finding(kind=kind, of_document=of_document)
 
 
 def habits_in(error: Mapping[str, Any]) -> list[str]:

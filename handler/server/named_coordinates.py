@@ -73,17 +73,17 @@ OWNER = re.compile(
 STRINGS = re.compile(r'"""(?:[^"]|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"')
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
-PUBLIC = frozenset(
-    "Query Mutation Subscription Boolean Float ID IDs Int String GraphQL GitHub __schema __type __typename".split()
+PUBLIC = re.compile(
+    r"Query|Mutation|Subscription|Boolean|Float|Int|String|IDs?|GraphQL|GitHub|__(schema|type|typename)"
 )
-"""Names that every API has."""
+"""Names that every API has, and the proper ones of prose."""
 
-NOUNS = frozenset("argument directive enum field fields fragment interface object type union".split())
+NOUN = re.compile(r"argument|directive|enum|fields?|fragment|interface|object|type|union")
 """Words after which a name stands, quoted or not."""
 
-PROSE = frozenset(
-    "and are argument arguments at by cost costs count depth exceeds for from has have in is it limit limits must name "
-    "named not of on or system than that to type was weight were with".split()
+PROSE = re.compile(
+    r"and|are|arguments?|at|by|costs?|count|depth|exceeds|for|from|has|have|in|is|it|limits?|must|names?|named|not|of"
+    r"|on|or|system|than|that|to|type|was|weight|were|with"
 )
 """Words that stand after those and are none."""
 
@@ -136,9 +136,9 @@ def without_names(message: str, *, but: Set[str]) -> str:
     def shown(found: re.Match[str]) -> str:
         nonlocal before
         word, previous, before = found[0], before, found[0].lower()
-        if word in but or word in PUBLIC:
+        if word in but or PUBLIC.fullmatch(word):
             return word
-        named = previous in NOUNS and before not in PROSE
+        named = NOUN.fullmatch(previous) and not PROSE.fullmatch(before)
         return "…" if named or _is_spelt_as_name(word) or _is_quoted(message, found) else word
 
     return WORD.sub(shown, message)
@@ -149,7 +149,7 @@ def _is_spelt_as_name(word: str) -> bool:
 
 
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
-    """Whether a word has a quotation mark or a joint at one of its ends; an apostrophe within a word is none."""
+    """Whether a word has a quotation mark, a bracket or a joint at one of its ends; an apostrophe in a word is none."""
     start, end = found.span()
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     opened = before[-1:] in _QUOTES and before[-1:] != "" and not before[:1].isalpha()
@@ -161,4 +161,4 @@ def _is_joined(before: str, after: str) -> bool:
     return (after[:1] == "." and after[1:].isalpha()) or before == "."
 
 
-_QUOTES = "\"'`“”‘’«»$@"
+_QUOTES = "\"'`“”‘’«»$@[]/"

@@ -20,7 +20,6 @@ from handler.server.drift import (
     LIMIT,
     MAX_MESSAGE_CHARS,
     UNLISTED,
-    VALIDATION,
     Finding,
     find_in,
     is_static,
@@ -83,8 +82,8 @@ def report(body: Mapping[str, Any], answer: HttpResponse, *, document: str, auth
 
 def _told(errors: Sequence[Any], *, executed: bool, document: str) -> tuple[list[JSONObject], str]:
     """The first errors, how many more there are, and the reason."""
-    names = frozenset() if executed else names_in(document)
-    judged = [_judged(error, executed=executed, names=names) for error in errors[:MAX_ERRORS]]
+    names = None if executed else names_in(document)
+    judged = [_judged(error, names=names) for error in errors[:MAX_ERRORS]]
     told, more = [each for each, _ in judged], len(errors) - MAX_ERRORS
     if more > 0:
         told.append({"message": f"The API reported {more} more errors."})
@@ -95,22 +94,21 @@ OTHER = "GraphQLErrors"
 """The log's reason for an error that is only what it says."""
 
 
-def _judged(error: Any, *, executed: bool, names: Set[str]) -> tuple[JSONObject, str]:
-    """One error as it is told, and the log's reason."""
+def _judged(error: Any, *, names: Set[str] | None) -> tuple[JSONObject, str]:
+    """One error as it is told, and the log's reason. ``names`` are those of the document; ``None``: there is data."""
     if not isinstance(error, dict):
         return {"message": UNNAMED}, OTHER
-    finding = Finding() if executed else find_in(error, names=names)
-    code = _code(error)
-    kept: JSONObject = {"message": _message(error, finding, executed=executed, names=names)}
-    path = _path(error)
-    if path and not finding.coordinate and (executed or not is_static(path)):
+    finding = Finding() if names is None else find_in(error, names=names)
+    kept: JSONObject = {"message": _message(error, finding, names=names)}
+    code, path = _code(error), _path(error)
+    if path and not finding.of_document and (names is None or not is_static(path)):
         kept["path"] = path
     if code:
         kept["extensions"] = {"code": code}
     return kept, _reason(finding, code)
 
 
-def _message(error: Mapping[str, Any], finding: Finding, *, executed: bool, names: Set[str]) -> str:
+def _message(error: Mapping[str, Any], finding: Finding, *, names: Set[str] | None) -> str:
     if finding.kind in SENTENCES:
         return SENTENCES[finding.kind]
     if finding.coordinate:
@@ -119,11 +117,10 @@ def _message(error: Mapping[str, Any], finding: Finding, *, executed: bool, name
     if not isinstance(message, str):
         return UNNAMED
     words = message if len(message) <= MAX_MESSAGE_CHARS else f"{message[: MAX_MESSAGE_CHARS - 1]}…"
-    if executed:
+    if names is None:
         return words
-    of_the_document = finding.kind == VALIDATION or (finding.kind == LIMIT and not error.get("path"))
     words = without_suggestions(words)
-    return without_names(words, but=names) if of_the_document else words
+    return without_names(words, but=names) if finding.of_document else words
 
 
 def _path(error: Mapping[str, Any]) -> list[str | int]:
