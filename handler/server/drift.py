@@ -54,7 +54,8 @@ PERSISTED = re.compile(r"(?:mer_err_gql_)?persisted_?(?:query|document|operation
 
 EXCEEDED = re.compile(
     r"""exceed(s|ed|ing)?\b | \blimit\ of\ \d | too\ (complex|deep|deeply|many|large|big|expensive|costly|often)\b
-    | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+ | \ballowed:
+    | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+
+    | \ballowed:
     """,
     re.IGNORECASE | re.VERBOSE,
 )

@@ -11,6 +11,7 @@ from handler.errors import (
     CallError,
     InvalidArguments,
     UpstreamError,
+    UpstreamFailure,
     ValuesRefused,
 )
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
@@ -19,6 +20,11 @@ from handler.server.call import Call
 from handler.server.deadlines import before
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
 from handler.server.upstream import GraphQLRequest, execute
+
+UNTOLD = (
+    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
+    "The answer itself is too large, or nested too deeply, to be told."
+)
 
 
 async def call_tool(
@@ -74,7 +80,7 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         if isinstance(consent, Asked):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
-    return _result(await execute(caller, sent), tool)
+    return _told(await execute(caller, sent), tool, sent)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -94,7 +100,7 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    return _result(await run(call.caller, prepared), tool)
+    return _told(await run(call.caller, prepared), tool, prepared.request)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -108,6 +114,16 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm == "advisory" and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
+
+
+def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
+    """The result of an operation. One that cannot be told does not undo a mutation, and is no reason to repeat that."""
+    try:
+        return _result(response, tool)
+    except UpstreamError as exc:
+        if sent.is_query:
+            raise
+        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
 
 
 def _result(response: JSONObject, tool: Tool) -> JSONObject:

@@ -76,7 +76,7 @@ def report(body: Mapping[str, Any], answer: HttpResponse, *, document: str, auth
     trouble = None if data else in_graphql(answer, auth, words=str(told[0]["message"]))
     if trouble:
         told.insert(0, {"message": trouble.said})
-        reason = trouble.reason if reason.startswith(OTHER) else reason
+        reason = trouble.reason
     return Report(response={"data": data, "errors": told}, reason=reason)
 
 
