@@ -187,7 +187,7 @@ def waiting(answer: HttpResponse) -> str:
     """
     given = answer.headers.get("retry-after", "").strip()[:64]
     wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
-    return f"It asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
+    return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")

@@ -108,13 +108,15 @@ def test_an_error_with_json_is_exit_1_and_still_json(demo: str, stile: Stile) ->
     assert json.loads(done.out)["isError"] is True
 
 
-def test_an_api_that_is_down_is_exit_1_and_a_sentence(workplace: Path, stile: Stile) -> None:
+def test_an_api_that_is_down_is_exit_1_and_a_sentence_with_the_cause(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, FILES)
 
     done = stile("call", ".", "a")
 
     assert (done.code, done.out) == (1, "")
-    assert len(done.err.splitlines()) == 1
+    cause, sentence = done.err.splitlines()
+    assert cause == "UpstreamUnreachable: name not resolved"
+    assert sentence == "The API cannot be reached at the moment, so nothing was sent. Try later."
 
 
 def test_an_unknown_tool_lists_those_there_are(demo: str, stile: Stile) -> None:

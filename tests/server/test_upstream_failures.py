@@ -151,7 +151,7 @@ UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
     ),
     "503 with a time": (
         answering(answer(PAGE, status="503 Service Unavailable", retry_after="30", **HTML)),
-        "The API answered with status 503 and no GraphQL response. It asks to wait 30 s.",
+        "The API answered with status 503 and no GraphQL response. The API asks to wait 30 s.",
         "Try again then.",
         "UpstreamStatus: 503",
     ),
@@ -268,13 +268,13 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
         (
             'The API answered with status 403 and no GraphQL response. It says: "You have exceeded a secondary rate '
-            'limit." It asks to wait 60 s. Try again then.'
+            'limit." The API asks to wait 60 s. Try again then.'
         ),
         "UpstreamLimit: 403",
     ),
     "429": (
         answering(answer(PAGE, status="429 Too Many Requests", retry_after="7", **HTML)),
-        "The API answered with status 429 and no GraphQL response. It asks to wait 7 s. Try again then.",
+        "The API answered with status 429 and no GraphQL response. The API asks to wait 7 s. Try again then.",
         "UpstreamLimit: 429",
     ),
     "429 without a time": (
@@ -310,7 +310,7 @@ def test_date_to_wait_for_is_told_in_seconds(tmp_path: Path) -> None:
     with answered(tmp_path, answering(answer(b"", status="429 Too Many Requests", retry_after=later))) as function:
         text = function.call("Things", {}).text
 
-    told = int(text.partition("It asks to wait ")[2].partition(" s.")[0])
+    told = int(text.partition("The API asks to wait ")[2].partition(" s.")[0])
     assert 80 < told <= 100
 
 
@@ -375,7 +375,7 @@ def test_time_to_wait_is_told_beside_graphql_errors(tmp_path: Path) -> None:
     with answered(tmp_path, body(limited, status="429 Too Many Requests", retry_after="30")) as function:
         errors = function.call("Things", {}).result["structuredContent"]["errors"]
 
-    assert errors == [{"message": "It asks to wait 30 s."}, {"message": "Too many requests"}]
+    assert errors == [{"message": "The API asks to wait 30 s."}, {"message": "Too many requests"}]
     assert function.lines[-1]["reason"] == "UpstreamLimit: 429"
 
 
