@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import pytest
 from handler.server.outgoing.circuits import MAX_FAILURES
 from handler.server.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
 from handler.server.upstream_errors import MAX_ERRORS
+from tests.conftest import ROOT
 from tests.server.outgoing.serving import asking, identity_with, with_token
 from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import PUBLIC, compiled
@@ -525,9 +527,15 @@ def test_line_names_times_status_bundle_and_version(tmp_path: Path) -> None:
     assert set(line["bundle"]) <= set("0123456789abcdef")
 
 
+def test_readme_lists_the_reasons_that_are_warnings() -> None:
+    rows = re.findall(r"^\| (`.*`) \| `WARNING` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+
+    assert {word.strip("` ") for row in rows for word in row.split(",")} == FOR_MAINTAINERS
+
+
 def test_every_reason_for_maintainers_is_a_word_that_is_noted() -> None:
-    package = Path(__file__).parents[2] / "handler"
-    code = "".join(path.read_text("utf-8") for path in package.rglob("*.py") if path.name != "request_log.py")
+    modules = (ROOT / "handler").rglob("*.py")
+    code = "".join(path.read_text("utf-8") for path in modules if path.name != "request_log.py")
 
     assert [word for word in FOR_MAINTAINERS if word not in code] == []
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -152,7 +152,7 @@ def _database(stack: contextlib.ExitStack) -> Path:
     return folder
 
 
-def _wait(process: subprocess.Popen[bytes], urls: Iterator[str] | Sequence[str]) -> None:
+def _wait(process: subprocess.Popen[bytes], urls: Iterable[str]) -> None:
     """Wait until each URL answers, with whatever."""
     deadline = time.monotonic() + START_S
     with urllib3.PoolManager(retries=False, timeout=5) as http:
