@@ -17,6 +17,7 @@ CALLS ?= 200000
 WORKERS ?= auto
 CASES ?= 50000
 PEERS := labs sdk fastmcp graphql-mcp
+UPSTREAMS := upstreams upstreams-graphene
 
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
@@ -150,6 +151,10 @@ test-postgraphile: $(VENV)/.stamp .stile/node-postgraphile/.stamp  ## Its README
 familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastMCP's and the official SDK's, function by function
 	STILE_REQUIRE="fastmcp,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/familiar $(ARGS)
 
+.PHONY: upstreams
+upstreams: $(VENV)/.stamp .stile/node-upstreams/.stamp $(UPSTREAMS:%=.stile/%/.stamp) $(if $(shell command -v npm),.stile/node-postgraphile/.stamp)  ## Failures of seven real GraphQL servers, as docs/upstream-failures.md has them; without npm, of its Python ones
+	STILE_REQUIRE="upstreams,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/upstreams $(ARGS)
+
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
@@ -160,6 +165,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
 	$(UV_COMPILE) --group runtime -o requirements/runtime.txt $(ARGS)
+	@for each in $(UPSTREAMS); do $(UV_COMPILE) --group $$each -o requirements/$$each.txt $(ARGS); done
 	$(UV_COMPILE) --group mcp1 -o requirements/mcp1.txt $(ARGS)
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
@@ -201,6 +207,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
 	@$(call npm_ci_or_skip,conformance)
 
+.stile/node-upstreams/.stamp: tests/upstreams/package.json tests/upstreams/package-lock.json
+	@$(call npm_ci_or_skip,upstreams)
+
 .stile/node-audit/.stamp: tests/audit/package.json tests/audit/package-lock.json
 	@command -v npm >/dev/null || { echo "\`make audit\` installs the audit with npm, which is missing." >&2; exit 1; }
 	@mkdir -p $(@D) && cp $^ $(@D)
@@ -224,6 +233,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing requirements/familiar.txt into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/familiar.txt
+	@touch $@
+
+$(UPSTREAMS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
+	@$(call make_venv,$(@D))
+	@echo "Installing $< into $(@D) (a minute or less)"
+	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $<
 	@touch $@
 
 .stile/mcp1/.stamp: requirements/mcp1.txt

@@ -67,6 +67,8 @@ FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
 """This release's format and the one before it. There is only one so far."""
 
+DIGEST_CHARS = 12
+
 _HEADER_END = b',"content":'
 
 
@@ -107,6 +109,12 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     return bundle
+
+
+def short_digest(raw: bytes) -> str:
+    """The beginning of a stored bundle's digest: enough to tell which one served a request."""
+    header, _ = _split(raw)
+    return str(header["sha256"])[:DIGEST_CHARS]
 
 
 def _split(raw: bytes) -> tuple[JSONObject, bytes]:

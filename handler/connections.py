@@ -63,6 +63,7 @@ class Exchange:
         self.timeout_s = timeout_s
         self.deadline = time.monotonic() + timeout_s
         self.aborted = False
+        self.sent = False  # the request, or a part of it
         self.answer_began = False
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
@@ -70,6 +71,10 @@ class Exchange:
     def put_off(self, waited_s: float) -> None:
         """Count the time from now on: what this process waits for is not the other end's."""
         self.deadline += waited_s
+
+    def is_over(self, *, margin_s: float = 0) -> bool:
+        """Whether there are no more than ``margin_s`` left."""
+        return time.monotonic() > self.deadline - margin_s
 
     def abort(self) -> None:
         """Wake the thread that blocks on the socket. Nothing it may have read counts any more."""

@@ -16,6 +16,7 @@
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
           AddressRefused        a place that no author may have requests sent to
+          HttpEncoding          an answer in an encoding that was not asked for
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
         CredentialRequired      anonymous, where a credential is asked for
@@ -45,6 +46,7 @@
         HeaderRefused           a header of the caller's that cannot be forwarded
         UpstreamError           the GraphQL API gave no usable answer
           AnswerMisfit          its answer is against the schema that it published
+          UpstreamFailure       a request to it failed: the log has a word for how
           UpstreamForbidden     its address is one that no author may have requests sent to
           UpstreamResting       it is not asked for a while, because it did not answer
           CredentialUnavailable nothing was sent, as the credential for it could not be got
@@ -178,19 +180,23 @@ class AwsUnanswered(AwsError):
 
 
 class HttpError(StileError):
-    """An HTTP exchange that gave no response to read. ``host`` is all it tells of the address."""
+    """An HTTP exchange that gave no response to read. ``host`` is all it tells of the address.
 
-    def __init__(self, host: str, reason: str) -> None:
+    ``sent``: the server may have the request, whole or in part.
+    """
+
+    def __init__(self, host: str, reason: str, *, sent: bool = False) -> None:
         super().__init__(f"{host}: {reason}")
         self.host = host
         self.reason = reason
+        self.sent = sent
 
 
 class HttpTimeout(HttpError):
     """The deadline passed before the answer was whole."""
 
-    def __init__(self, host: str, *, timeout_s: float) -> None:
-        super().__init__(host, f"no complete answer within {timeout_s:g} s")
+    def __init__(self, host: str, *, timeout_s: float, sent: bool = False) -> None:
+        super().__init__(host, f"no complete answer within {timeout_s:g} s", sent=sent)
         self.timeout_s = timeout_s
 
 
@@ -202,11 +208,19 @@ class AddressRefused(HttpUnreachable):
     """The rules of addresses do not let the request go there. ``reason`` says why, with no address in it."""
 
 
+class HttpEncoding(HttpUnreachable):
+    """The answer has an encoding that was not asked for. ``encoding`` is its name, as the server writes it."""
+
+    def __init__(self, host: str, *, encoding: str) -> None:
+        super().__init__(host, "the body has an encoding that was not asked for", sent=True)
+        self.encoding = encoding
+
+
 class HttpTooLarge(HttpError):
     """The answer, decoded, is larger than the caller allowed."""
 
     def __init__(self, host: str, *, max_bytes: int) -> None:
-        super().__init__(host, f"the answer is larger than {max_bytes} bytes")
+        super().__init__(host, f"the answer is larger than {max_bytes} bytes", sent=True)
         self.max_bytes = max_bytes
 
 
@@ -509,11 +523,27 @@ class AnswerMisfit(UpstreamError):
         return "answer_schema"
 
 
+class UpstreamFailure(UpstreamError):
+    """A request to the API failed. ``reason`` is for the log: a word for how, and mostly a detail."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    @property
+    def log_reason(self) -> str:
+        """The reason itself."""
+        return self.reason
+
+
 class UpstreamForbidden(UpstreamError):
     """Requests may not go where the endpoint says its API is. ``reason`` is for the log."""
 
     def __init__(self, reason: str) -> None:
-        super().__init__("The API is at an address that is not allowed. Whoever maintains this tool has to change it.")
+        super().__init__(
+            "The API is at an address that is not allowed, so nothing was sent. Whoever maintains this tool has to "
+            "change it."
+        )
         self.reason = reason
 
     @property

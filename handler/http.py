@@ -23,11 +23,14 @@ from urllib.parse import urlsplit
 
 from handler.addresses import STRICT, AddressRules
 from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
-from handler.errors import AddressRefused, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors import AddressRefused, HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http_answer import BodyTooLarge, OtherEncoding
 from handler.records import dataclass
 
 T = TypeVar("T")
+
+MARGIN_S = 0.05
+"""How far apart the deadlines of an exchange and of the task that waits for it may be, and be one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +85,8 @@ class HttpClient:
     async def send_async(self, request: HttpRequest) -> HttpResponse:
         """``send`` without holding up other tasks. Cancelling the task gives the exchange up.
 
-        The time of the request begins when there is a thread to send it.
+        The time of the request begins when there is a thread to send it. A task that is cancelled when the time is over
+        has an ``HttpTimeout``: only that tells what was sent.
         """
         exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
         if _nobody_waits():  # a thread takes as long as many an answer
@@ -98,8 +102,10 @@ class HttpClient:
 
         try:
             return await asyncio.to_thread(send)
-        except asyncio.CancelledError:
+        except asyncio.CancelledError as exc:
             exchange.abort()
+            if exchange.is_over(margin_s=MARGIN_S):  # whoever gives up then has the same deadline, a moment earlier
+                raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
             raise
 
     def open(self, url: str, *, timeout_s: float) -> None:
@@ -131,7 +137,7 @@ class HttpClient:
         try:
             response = way(request, target, exchange)
             # Where the length is unknown, the end of the body may be our own shutdown.
-            if exchange.aborted or time.monotonic() > exchange.deadline:
+            if exchange.aborted or exchange.is_over():
                 raise TimeoutError
         except BodyTooLarge as exc:
             raise HttpTooLarge(target.host, max_bytes=request.max_bytes) from exc
@@ -168,9 +174,10 @@ class HttpClient:
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
     ) -> HttpResponse:
         """Send the request over a connection, and keep that if the answer came whole."""
-        whole = False
+        whole = exchange.sent = False
         try:
             connection.open(exchange)
+            exchange.sent = True
             answer = connection.send_request(
                 request.method, target.path, body=request.body, headers=_headers_of(request)
             )
@@ -253,11 +260,13 @@ def _is_unnameable(host: str) -> bool:
 
 def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
     if exchange.aborted or isinstance(failure, TimeoutError):
-        return HttpTimeout(host, timeout_s=exchange.timeout_s)
+        return HttpTimeout(host, timeout_s=exchange.timeout_s, sent=exchange.sent)
     if isinstance(failure, ForbiddenAddress):
         return AddressRefused(host, str(failure))
+    if isinstance(failure, OtherEncoding):
+        return HttpEncoding(host, encoding=str(failure))
     reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
-    return HttpUnreachable(host, next(reasons, "the answer is not HTTP"))
+    return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
 
 
 _OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
@@ -272,7 +281,6 @@ _REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str
     (ConnectionRefusedError, "connection refused"),
     (ssl.SSLCertVerificationError, "TLS verification failed"),
     (zlib.error, "the body is not the gzip it claims to be"),
-    (OtherEncoding, "the body has an encoding that was not asked for"),
     ((*_CLOSED, http.client.IncompleteRead), "connection closed before the answer was complete"),
     (ssl.SSLError, "TLS failed"),
     (OSError, "no connection"),

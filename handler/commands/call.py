@@ -15,12 +15,13 @@ from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint, local_http, local_services, stored
 from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, CredentialUnavailable, McpError, ToolNotFound
+from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.challenges import STATUSES
 from handler.server.inbound import INVALID_PARAMS, Rejected, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
+from handler.server.request_log import WARNING, level_of
 from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.tool_calls import call_any_tool
 
@@ -113,7 +114,9 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
         with closing(local_http()) as http:
             judgement = endpoint.judgement_of(principal)
             services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
-            caller = Caller(endpoint=endpoint, principal=principal, judgement=judgement, services=services)
+            caller = Caller(
+                endpoint=endpoint, principal=principal, judgement=judgement, services=services, note=_tell_author
+            )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except (AccessError, ToolNotFound) as exc:
         complain(f'"{options.tool}" is not for this caller: {_answered(exc)}. `stile explain` says why')
@@ -154,12 +157,12 @@ def _capabilities(tool: Tool | None) -> JSONObject:
 
 def _call_of(caller: Caller, params: JSONObject) -> Call:
     request = Request(id=1, method="tools/call", params=params, revision=MODERN[0])
-    return Call(request=request, caller=caller, note=_tell_author)
+    return Call(request=request, caller=caller)
 
 
 def _tell_author(**facts: Any) -> None:
-    """What the log would say beside the answer: why there is no credential for the API, no caller is told."""
-    if str(facts.get("reason")).startswith(CredentialUnavailable.__name__):
+    """Print what the log would say to a maintainer: of that, no caller is told."""
+    if level_of(facts) == WARNING:
         complain(facts["reason"])
 
 

@@ -23,6 +23,7 @@ from handler.commands.watching import FolderWatch
 from handler.commands.workbench import Workbench, keep_fresh
 from handler.server.app import create_app
 from handler.server.own_machine import own_hosts
+from handler.server.request_log import WARNING, level_of
 
 HELP = "Serve endpoint folders on this machine, compiling them again whenever a file is saved."
 
@@ -160,8 +161,8 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
 
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    parts = [facts.get(key) for key in SHOWN_FACTS]
-    told = " ".join(one_line(str(part)) for part in parts if part)  # a tool's name may be whatever a caller wrote
-    say(f"{told} ({facts['duration_ms']} ms)", "dim")
+    told = " ".join(one_line(str(facts[key])) for key in SHOWN_FACTS if facts.get(key))  # a caller may have named them
+    style = "yellow" if level_of(facts) == WARNING else "dim"
+    say(f"{told} ({facts['duration_ms']} ms)", style)
     if failure is not None:
         complain("".join(traceback.format_exception(failure)))

@@ -21,9 +21,13 @@ class Call:
 
     request: Request
     caller: Caller
-    note: Callable[..., None]  # adds facts to the request's line in the log
     notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
     """What goes before the answer: progress and messages. The last ones are kept: of progress, they say most."""
+
+    @property
+    def note(self) -> Callable[..., None]:
+        """Adds facts to the request's line in the log."""
+        return self.caller.note
 
     @property
     def deadline(self) -> float:

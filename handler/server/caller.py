@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from handler.errors import CredentialRequired, NotFound
@@ -27,6 +27,7 @@ class Caller:
     trace: Trace | None = None  # that the request belongs to
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case names; no credentials
     request_id: str = ""  # as the log has it
+    note: Callable[..., None] = lambda **_: None  # adds facts to the request's line in the log
 
     @property
     def http(self) -> HttpClient:

@@ -81,8 +81,9 @@ def schema_loading() -> Iterator[None]:
 class Endpoint:
     """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
 
-    def __init__(self, bundle: Bundle, storage: Storage, *, stored_bytes: int = 0) -> None:
+    def __init__(self, bundle: Bundle, storage: Storage, *, stored_bytes: int = 0, digest: str = "") -> None:
         self.bundle = bundle
+        self.digest = digest  # of the stored bundle, its beginning
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 
-from handler.bundle_json import bundle_key, read_bundle
+from handler.bundle_json import bundle_key, read_bundle, short_digest
 from handler.errors import BundleError, EndpointNotFound, ObjectNotFound, StorageError
 from handler.records import dataclass
 from handler.server.byte_lru import ByteLru
@@ -181,7 +181,8 @@ class Endpoints:
         stored = self._storage.read(bundle_key(name), etag=known.etag if known else None, timeout_s=timeout_s)
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
-            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body))
+            digest = short_digest(stored.body)
+            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body), digest=digest)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked)
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")

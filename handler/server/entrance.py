@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -48,7 +49,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         raise HTTPException(404, "there is no such endpoint") from exc
     except (StorageError, BundleError) as exc:
         raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
-    note(http_call.scope, endpoint=name)
+    note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint
 
@@ -81,6 +82,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         trace=trace,
         headers=without_credentials(folded(http_call.headers)),
         request_id=request_id(http_call.scope),
+        note=partial(note, http_call.scope),
     )
 
 

@@ -19,15 +19,13 @@ from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
+from handler.server.request_log import WARNING, level_of
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
 from handler.server.tokens import TokenVerifier
 from handler.settings import Settings
 from handler.storage import Storage
-
-WARNED_OF = ("answer_schema",)
-"""Reasons that whoever maintains an endpoint has to look into."""
 
 
 def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
@@ -86,7 +84,7 @@ def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
     if failure is not None:
         logger.error("request", **facts, exc_info=failure)
-    elif any(each.get("reason") in WARNED_OF for each in [facts, *facts.get("calls", ())]):
+    elif level_of(facts) == WARNING:
         logger.warning("request", **facts)
     else:
         logger.info("request", **facts)

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
@@ -102,7 +101,7 @@ def _accepted(http_call: HttpCall) -> set[str]:
 
 
 async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
-    call = _call_of(request, caller, partial(note, http_call.scope))
+    call = _call_of(request, caller)
     answered = await _result(call)
     if call.notifications and EVENT_STREAM in _accepted(http_call):
         from handler.server.event_stream import event_stream
@@ -123,13 +122,13 @@ def _list_response(http_call: HttpCall, body: bytes) -> Response:
     return list_response(http_call, body)
 
 
-def _call_of(request: Request, caller: Caller, note_call: Callable[..., None]) -> Call:
+def _call_of(request: Request, caller: Caller) -> Call:
     """A trace that the message itself belongs to comes before that of the HTTP request around it."""
-    call = Call(request=request, caller=caller, note=note_call)
+    call = Call(request=request, caller=caller)
     trace = continue_trace(call.meta)
     if trace is None:
         return call
-    note_call(trace_id=trace.id)
+    call.note(trace_id=trace.id)
     return replace(call, caller=replace(caller, trace=trace))
 
 
@@ -186,7 +185,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     try:
         if isinstance(item, Request):
             async with before(caller.deadline):
-                return await _result(_call_of(item, caller, facts.update))
+                return await _result(_call_of(item, replace(caller, note=facts.update)))
         error = item
         facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
     except Rejected as exc:

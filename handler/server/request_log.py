@@ -8,7 +8,37 @@ from typing import Any, Protocol
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler import __version__
+
 MAX_FACT_CHARS = 200
+
+INFO, WARNING = "INFO", "WARNING"
+
+FOR_MAINTAINERS = frozenset(
+    {
+        "CodeChanged",
+        "CredentialUnavailable",
+        "Drift",
+        "UpstreamBadJson",
+        "UpstreamBroken",
+        "UpstreamDocuments",
+        "UpstreamEncoding",
+        "UpstreamError",
+        "UpstreamForbidden",
+        "UpstreamHtml",
+        "UpstreamMediaType",
+        "UpstreamNotGraphQL",
+        "UpstreamRedirect",
+        "UpstreamRefused",
+        "UpstreamStatus",
+        "UpstreamTimeout",
+        "UpstreamTooLarge",
+        "UpstreamUnreachable",
+        "answer_schema",
+    }
+)
+"""The words that reasons begin with which whoever maintains an endpoint has to act on."""
+
 _FACTS = "stile.facts"
 
 
@@ -38,6 +68,13 @@ def _cut(text: str) -> str:
     return text[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode()
 
 
+def level_of(facts: Mapping[str, Any]) -> str:
+    """The level of a line: ``WARNING`` if a maintainer has to act on what it says, of one request of a batch too."""
+    reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
+    words = {str(reason).partition(":")[0] for reason in reasons}
+    return WARNING if words & FOR_MAINTAINERS else INFO
+
+
 class RequestLog:
     """Gives every request an id, every response ``Cache-Control: no-store``, and the log one line."""
 
@@ -47,7 +84,7 @@ class RequestLog:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()
-        facts: dict[str, Any] = {"request_id": _id_for(scope)}
+        facts: dict[str, Any] = {"request_id": _id_for(scope), "stile": __version__}
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":

@@ -10,6 +10,7 @@ from handler.errors import (
     CallError,
     CredentialRequired,
     DeadlinePassed,
+    GraphQLErrors,
     ToolError,
     ToolNotFound,
     UpstreamError,
@@ -134,6 +135,10 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) ->
 
 def _note_failure(call: Call, failure: Exception) -> None:
     """What was asked of the API or of an author's code was allowed, whatever came of it."""
+    if isinstance(failure, GraphQLErrors):  # their reason is noted where they are read
+        call.note(decision="allowed")
+        return
     refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
-    reason = failure.log_reason if isinstance(failure, CallError) else type(failure).__name__
+    told = failure.__cause__ if isinstance(failure.__cause__, UpstreamError) else failure  # what a tool in Python met
+    reason = told.log_reason if isinstance(told, CallError) else type(told).__name__
     call.note(decision="refused" if refused else "allowed", reason=reason)

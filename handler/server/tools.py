@@ -11,6 +11,7 @@ from handler.errors import (
     AnswerMisfit,
     CallError,
     UpstreamError,
+    UpstreamFailure,
     ValuesRefused,
 )
 from handler.json_shape import to_well_formed_json
@@ -23,6 +24,10 @@ from handler.server.upstream import GraphQLRequest, execute
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
 PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
+UNTOLD = (
+    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
+    "The answer itself is too large, or nested too deeply, to be told."
+)
 
 
 async def call_tool(
@@ -81,9 +86,9 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
     response = await execute(caller, sent)
-    text = _written(response)
-    _require_fitting(caller, tool, response, text)
-    return _result(response, text, tool)
+    result = _told(response, tool, sent)
+    _require_fitting(caller, tool, response)
+    return result
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -103,8 +108,7 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    response = await run(call.caller, prepared)
-    return _result(response, _written(response), tool)
+    return _told(await run(call.caller, prepared), tool, prepared.request)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -120,6 +124,16 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 
 
+def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
+    """The result of an operation. One that cannot be told does not undo a mutation, and is no reason to repeat that."""
+    try:
+        return _result(response, tool)
+    except UpstreamError as exc:
+        if sent.is_query:
+            raise
+        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
+
+
 def _written(response: JSONObject) -> bytes:
     try:
         return to_well_formed_json(response)
@@ -127,12 +141,12 @@ def _written(response: JSONObject) -> bytes:
         raise UpstreamError(TOO_DEEP) from exc
 
 
-def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject, text: bytes) -> None:
+def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
     misfit = caller.endpoint.misfit(tool, response)
     if misfit:
         carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
         advice = carried_out if tool.operation.kind == "mutation" else ""
-        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=text.decode(), advice=advice)
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=_written(response).decode(), advice=advice)
 
 
 def _misfitting(reason: AnswerMisfit) -> JSONObject:
@@ -141,8 +155,9 @@ def _misfitting(reason: AnswerMisfit) -> JSONObject:
     return result if fits(to_well_formed_json(result)) else {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
 
 
-def _result(response: JSONObject, text: bytes, tool: Tool) -> JSONObject:
-    """A GraphQL response, and its JSON, as a tool result. Errors beside usable data do not make it an error."""
+def _result(response: JSONObject, tool: Tool) -> JSONObject:
+    """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
+    text = _written(response)
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import time
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import (
-    AddressRefused,
-    DeadlinePassed,
-    HttpTimeout,
-    HttpTooLarge,
-    HttpUnreachable,
-    UpstreamError,
-    UpstreamForbidden,
-)
+from handler.errors import AddressRefused, DeadlinePassed, HttpError, UpstreamError, UpstreamForbidden
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.records import dataclass
@@ -24,22 +16,6 @@ from handler.server.caller import Caller
 from handler.server.outgoing.sending import send
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
-
-SUGGESTION = re.compile(r"\s*\(?\bdid you mean\b.*", re.IGNORECASE | re.DOTALL)
-
-UNNAMED = "The API reported an error."
-DRIFT = (
-    "The API refused a request that its published schema allows: its schema has changed since. "
-    "Whoever maintains this tool has to publish it again."
-)
-
-
-UNLISTED = re.compile(r"persisted_?(query|document|operation)_?not_?\w+", re.IGNORECASE)
-"""Codes and messages of servers that do not know a document: PERSISTED_QUERY_NOT_FOUND, PersistedQueryNotFound."""
-
-UNKNOWN_DOCUMENT = (
-    "The API does not know this operation. Whoever maintains this tool has to give its owner a new manifest."
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +62,7 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
         max_bytes=upstream.max_bytes,
         repeatable=operation.is_query,
     )
-    return _response(await _send(caller, request))
+    return _response(caller, operation, await _send(caller, request, operation))
 
 
 def _allowed_s(caller: Caller) -> float:
@@ -113,70 +89,53 @@ def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
             raise UpstreamError("This API takes only requests that it knows.")
 
 
-async def _send(caller: Caller, request: HttpRequest) -> HttpResponse:
+async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest) -> HttpResponse:
+    started = time.perf_counter()
     try:
-        return await send(caller, request)
-    except HttpTimeout as exc:
-        within = f"{request.timeout_s:.3g} s"
-        raise UpstreamError(f"The API did not answer within {within}. Ask for less, or try later.") from exc
-    except HttpTooLarge as exc:
-        raise UpstreamError(
-            f"The API's answer is larger than {exc.max_bytes} bytes. Ask for fewer rows or fields."
-        ) from exc
+        answer = await send(caller, request)
     except AddressRefused as exc:
         raise UpstreamForbidden(exc.reason) from exc
-    except HttpUnreachable as exc:
-        raise UpstreamError("The API cannot be reached at the moment. Try later.") from exc
+    except HttpError as exc:
+        from handler.server.upstream_failures import without_answer
+
+        caller.note(upstream_ms=_ms_since(started))
+        trouble = without_answer(exc, timeout_s=request.timeout_s)
+        raise trouble.of(is_query=operation.is_query, idempotency_key=operation.idempotency_key) from exc
+    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
+    return answer
 
 
-def _response(answer: HttpResponse) -> JSONObject:
-    if 300 <= answer.status < 400:
-        raise UpstreamError("The API answered with a redirect, which is not followed.")
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1e3, 2)
+
+
+def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
     body = _parse(answer.body)
-    if not isinstance(body, dict) or not ("data" in body or isinstance(body.get("errors"), list)):
-        raise UpstreamError(f"The API answered with status {answer.status} and no GraphQL response.")
-    data, errors = body.get("data"), body.get("errors") or []
-    if not isinstance(data, dict | None) or not isinstance(errors, list):
-        raise UpstreamError("The API answered with data that is no object, or errors that are no list.")
-    if not errors:
-        return {"data": data}
-    usable = data or None  # some servers send an empty object with what they did not execute
-    return {"data": usable, "errors": [_error(error, executed=usable is not None) for error in errors]}
+    if 300 <= answer.status < 400 or not _is_graphql(body):
+        from handler.server.upstream_failures import without_graphql
+
+        trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
+        raise trouble.of(is_query=operation.is_query, idempotency_key=operation.idempotency_key)
+    if not body.get("errors"):
+        return {"data": body["data"]}
+    from handler.server.upstream_errors import report  # its patterns are compiled where an API has answered with errors
+
+    told = report(body, answer, document=operation.text, auth=caller.endpoint.bundle.upstream.auth)
+    caller.note(reason=told.reason)
+    return told.response
+
+
+def _is_graphql(body: Any) -> bool:
+    """Whether JSON has the form of a response. Source: GraphQL specification, section 7.1 (Response Format)."""
+    if not isinstance(body, dict) or not ("data" in body or body.get("errors")):
+        return False
+    data, errors = body.get("data"), body.get("errors")
+    return isinstance(data, dict | None) and isinstance(errors, list | None)
 
 
 def _parse(body: bytes) -> Any:
+    """The JSON of an answer, ``None`` if it is not valid. Some servers on Windows write a mark before it."""
     try:
-        return parse_json(body)
+        return parse_json(body.removeprefix(BOM_UTF8))
     except ValueError:
         return None
-
-
-def _error(error: Any, *, executed: bool) -> JSONObject:
-    """What a model may know of an upstream error: message, path and code. Locations mean nothing to it."""
-    from handler.server.drift import is_static  # its patterns are compiled where an API has answered with errors
-
-    if not isinstance(error, dict):
-        return {"message": UNNAMED}
-    extensions = error.get("extensions")
-    code = extensions.get("code") if isinstance(extensions, dict) else None
-    path = error.get("path")
-    kept: JSONObject = {"message": _message(error, code, executed=executed)}
-    if path and isinstance(path, list) and kept["message"] != DRIFT and (executed or not is_static(path)):
-        kept["path"] = path
-    if isinstance(code, str):
-        kept["extensions"] = {"code": code}
-    return kept
-
-
-def _message(error: Mapping[str, Any], code: object, *, executed: bool) -> str:
-    """The words of an error. Where the API executed nothing, they may suggest names that this caller must not learn."""
-    from handler.server.drift import is_drift
-
-    message = error.get("message")
-    if any(isinstance(text, str) and UNLISTED.fullmatch(text) for text in (code, message)):
-        return UNKNOWN_DOCUMENT
-    if not executed and is_drift(error):
-        return DRIFT
-    if not isinstance(message, str):
-        return UNNAMED
-    return message if executed else SUGGESTION.sub("", message)

@@ -10,7 +10,7 @@ import pytest
 from handler.errors import CredentialUnavailable
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
-from tests.support.api import running_api
+from tests.support.api import Reply, running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.modules import Modules, modules
 from tests.support.raw_http import RawServer, answer, answering, running_server
@@ -108,13 +108,15 @@ def test_an_error_with_json_is_exit_1_and_still_json(demo: str, stile: Stile) ->
     assert json.loads(done.out)["isError"] is True
 
 
-def test_an_api_that_is_down_is_exit_1_and_a_sentence(workplace: Path, stile: Stile) -> None:
+def test_an_api_that_is_down_is_exit_1_and_a_sentence_with_the_cause(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, FILES)
 
     done = stile("call", ".", "a")
 
     assert (done.code, done.out) == (1, "")
-    assert len(done.err.splitlines()) == 1
+    cause, sentence = done.err.splitlines()
+    assert cause == "UpstreamUnreachable: name not resolved"
+    assert sentence == "The API cannot be reached at the moment, so nothing was sent. Try later."
 
 
 def test_an_unknown_tool_lists_those_there_are(demo: str, stile: Stile) -> None:
@@ -455,3 +457,24 @@ def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path,
     reason, sentence = done.err.splitlines()[0], " ".join(done.err.splitlines()[1:])
     assert reason.startswith("CredentialUnavailable: env:API_KEY")
     assert sentence == str(CredentialUnavailable("any"))
+
+
+def test_coordinate_that_drifted_is_told_to_the_author(workplace: Path, stile: Stile) -> None:
+    unknown = {"message": 'Cannot query field "me" on type "Query". Did you mean "us"?', "locations": [{"line": 1}]}
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    with running_api(lambda _: Reply({"errors": [unknown]}, status=400)) as api:
+        write_endpoint(workplace, {**files, "config.yaml": f"upstream: {{url: '{api.url}'}}"})
+
+        done = stile("call", ".", "Me")
+
+    assert done.code == 1
+    assert done.err.splitlines()[0] == "Drift: Query.me"
+    assert "us" not in done.err.split()
+    assert "its schema has changed since" in done.out + done.err
+
+
+def test_cause_of_a_failure_is_told_to_the_author(workplace: Path, stile: Stile) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    write_endpoint(workplace, {**files, "config.yaml": "upstream: {url: 'http://127.0.0.1:1/'}"})
+
+    assert stile("call", ".", "Me").err.splitlines()[0] == "UpstreamUnreachable: connection refused"

@@ -19,6 +19,7 @@ import pytest
 import urllib3
 
 from tests.commands.running import CONFIG, FILES, Stile, change, interrupt, ran_on_terminal, started
+from tests.support.api import Reply, running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.raw_http import Peer, running_server
 from tests.support.secrecy import SESSION, Output
@@ -311,6 +312,21 @@ def test_each_request_is_one_line(dev: Dev) -> None:
     dev.tools()
 
     dev.wait_for(r"^api/things mcp tools/list 200 ok \([\d.]+ ms\)$")
+
+
+def test_coordinate_that_drifted_is_in_the_line(workplace: Path) -> None:
+    unknown = {"message": 'Cannot query field "a" on type "Query".', "locations": [{"line": 1}]}
+    with running_api(lambda _: Reply({"errors": [unknown]})) as api:
+        files = {
+            "index.graphql": "type Query { a: Int }",
+            "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
+            "config.yaml": f"upstream: {{url: '{api.url}'}}",
+        }
+        write_endpoint(workplace, files)
+        with running_dev(".") as dev:
+            dev.url = dev.wait_for(r"^(http://127\.0\.0\.1:\d+)/api/things/mcp")[1]
+            call_tool(dev.url)
+            dev.wait_for(r"tools/call a 200 tool_error Drift: Query\.a ")
 
 
 def test_a_terminal_gets_colours(workplace: Path) -> None:

@@ -151,4 +151,4 @@ def test_an_error_of_the_api_is_no_passed_deadline(served_demo: Compiled) -> Non
         with running_function(dataclasses.replace(served_demo, bundle=bundle)) as function:
             called = function.call("customer-by-email", {"variables": {"email": "x@example.com"}})
 
-    assert called.text == "The API cannot be reached at the moment. Try later."
+    assert called.text == "The API's answer broke off, or could not be read. Try later."

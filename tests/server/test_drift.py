@@ -1,16 +1,19 @@
-"""Validation errors as each server writes them, and its other errors of answers without data, which are no drift.
+"""Errors of answers without data as each server writes them: drift, limits, and what is neither.
 
 Source: the error formats of the projects named here.
 """
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
-from handler.server.drift import VALIDATION, habits_in, is_drift
+from handler.server.drift import HABITS, LIMIT, MAX_MESSAGE_CHARS, VALIDATION, find_in, habits_in
+from handler.server.named_coordinates import coordinate_in, names_in, without_names, without_suggestions
 
+NAMES = names_in("query Orders($a: ID!, $e: Employee) { x(first: $a, e: $e, status: RED) { total } }")
 AT = [{"line": 1, "column": 9}]
 SPEC = "https://spec.graphql.org/October2021/#sec-Field-Selections-on-Objects-Interfaces-and-Unions-Types"
 UNKNOWN = 'Cannot query field "x" on type "Query". Did you mean "salary"?'
@@ -127,16 +130,210 @@ VALIDATION_ERRORS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
+COORDINATES = {
+    "graphql-js, a type that changed": "$a",
+    "graphql-js, a type that went": "$a",
+    "Apollo Server, syntax": "",
+    "graphql-java, syntax": "",
+    "graphql-java with a path": "Order.x",
+    "Hot Chocolate with a path": "Order.x",
+    "Hot Chocolate with a code": "x",
+    "Hasura": "query_root.x",
+    "Absinthe": "RootQueryType.x",
+}
+"""Of those that are not of ``Query.x``."""
+
+
 @pytest.mark.parametrize("server", VALIDATION_ERRORS)
-def test_validation_error_is_drift_by_the_habit_of_its_server(server: str) -> None:
+def test_validation_error_is_drift_of_a_coordinate_by_the_habit_of_its_server(server: str) -> None:
     habit, error = VALIDATION_ERRORS[server]
 
-    assert is_drift(error)
+    finding = find_in(error, names=NAMES)
+
+    assert (finding.kind, finding.coordinate) == (VALIDATION, COORDINATES.get(server, "Query.x"))
     assert habit in habits_in(error)
 
 
+@pytest.mark.parametrize("server", VALIDATION_ERRORS)
+def test_validation_error_about_what_the_document_does_not_use_is_no_drift(server: str) -> None:
+    _, error = VALIDATION_ERRORS[server]
+
+    assert find_in(error, names=names_in("{ other }")).coordinate == ""
+
+
+@pytest.mark.parametrize(
+    ("message", "coordinate"),
+    [
+        ('Unknown argument "first" on field "Query.x".', "Query.x(first:)"),
+        ('Unknown argument "first" on field "x" of type "Query".', "x(first:)"),
+        ("Field 'x' doesn't accept argument 'first'", "x"),
+        ('Field "x" argument "n" of type "Int!" is required, but it was not provided.', "x"),
+        ('Value "RED" does not exist in "Color" enum.', "Color.RED"),
+        ('Expected value of type "Color", found RED.', "RED"),
+        ('Unknown type "Employee". Did you mean "Employer"?', "Employee"),
+        ('Field "x" must not have a selection since type "Int" has no subfields.', "x"),
+        ('Field "x" of type "Order" must have a selection of subfields.', "x"),
+        ('Fields "x" conflict because they return conflicting types "Int" and "String".', "x"),
+        ('Field "total" is not defined by type "Order".', "Order.total"),
+        ('Cannot query field "salary" on type "x".', "x"),
+        ("x is broken", ""),
+        ('Access denied for field "x"', ""),
+        ('Authentication is required for "x"', ""),
+    ],
+)
+def test_coordinate_is_what_a_rule_of_validation_complains_of(message: str, coordinate: str) -> None:
+    assert find_in({"message": message, "locations": AT}, names=NAMES).coordinate == coordinate
+
+
+def test_names_in_strings_of_a_document_are_none_of_its_own() -> None:
+    text = 'query Q { a(b: "secret \\" c", d: """long "hidden" text""") { e } }'
+
+    assert names_in(text) == {"query", "Q", "a", "b", "d", "e"}
+
+
+LIMITS: dict[str, dict[str, Any]] = {
+    "Apollo Server with graphql-depth-limit": {
+        "message": "'Orders' exceeds maximum operation depth of 3",
+        "locations": AT,
+        "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+    },
+    "Strawberry, depth": {"message": "'Orders' exceeds maximum operation depth of 3", "locations": AT},
+    "Strawberry, aliases": {"message": "11 aliases found. Allowed: 10", "locations": AT},
+    "Strawberry, tokens": {"message": "Syntax Error: Document contains more than 100 tokens. Parsing aborted."},
+    "graphql-query-complexity": {
+        "message": "The query exceeds the maximum complexity of 20. Actual complexity is 30",
+        "locations": AT,
+    },
+    "graphql-java, depth": {
+        "message": "maximum query depth exceeded 12 > 10",
+        "locations": AT,
+        "extensions": {"classification": "ExecutionAborted"},
+    },
+    "Spring, complexity": {
+        "message": "maximum query complexity exceeded 120 > 100",
+        "extensions": {"classification": "ExecutionAborted"},
+    },
+    "Hot Chocolate, cost": {
+        "message": "The maximum allowed field cost was exceeded.",
+        "extensions": {"fieldCost": 6020, "maxFieldCost": 1000, "code": "HC0047"},
+    },
+    "Hot Chocolate, depth": {
+        "message": "The document has an execution depth of 5 which exceeds the max allowed execution depth of 3.",
+        "locations": AT,
+        "extensions": {"allowedExecutionDepth": 3, "detectedExecutionDepth": 5},
+    },
+    "graphql-ruby, depth": {"message": "Query has depth of 7, which exceeds max depth of 5"},
+    "graphql-ruby, complexity": {"message": "Query has complexity of 30, which exceeds max complexity of 20"},
+    "Hasura, depth": {
+        "message": "depth limit of 3 exceeded",
+        "extensions": {"path": "$", "code": "depth-limit-exceeded"},
+    },
+    "Hasura, rate": {"message": "too many requests", "extensions": {"path": "$", "code": "rate-limit-exceeded"}},
+    "GraphQL Armor, depth": {"message": "Syntax Error: Query depth limit of 6 exceeded, found 7.", "locations": []},
+    "GraphQL Armor, cost": {
+        "message": "Syntax Error: Query Cost limit of 5000 exceeded, found 5023.",
+        "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+    },
+    "Mercurius": {"message": "Orders query depth (4) exceeds the query depth limit of 3"},
+    "Ariadne": {
+        "message": "The query exceeds the maximum cost of 4. Actual cost is 5",
+        "locations": AT,
+        "extensions": {"cost": {"requestedQueryCost": 5, "maximumAvailable": 4}},
+    },
+    "Absinthe": {"message": "Operation is too complex: complexity is 30 and maximum is 20", "locations": AT},
+    "PostGraphile": {"message": "Query depth of 9 exceeds the maximum of 8", "locations": AT},
+    "Apollo Router, depth": {
+        "message": "Maximum depth limit exceeded in this operation",
+        "extensions": {"code": "MAX_DEPTH_LIMIT"},
+    },
+    "Apollo Router, cost": {
+        "message": "query estimated cost 200 exceeded configured maximum 100",
+        "extensions": {"code": "COST_ESTIMATED_TOO_EXPENSIVE"},
+    },
+    "Hive Gateway": {"message": "Rate limit of 'Query.x' exceeded for 'anonymous'", "locations": AT},
+    "GitHub, nodes": {
+        "type": "MAX_NODE_LIMIT_EXCEEDED",
+        "path": ["query", "x"],
+        "locations": AT,
+        "message": "This query requests up to 1,000,000 possible nodes which exceeds the maximum limit of 500,000.",
+    },
+    "GitHub, rate": {"type": "RATE_LIMITED", "message": "API rate limit exceeded for user ID 1."},
+    "Shopify": {"message": "Throttled", "extensions": {"code": "THROTTLED"}},
+}
+
+
+@pytest.mark.parametrize("server", LIMITS)
+def test_limit_is_none_of_the_schema(server: str) -> None:
+    finding = find_in(LIMITS[server], names=NAMES)
+
+    assert (finding.kind, finding.coordinate) == (LIMIT, "")
+
+
 def test_every_habit_has_a_server_here() -> None:
-    assert {habit for habit, _ in VALIDATION_ERRORS.values()} == set(VALIDATION)
+    errors = [*(error for _, error in VALIDATION_ERRORS.values()), *LIMITS.values(), *DOCUMENTS.values()]
+
+    assert {habit for error in errors for habit in habits_in(error)} == set(HABITS)
+
+
+DOCUMENTS: dict[str, dict[str, Any]] = {
+    "unlisted": {"message": "PersistedQueryNotFound", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}},
+    "unlisted by Mercurius": {"message": "x", "extensions": {"code": "MER_ERR_GQL_PERSISTED_QUERY_NOT_FOUND"}},
+    "as text only": {"message": "PersistedQueryNotSupported", "extensions": {"code": "PERSISTED_QUERY_NOT_SUPPORTED"}},
+    "by id only": {"message": "PersistedQueryOnly"},
+}
+
+
+@pytest.mark.parametrize("case", DOCUMENTS)
+def test_documents_by_their_id_are_told_apart(case: str) -> None:
+    assert find_in(DOCUMENTS[case], names=NAMES).kind == case.removesuffix(" by Mercurius")
+
+
+FOREIGN = {
+    "spaces": " ",
+    "quotes": '"',
+    "names in quotes": '"a" ',
+    "digits": "1",
+    "words": "type ",
+    "letters": "a",
+    "suggestions": "did you mea",
+    "documents": "persistedquery",
+    "lines": "\n",
+}
+
+
+@pytest.mark.parametrize("filler", FOREIGN)
+@pytest.mark.parametrize("start", ["", "Variable ", "Validation error", "https://spec.graphql.org/", "field '"])
+def test_judging_foreign_text_takes_no_longer_than_reading_it(start: str, filler: str) -> None:
+    text = start + FOREIGN[filler] * 200_000
+    error = {
+        "message": text,
+        "locations": AT,
+        "path": [text, text],
+        "extensions": dict.fromkeys(("code", "specifiedBy", "number", "classification", "path"), text),
+    }
+    started = time.process_time()
+
+    find_in(error, names=NAMES)
+
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize("filler", FOREIGN)
+def test_names_in_a_message_are_replaced_in_linear_time(filler: str) -> None:
+    started = time.process_time()
+
+    without_names(without_suggestions(FOREIGN[filler] * 20_000), but=NAMES)
+    coordinate_in("unknown field " + FOREIGN[filler] * 20_000, names=NAMES)
+
+    assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize("server", VALIDATION_ERRORS)
+def test_of_a_message_only_so_much_is_read(server: str) -> None:
+    _, error = VALIDATION_ERRORS[server]
+    late = {**error, "message": "Validation error " + "." * MAX_MESSAGE_CHARS + str(error["message"])}
+
+    assert find_in(late, names=NAMES).coordinate == ""
 
 
 OTHER_ERRORS: dict[str, dict[str, Any]] = {
@@ -283,4 +480,4 @@ OTHER_ERRORS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("error", OTHER_ERRORS)
 def test_other_errors_are_none(error: str) -> None:
-    assert not is_drift(OTHER_ERRORS[error])
+    assert find_in(OTHER_ERRORS[error], names=NAMES | {"n", "orders", "day", "createOrder"}).coordinate == ""

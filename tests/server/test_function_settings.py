@@ -191,3 +191,28 @@ def test_runtime_api_is_asked_for_nobody(
 
     assert lines(capsys)[-1]["reason"] == "UpstreamForbidden: the Lambda Runtime API"
     assert api.accepted == 0
+
+
+def test_line_that_a_maintainer_has_to_act_on_is_a_warning_of_the_real_logger(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    folder_storage: FolderStorage,
+) -> None:
+    drifted = {"errors": [{"message": 'Cannot query field "a" on type "Query".', "locations": [{"line": 1}]}]}
+    content = answer(json.dumps(drifted).encode(), content_type="application/json", connection="close")
+    with running_server(answering(content)) as server:
+        files = {
+            "index.graphql": "type Query { a: Int }",
+            "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
+            "config.yaml": f"upstream: {{url: '{server.url}'}}\n{READABLE}",
+        }
+        store(folder_storage, compiled(tmp_path, files))
+        environ = {"STILE_BUNDLES": folder_storage.location, "STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
+        with started(monkeypatch, **environ) as send:
+            send({}, call=True)
+            send({})
+
+    drift, listed = [line for line in lines(capsys) if line["message"] == "request"]
+    assert (drift["level"], drift["reason"]) == ("WARNING", "Drift: Query.a")
+    assert listed["level"] == "INFO"

@@ -341,7 +341,11 @@ def test_upstream_that_fails_is_502_in_the_new_media_type_and_200_in_the_old(tmp
         old = function.graphql({"query": "{ a }"}, headers=JSON)
 
     assert (new.status, old.status) == (502, 200)
-    assert new.json == old.json == {"errors": [{"message": "The API cannot be reached at the moment. Try later."}]}
+    assert (
+        new.json
+        == old.json
+        == {"errors": [{"message": "The API cannot be reached at the moment, so nothing was sent. Try later."}]}
+    )
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,6 @@ def test_apollos_hash_is_sent_instead_of_the_text(demo: Compiled) -> None:
         {"message": "PersistedQueryNotFound"},
         {"message": "no", "extensions": {"code": "PERSISTED_QUERY_NOT_FOUND"}},
         {"message": "no", "extensions": {"code": "PERSISTED_QUERY_NOT_IN_LIST"}},
-        {"message": "PersistedQueryNotSupported"},
     ],
 )
 def test_document_that_the_api_does_not_know_is_said_and_its_text_is_not_sent(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from handler import __version__
 from handler.compiler.compile import Compiled
 from handler.server.entrance import MAX_BODY_BYTES
 from tests.support.function import Context, Function, running_function
@@ -151,10 +152,12 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
     function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}})
 
     (line,) = function.lines
-    duration = line.pop("duration_ms")
-    assert duration > 0
+    assert 0 < line.pop("upstream_ms") < line.pop("duration_ms")
+    assert len(line.pop("bundle")) == 12
     assert line == {
         "request_id": Context.aws_request_id,
+        "stile": __version__,
+        "upstream_status": 200,
         "route": "mcp",
         "endpoint": "api/customers",
         "principal": "anonymous",

@@ -65,18 +65,18 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
     "drips its body": (_drips, "The API did not answer within 1 s. Ask for less, or try later."),
     "drips its headers": (_drips_headers, "The API did not answer within 1 s. Ask for less, or try later."),
     "says nothing": (_says_nothing, "The API did not answer within 1 s. Ask for less, or try later."),
-    "hangs up": (_hangs_up, "The API cannot be reached at the moment. Try later."),
+    "hangs up": (_hangs_up, "The API's answer broke off, or could not be read. Try later."),
     "redirects": (
         answering(answer(status="302 Found", location="http://127.0.0.1:1/elsewhere")),
-        "The API answered with a redirect, which is not followed.",
+        "The API answered with a redirect, which is not followed. Whoever maintains this tool has to look after it.",
     ),
     "answers HTML": (
         answering(answer(b"<html>Login</html>", content_type="text/html")),
-        "The API answered with status 200 and no GraphQL response.",
+        "The API answered with status 200 and no GraphQL response: it is a web page.",
     ),
     "answers an error page": (
         answering(answer(b"Bad gateway at 10.0.0.7", status="502 Bad Gateway", content_type="text/plain")),
-        "The API answered with status 502 and no GraphQL response.",
+        "The API answered with status 502 and no GraphQL response. Try later.",
     ),
     "answers JSON that is no GraphQL": (
         answering(answer(b'{"ok": true}', **JSON)),
@@ -84,11 +84,11 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
     ),
     "answers data that is no object": (
         answering(answer(b'{"data": [1]}', **JSON)),
-        "The API answered with data that is no object, or errors that are no list.",
+        "The API answered with status 200 and no GraphQL response.",
     ),
     "answers errors that are no list": (
         answering(answer(b'{"data": {"customer": null}, "errors": "abc"}', **JSON)),
-        "The API answered with data that is no object, or errors that are no list.",
+        "The API answered with status 200 and no GraphQL response.",
     ),
     "sends a gzip bomb": (
         answering(answer(BOMB, content_encoding="gzip", **JSON)),
@@ -100,15 +100,15 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
     ),
     "answers NaN": (
         answering(answer(b'{"data": {"customer": NaN}}', **JSON)),
-        "The API answered with status 200 and no GraphQL response.",
+        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
     ),
     "answers an endless number": (
         answering(answer(b'{"data": {"customer": 1e999}}', **JSON)),
-        "The API answered with status 200 and no GraphQL response.",
+        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
     ),
     "nests without end": (
         answering(answer(b'{"data": ' + b"[" * 40_000, **JSON)),
-        "The API answered with status 200 and no GraphQL response.",
+        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
     ),
 }
 
@@ -128,7 +128,7 @@ def test_upstream_that_is_down_is_an_error_without_its_address(demo: Compiled) -
     result = _call(demo, "http://127.0.0.1:1/graphql").result
 
     assert result["isError"] is True
-    assert result["content"][0]["text"] == "The API cannot be reached at the moment. Try later."
+    assert result["content"][0]["text"] == ("The API cannot be reached at the moment, so nothing was sent. Try later.")
 
 
 def test_missing_upstream_says_what_is_missing(demo: Compiled) -> None:
@@ -214,7 +214,7 @@ def test_errors_beside_data_are_no_error_and_both_are_kept(demo: Compiled) -> No
     assert result["structuredContent"]["errors"][0]["message"] == "orders are down"
 
 
-DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
+DID_YOU_MEAN = 'Cannot query field "orders". Did you mean "salary"?'
 
 
 @pytest.mark.parametrize(
@@ -225,24 +225,24 @@ DID_YOU_MEAN = 'Cannot query field "x". Did you mean "salary"?'
         {"message": DID_YOU_MEAN, "locations": [{"line": 1, "column": 2}], "path": []},
         {"message": DID_YOU_MEAN, "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"}},
         {  # graphql-ruby's, whose paths lead through the document
-            "message": "Field 'x' doesn't exist on type 'Employee' (Did you mean `salary`?)",
+            "message": "Field 'orders' doesn't exist on type 'Employee' (Did you mean `salary`?)",
             "locations": [{"line": 1, "column": 3}],
             "path": ["query ListOrders", "employee", "x"],
             "extensions": {"code": "undefinedField", "typeName": "Employee", "fieldName": "x"},
         },
         {
-            "message": "Field 'x' doesn't exist on type 'Employee' (Did you mean `salary`?)",
+            "message": "Field 'orders' doesn't exist on type 'Employee' (Did you mean `salary`?)",
             "locations": [{"line": 1, "column": 3}],
             "path": ["fragment F", "x"],
         },
         {  # graphql-java's
-            "message": "Validation error (FieldUndefined@[salary/x]) : Field 'x' in type 'Salary' is undefined",
+            "message": "Validation error (FieldUndefined@[salary/x]) : Field 'orders' in type 'Salary' is undefined",
             "locations": [{"line": 1, "column": 3}],
             "path": ["salary", "x"],
             "extensions": {"classification": "ValidationError"},
         },
         {  # Hot Chocolate's
-            "message": "The field `x` does not exist on the type `Employee`; `salary` does.",
+            "message": "The field `orders` does not exist on the type `Employee`; `salary` does.",
             "locations": [{"line": 1, "column": 3}],
             "path": ["salary"],
             "extensions": {
@@ -266,7 +266,7 @@ def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_h
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        ({"message": DID_YOU_MEAN}, 'Cannot query field "x".'),
+        ({"message": DID_YOU_MEAN}, 'Cannot query field "orders".'),
         ({"message": "Field 'x' doesn't exist (Did you mean `salary`?)"}, "Field 'x' doesn't exist"),
         (
             {"message": "Variable '$a' got invalid value 'b'. Did you mean 'SALARY'?", "locations": [{"line": 1}]},

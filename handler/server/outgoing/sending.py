@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -10,6 +10,7 @@ from handler.http import HttpRequest, HttpResponse
 from handler.server.caller import Caller
 from handler.server.outgoing.credentials import credential_for, signed
 from handler.server.outgoing.told import told_headers
+from handler.server.principal import ANONYMOUS, Principal
 
 UNAUTHORIZED = 401
 
@@ -40,8 +41,16 @@ async def _send(
     headers = {**told, **request.headers, **credential.headers}
     complete = replace(request, headers=headers, timeout_s=_left(request, deadline))
     ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
-    answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint)
+    asked = _asked(caller.principal, request)
+    answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
     return answer, answer.status == UNAUTHORIZED and credential.refuse()
+
+
+def _asked(principal: Principal, request: HttpRequest) -> Hashable:
+    """Whose patience ends where there are no answers: one caller's, or that of all who ask this and are not known."""
+    if principal == ANONYMOUS:
+        return hash(request.body)
+    return principal.kind, principal.name, principal.issuer, principal.subject
 
 
 def _left(request: HttpRequest, deadline: float) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -13,13 +13,16 @@ import pytest
 
 from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable, UpstreamResting
 from handler.http import HttpClient, HttpRequest
-from handler.server.outgoing.circuits import MAX_FAILURES, MAX_ORIGINS, PAUSE_S, Circuits
+from handler.server.outgoing.circuits import MAX_CALLERS, MAX_FAILURES, PAUSE_S, Circuits
 from tests.server.outgoing.serving import Clock, Container, asking, endpoint
 from tests.support.api import Asked, Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
-OUTAGE = "The API cannot be reached at the moment. Try later."
+OUTAGE = (
+    "The API's answer broke off, or could not be read. The mutation was sent and may have been carried out: "
+    "find out whether it was before anything is sent once more."
+)
 RESTING = str(UpstreamResting(pause_s=PAUSE_S))
 
 
@@ -44,10 +47,12 @@ def request(server: RawServer, path: str = "") -> HttpRequest:
     return HttpRequest(method="POST", url=f"{server.url}{path}", timeout_s=5, max_bytes=1_000)
 
 
-def send(circuits: Circuits, http: HttpClient, sent: HttpRequest, endpoint: str = "a/b") -> type[Exception] | int:
+def send(
+    circuits: Circuits, http: HttpClient, sent: HttpRequest, endpoint: str = "a/b", asked: Hashable = None
+) -> type[Exception] | int:
     """The status, or what went wrong."""
     try:
-        return asyncio.run(circuits.send(http, sent, endpoint=endpoint)).status
+        return asyncio.run(circuits.send(http, sent, endpoint=endpoint, asked=asked)).status
     except (HttpError, UpstreamResting) as exc:
         return type(exc)
 
@@ -195,13 +200,13 @@ def test_clock_that_is_set_back_ends_the_pause(http: HttpClient) -> None:
         assert send(circuits, http, request(server)) is HttpUnreachable
 
 
-def test_only_so_many_origins_are_known(http: HttpClient) -> None:
+def test_only_so_many_callers_without_an_answer_are_known(http: HttpClient) -> None:
     circuits = Circuits(clock=Clock())
     with running_server(Server()) as server:
         for _ in range(MAX_FAILURES):
             send(circuits, http, request(server))
-        for port in range(MAX_ORIGINS):
-            circuits._circuit("a/b", f"http://127.0.0.1:{port}/")
+        for number in range(MAX_CALLERS):
+            send(circuits, http, request(server), asked=number)
 
         assert send(circuits, http, request(server)) is HttpUnreachable
 

@@ -382,7 +382,10 @@ def test_api_that_refuses_a_token_gets_a_new_one_for_a_query_and_a_mutation_is_n
         tokens = [each.removeprefix("Bearer issued-token-") for each in api.authorizations]
         assert tokens == ["0", "0", "1", "1", "2"]
     assert (renewed, next_one) == (PAID, PAID)
-    assert failed == {"data": None, "errors": [{"message": "no"}]}
+    assert isinstance(failed, dict)
+    refused, said = failed["errors"]
+    assert refused["message"].startswith("The API refused the endpoint's own credential (status 401).")
+    assert said == {"message": "no"}
 
 
 def test_api_that_refuses_every_token_does_not_get_a_new_one_with_every_call(tmp_path: Path) -> None:

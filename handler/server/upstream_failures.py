@@ -1,0 +1,235 @@
+"""Requests to the API without a usable answer: the words for the model, and those for the log.
+
+A mutation whose answer did not come, or cannot be used, may have been carried out all the same. Nobody may be told to
+send such a request once more.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle_upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
+from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, UpstreamFailure
+from handler.http import HttpResponse
+from handler.records import dataclass
+from handler.server.media_types import EVENT_STREAM
+
+MAX_WORDS_CHARS = 300
+"""Of what an API says beside GraphQL, as much is told."""
+
+MAX_WAIT_S = 10_000_000
+
+UNDECIDED = frozenset({408})
+"""Those below 500 of requests that may have been carried out."""
+
+NOT_SENT = "so nothing was sent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """A request that failed. ``undone``: nothing of it was carried out, so whoever sends it again repeats nothing."""
+
+    word: str  # of the log
+    detail: str = ""  # likewise
+    said: str  # a sentence for the model
+    advice: str = ""  # another one, for whoever may ask again
+    undone: bool = False
+
+    @property
+    def reason(self) -> str:
+        """What the log says."""
+        return f"{self.word}: {self.detail}" if self.detail else self.word
+
+    def of(self, *, is_query: bool, idempotency_key: str = "") -> UpstreamFailure:
+        """The error to raise for an operation."""
+        repeatable = is_query or self.undone
+        then = self.advice if repeatable else _doubt(idempotency_key)
+        return UpstreamFailure(f"{self.said} {then}".rstrip(), reason=self.reason)
+
+
+def _doubt(idempotency_key: str) -> str:
+    named = f" It was sent with the idempotency key {idempotency_key}." if idempotency_key else ""
+    return (
+        "The mutation was sent and may have been carried out: find out whether it was before anything is sent "
+        f"once more.{named}"
+    )
+
+
+def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
+    """The trouble with an exchange that gave no response."""
+    match failure:
+        case HttpTimeout(sent=False):
+            return Trouble(
+                word="UpstreamUnreachable",
+                detail="no connection in time",
+                said=f"The API could not be reached within {timeout_s:.3g} s, {NOT_SENT}.",
+                advice="Try later.",
+                undone=True,
+            )
+        case HttpTimeout():
+            said = f"The API did not answer within {timeout_s:.3g} s."
+            return Trouble(word="UpstreamTimeout", said=said, advice="Ask for less, or try later.")
+        case HttpTooLarge():
+            said = f"The API's answer is larger than {failure.max_bytes} bytes."
+            return Trouble(word="UpstreamTooLarge", said=said, advice="Ask for fewer rows or fields.")
+        case HttpEncoding():
+            encoding = _plain(failure.encoding, most=40)
+            said = f"The API's answer has the encoding {encoding}, which was not asked for."
+            return Trouble(word="UpstreamEncoding", detail=encoding, said=said, advice=MAINTAINER)
+        case HttpError(sent=False):
+            return Trouble(
+                word="UpstreamUnreachable",
+                detail=failure.reason,
+                said=f"The API cannot be reached at the moment, {NOT_SENT}.",
+                advice="Try later.",
+                undone=True,
+            )
+        case _:
+            said = "The API's answer broke off, or could not be read."
+            return Trouble(word="UpstreamBroken", detail=failure.reason, said=said, advice="Try later.")
+
+
+def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
+    """The trouble with a response that is not one of GraphQL. ``body`` is its JSON; ``None``: it has none."""
+    status, words = answer.status, _words(body)
+    if 300 <= status < 400:
+        said = "The API answered with a redirect, which is not followed."
+        return Trouble(word="UpstreamRedirect", detail=str(status), said=said, advice=MAINTAINER)
+    if is_refusal(answer, words):
+        said = f"{refused_credential(status, auth)}{_quoted(words)}"
+        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
+    if status >= 400:
+        return _failed_status(answer, words)
+    word, detail, what = _unread(answer, body)
+    said = f"The API answered with status {status} and no GraphQL response{what}.{_quoted(words)}"
+    return Trouble(word=word, detail=detail, said=said)
+
+
+def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str) -> Trouble | None:
+    """The trouble that the status tells of beside a GraphQL response, whose first error is ``words``."""
+    if is_refusal(answer, words):
+        said = refused_credential(answer.status, auth)
+        return Trouble(word=refusal_word(auth), detail=str(answer.status), said=said)
+    wait = waiting(answer) if answer.status >= 400 else ""
+    return Trouble(word=_word_for(answer.status), detail=str(answer.status), said=wait) if wait else None
+
+
+def _failed_status(answer: HttpResponse, words: str) -> Trouble:
+    status, wait = answer.status, waiting(answer)
+    said = f"The API answered with status {status} and no GraphQL response.{_quoted(words)}"
+    later = "Try later." if status >= 500 or _word_for(status) == "UpstreamLimit" else ""
+    return Trouble(
+        word=_word_for(status),
+        detail=str(status),
+        said=f"{said} {wait}".rstrip(),
+        advice="Try again then." if wait else later,
+        undone=status < 500 and status not in UNDECIDED,
+    )
+
+
+def _word_for(status: int) -> str:
+    """The log's word for a status that is no refusal of a credential."""
+    return "UpstreamLimit" if status in (403, 429) else "UpstreamStatus"
+
+
+def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
+    """The log's word and detail for a response that succeeded, and what it has instead of GraphQL."""
+    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind.startswith("multipart/"):
+        return "UpstreamMediaType", _plain(kind, most=40), ": it comes in parts (multipart), as for @defer and @stream"
+    if kind == EVENT_STREAM:
+        return "UpstreamMediaType", kind, ": it is a stream of events, as for subscriptions"
+    if kind in ("text/html", "application/xhtml+xml"):
+        return "UpstreamHtml", "", ": it is a web page"
+    if body is None:
+        return "UpstreamBadJson", "", ": it is not valid JSON"
+    return "UpstreamNotGraphQL", "", ""
+
+
+MAINTAINER = "Whoever maintains this tool has to look after it."
+
+
+def refused_credential(status: int, auth: UpstreamAuth) -> str:
+    """Sentences about a credential that the API refused, and who can do something about it."""
+    match auth:
+        case PassthroughAuth() | TokenExchangeAuth():
+            whose, then = (
+                "the token of this tool's caller",
+                ("Tell your user to sign in again; if it stays so, they may not use this API."),
+            )
+        case NoAuth():
+            whose, then = "this endpoint, which has no credential for it", MAINTAINER
+        case _:
+            whose, then = "the endpoint's own credential", f"Nothing that you can pass replaces it. {MAINTAINER}"
+    return f"The API refused {whose} (status {status}). {then}"
+
+
+def refusal_word(auth: UpstreamAuth) -> str:
+    """The log's word for a refused credential: only the endpoint's own is a matter of its maintainer."""
+    return "CallerTokenRefused" if isinstance(auth, PassthroughAuth | TokenExchangeAuth) else "UpstreamRefused"
+
+
+def is_refusal(answer: HttpResponse, words: str = "") -> bool:
+    """Whether a status says that a credential does not do. GitHub has 403 for too many requests, too."""
+    left = answer.headers.get("x-ratelimit-remaining", "").strip()
+    limited = "retry-after" in answer.headers or left == "0" or "rate limit" in words.lower()
+    return answer.status == 401 or (answer.status == 403 and not limited)
+
+
+def waiting(answer: HttpResponse) -> str:
+    """A sentence about how long the API asks to wait; empty: it does not say.
+
+    Source: RFC 9110, section 10.2.3.
+    """
+    given = answer.headers.get("retry-after", "").strip()[:64]
+    wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
+    return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
+
+
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+
+
+def _until(date: str) -> float:
+    """How many seconds there are until an HTTP date, none if it has passed; negative: the text is no date."""
+    from email.utils import parsedate_to_datetime  # it takes milliseconds, and few APIs write a date
+
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return -1.0
+
+
+def _words(body: Any) -> str:
+    """What an API says where it does not answer in GraphQL; empty: nothing that is known.
+
+    Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
+    """
+    if not isinstance(body, dict):
+        return ""
+    for name in ("message", "Message", "error_description", "detail", "title", "error"):
+        said = body.get(name)
+        if isinstance(said, Mapping):
+            said = said.get("message")
+        if isinstance(said, str) and not said[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # a page within JSON
+            plain = _plain(said, most=MAX_WORDS_CHARS)
+            if plain:
+                return plain
+    return ""
+
+
+def _quoted(words: str) -> str:
+    from handler.server.named_coordinates import without_suggestions
+
+    told = without_suggestions(words)
+    return f' It says: "{told}"' if told else ""
+
+
+def _plain(text: str, *, most: int) -> str:
+    """A text on one line, cut, without characters that nobody sees."""
+    cut = text[: 2 * most]
+    shown = " ".join("".join(each if each.isprintable() else " " for each in cut).split())
+    return shown if len(shown) <= most and len(text) <= 2 * most else f"{shown[: most - 1]}…"

@@ -1,0 +1,37 @@
+import shop
+from ariadne import MutationType, QueryType, make_executable_schema
+from ariadne.asgi import GraphQL
+from ariadne.validation import cost_validator
+from shop import CUT, MAX_DEPTH, fail, pay, serve
+
+
+def api(variant: str) -> GraphQL:
+    total = "sum" if variant == "renamed" else "total"
+    sdl = f"""
+        type Query {{
+            fails: String failsHard: String! {total}: Int color: Color cut: String node: Node paid: Int
+        }}
+        type Mutation {{ pay: Int }}
+        type Node {{ child: Node name: String }}
+        enum Color {{ RED GREEN {"PURPLE" if variant == "enum" else ""} }}
+    """
+    query, mutation = QueryType(), MutationType()
+    query.set_field("fails", lambda *_: fail())
+    query.set_field("failsHard", lambda *_: fail())
+    query.set_field(total, lambda *_: 3)
+    query.set_field("color", lambda *_: "PURPLE" if variant == "enum" else "RED")
+    query.set_field("cut", lambda *_: CUT)
+    query.set_field("node", lambda *_: {"child": {"child": {"child": {"name": "leaf"}}}})
+    query.set_field("paid", lambda *_: shop.paid)
+
+    @mutation.field("pay")
+    async def resolve_pay(*_: object) -> int:
+        return await pay(variant)
+
+    # Ariadne limits what a request costs, and not how deep it is.
+    costs = {"Query": {"node": {"complexity": MAX_DEPTH + 1}}}
+    rules = [cost_validator(maximum_cost=MAX_DEPTH, cost_map=costs)] if variant == "limited" else None
+    return GraphQL(make_executable_schema(sdl, query, mutation), validation_rules=rules)
+
+
+serve(api)

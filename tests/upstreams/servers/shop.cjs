@@ -1,0 +1,59 @@
+// The API that each server of JavaScript serves, in variants that each fail in one way of their own.
+//
+// A program is started as `node yoga.cjs plain:4001 renamed:4002 …` and serves each variant on its port.
+const SDL = (variant) => `
+  type Query {
+    fails: String
+    failsHard: String!
+    ${variant === 'renamed' ? 'sum' : 'total'}: Int
+    color: Color
+    cut: String
+    node: Node
+    paid: Int
+  }
+  type Mutation { pay: Int }
+  type Node { child: Node name: String }
+  enum Color { RED GREEN ${variant === 'enum' ? 'PURPLE' : ''} }
+`;
+
+const MAX_DEPTH = 3;
+const SLOW_MS = 2500;
+const REFUSALS = {
+  401: { status: 401, message: 'The key is not valid', headers: {} },
+  403: { status: 403, message: 'The key may not do this', headers: {} },
+  429: { status: 429, message: 'Too many requests', headers: { 'retry-after': '30' } },
+  503: { status: 503, message: 'Closed for repairs', headers: { 'retry-after': '30' } },
+};
+
+let paid = 0;
+
+// `drop` in the context of a request closes its connection.
+const resolvers = (variant) => {
+  const fail = () => {
+    throw new Error('the stock system is down');
+  };
+  return {
+    Query: {
+      fails: fail,
+      failsHard: fail,
+      [variant === 'renamed' ? 'sum' : 'total']: () => 3,
+      color: () => (variant === 'enum' ? 'PURPLE' : 'RED'),
+      cut: () => 'Party 🎉'.slice(0, 7),
+      node: () => ({}),
+      paid: () => paid,
+    },
+    Node: { child: () => ({}), name: () => 'leaf' },
+    Mutation: {
+      pay: async (_, __, context) => {
+        paid += 1;
+        if (variant === 'slow') await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
+        if (variant === 'dropped') context.drop();
+        return paid;
+      },
+    },
+  };
+};
+
+const variants = () => process.argv.slice(2).map((word) => word.split(':')).map(([name, port]) => [name, Number(port)]);
+
+module.exports = { MAX_DEPTH, REFUSALS, SDL, resolvers, variants };

@@ -1,0 +1,45 @@
+import enum
+
+import shop
+import strawberry
+from shop import CUT, MAX_DEPTH, fail, pay, serve
+from strawberry.asgi import GraphQL
+from strawberry.extensions import QueryDepthLimiter
+
+
+@strawberry.type
+class Node:
+    @strawberry.field
+    def child(self) -> "Node | None":
+        return Node()
+
+    @strawberry.field
+    def name(self) -> str | None:
+        return "leaf"
+
+
+def api(variant: str) -> GraphQL:
+    values = ["RED", "GREEN", *(["PURPLE"] if variant == "enum" else [])]
+    hue = strawberry.enum(enum.Enum("Color", {value: value for value in values}), name="Color")
+
+    @strawberry.type
+    class Query:
+        fails: str | None = strawberry.field(resolver=fail)
+        fails_hard: str = strawberry.field(resolver=fail)
+        total: int | None = strawberry.field(resolver=lambda: 3, name="sum" if variant == "renamed" else "total")
+        color: hue | None = strawberry.field(resolver=lambda: hue(values[-1] if variant == "enum" else "RED"))
+        cut: str | None = strawberry.field(resolver=lambda: CUT)
+        node: Node | None = strawberry.field(resolver=Node)
+        paid: int | None = strawberry.field(resolver=lambda: shop.paid)
+
+    @strawberry.type
+    class Mutation:
+        @strawberry.mutation
+        async def pay(self) -> int | None:
+            return await pay(variant)
+
+    extensions = [QueryDepthLimiter(max_depth=MAX_DEPTH)] if variant == "limited" else []
+    return GraphQL(strawberry.Schema(Query, Mutation, extensions=extensions))
+
+
+serve(api)
