@@ -125,16 +125,19 @@ def endpoint_of(environ: Mapping[str, str], service: str) -> str | None:
 
 
 def region_of(environ: Mapping[str, str], *, required: bool) -> str:
-    """The region of the environment, or where none is required some region.
+    """The region of the environment, or of the profile in AWS's files; if none is required, any region.
 
     Raises:
         SettingsError: one is required, and there is none.
 
     """
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
+    if not region and required:
+        region = _region_of_boto3(environ.get("AWS_PROFILE"))
     if region or not required:
         return region or "us-east-1"
-    raise SettingsError("AWS_REGION", region, expected="the region of the bucket and secrets")
+    expected = "the region of the bucket and secrets, here or as region in ~/.aws/config"
+    raise SettingsError("AWS_REGION", region, expected=expected)
 
 
 def domain_of(region: str) -> str:
@@ -196,6 +199,19 @@ def _credentials_of_boto3(profile: str | None) -> Credentials:
         session_token=frozen.token,
         expires_at=expiry.timestamp() if expiry else None,
     )
+
+
+def _region_of_boto3(profile: str | None) -> str:
+    """The region in AWS's files; empty: there is none. Lambda sets a variable, so no function comes here."""
+    try:
+        import boto3  # noqa: TID251 (where the environment says nothing)
+        from botocore.exceptions import BotoCoreError
+    except ImportError:
+        return ""
+    try:
+        return boto3.Session(profile_name=profile).region_name or ""
+    except BotoCoreError as exc:
+        raise SettingsError("AWS_PROFILE", profile or "", expected=f"a profile in AWS's files ({exc})") from exc
 
 
 def _signed_headers(request: HttpRequest, added: Mapping[str, str]) -> dict[str, str]:

@@ -30,10 +30,6 @@ class ReadAhead:
             return ahead.result()
         return self._storage.read(key, etag=etag, timeout_s=timeout_s)
 
-    def write(self, key: str, body: bytes) -> None:
-        """See ``Storage``."""
-        self._storage.write(key, body)
-
     def warm(self) -> None:
         """See ``Storage``."""
         self._storage.warm()

@@ -6,14 +6,14 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import quote
 
-from handler.aws import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.aws import Credentials, CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 from handler.records import dataclass
@@ -46,6 +46,10 @@ class Storage(Protocol):
     def warm(self) -> None:
         """Open a connection for the first read, where reads need one. Whatever goes wrong is the read's to say."""
 
+
+class WritableStorage(Storage, Protocol):
+    """A storage as the commands have it that publish."""
+
     def write(self, key: str, body: bytes) -> None:
         """Replace the object, or make it, in one step: no reader ever sees half of it.
 
@@ -54,8 +58,16 @@ class Storage(Protocol):
 
         """
 
+    def add(self, key: str, body: bytes) -> bool:
+        """Make the object in one step if there is none of that key. Return ``False`` if there is one.
 
-def open_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> Storage:
+        Raises:
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+
+def open_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> WritableStorage:
     """The storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
 
     Raises:
@@ -96,6 +108,11 @@ class MemoryStorage:
         _require_key(key, self.location)
         self._bodies[key] = body
 
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        return self._bodies.setdefault(key, body) is body
+
     def warm(self) -> None:
         """See ``Storage``. There is nothing to open."""
 
@@ -129,12 +146,26 @@ class FolderStorage:
 
     def write(self, key: str, body: bytes) -> None:
         """See ``Storage``."""
+        with self._writable(key) as file:
+            _replace(file, body)
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``."""
+        with self._writable(key) as file:
+            if file.exists():
+                return False
+            _replace(file, body)
+            return True
+
+    @contextlib.contextmanager
+    def _writable(self, key: str) -> Iterator[Path]:
+        """The file of a key, in a folder that is there. Of what goes wrong with it a ``StorageError`` tells."""
         _require_key(key, self.location)
         file = self._folder / key
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
             self._inside(file.parent)
-            _replace(file, body)
+            yield file
         except OSError as exc:
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
 
@@ -167,6 +198,7 @@ class S3Storage:
         self._credentials = CredentialSource(environ, http=http)
         self._endpoint = endpoint_of(environ, "s3")
         self._region = region_of(environ, required=self._endpoint is None)
+        self._kept_writer: tuple[Credentials, Any] | None = None
 
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
         """See ``Storage``."""
@@ -194,6 +226,25 @@ class S3Storage:
 
     def write(self, key: str, body: bytes) -> None:
         """See ``Storage``. boto3 tries again by itself, for up to some minutes."""
+        code = self._put(key, body)
+        if code:
+            raise StorageError(self.location, self._advice(code, "s3:PutObject"))
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``.
+
+        Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
+        """
+        for _ in range(_TRIES_IN_CONFLICT):
+            code = self._put(key, body, IfNoneMatch="*")
+            if code != "ConditionalRequestConflict":
+                break
+        if code and code != "PreconditionFailed":
+            raise StorageError(self.location, self._advice(code, "s3:PutObject"))
+        return not code
+
+    def _put(self, key: str, body: bytes, **more: str) -> str:
+        """Store an object by boto3, and return S3's error code; empty: it is stored."""
         _require_key(key, self.location)
         try:
             import boto3  # noqa: TID251 (only to write)
@@ -201,18 +252,19 @@ class S3Storage:
         except ImportError as exc:
             raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
         try:
-            self._client_of(boto3.Session()).put_object(
+            self._writer(boto3.Session).put_object(
                 Bucket=self._bucket,
                 Key=self._prefix + key,
                 Body=body,
                 ChecksumAlgorithm="SHA256",
                 ContentType="application/json",
+                **more,
             )
         except ClientError as exc:
-            code = str(exc.response.get("Error", {}).get("Code", ""))
-            raise StorageError(self.location, self._advice(code, "s3:PutObject")) from exc
+            return str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
         except (BotoCoreError, AwsError) as exc:
             raise StorageError(self.location, str(exc)) from exc
+        return ""
 
     def warm(self) -> None:
         """See ``Storage``."""
@@ -233,10 +285,16 @@ class S3Storage:
         added = sign(request, service="s3", region=self._region, credentials=credentials, now=now)
         return replace(request, headers={**request.headers, **added})
 
-    def _client_of(self, session: Any) -> Any:
+    def _writer(self, session: Callable[[], Any]) -> Any:
+        """boto3's client, kept for as long as its credentials are good: making one takes 40 times as long as a PUT."""
+        credentials = self._credentials.current()
+        if self._kept_writer is None or self._kept_writer[0] is not credentials:
+            self._kept_writer = credentials, self._make_writer(session(), credentials)
+        return self._kept_writer[1]
+
+    def _make_writer(self, session: Any, credentials: Credentials) -> Any:
         from botocore.config import Config
 
-        credentials = self._credentials.current()
         return session.client(
             "s3",
             region_name=self._region,
@@ -312,6 +370,9 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
 
 
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
+_TRIES_IN_CONFLICT = 3
+"""S3 asks for another try when two writers add the same object at once."""
+
 _MAX_BYTES = 64 * 1024 * 1024
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

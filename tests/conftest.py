@@ -10,7 +10,7 @@ import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.http import HttpClient
-from handler.storage import FolderStorage, Storage, open_storage
+from handler.storage import FolderStorage, WritableStorage, open_storage
 from tests.support.bucket import BundleBucket, ReadOnly, published_bucket
 from tests.support.function import Function, running_function
 from tests.support.moto import Moto, running_moto
@@ -125,7 +125,7 @@ def bucket(moto: Moto, served_demo: Compiled) -> BundleBucket:
 
 
 @pytest.fixture
-def s3_storage(bucket: BundleBucket) -> Iterator[Storage]:
+def s3_storage(bucket: BundleBucket) -> Iterator[WritableStorage]:
     """The bucket as the function sees it: with the template's role and nothing more."""
     http = HttpClient()
     yield ReadOnly(open_storage(bucket.location, http=http, environ=bucket.role))

@@ -9,11 +9,12 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import boto3
 import pytest
 
 from handler.errors import ObjectNotFound, SettingsError, StorageError
 from handler.http import HttpClient
-from handler.storage import FolderStorage, MemoryStorage, S3Storage, Storage, StoredObject, open_storage
+from handler.storage import FolderStorage, MemoryStorage, S3Storage, StoredObject, WritableStorage, open_storage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
 
@@ -36,7 +37,7 @@ def moto() -> Iterator[Moto]:
 
 
 @pytest.fixture(params=["folder", "memory", "s3", "s3 without prefix"])
-def storage(request: pytest.FixtureRequest, tmp_path: Path, http: HttpClient) -> Storage:
+def storage(request: pytest.FixtureRequest, tmp_path: Path, http: HttpClient) -> WritableStorage:
     """Each kind of storage in turn, empty."""
     if request.param == "folder":
         return open_storage(str(tmp_path), http=http, environ={})
@@ -50,7 +51,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path, http: HttpClient) ->
 
 
 class TestEveryStorage:
-    def test_what_is_written_is_read(self, storage: Storage) -> None:
+    def test_what_is_written_is_read(self, storage: WritableStorage) -> None:
         storage.write(KEY, b'{"a": 1}')
 
         found = storage.read(KEY)
@@ -58,8 +59,14 @@ class TestEveryStorage:
         assert found.body == b'{"a": 1}'
         assert found.etag
 
+    def test_an_object_is_added_where_there_is_none(self, storage: WritableStorage) -> None:
+        assert storage.add(KEY, b"first") is True
+        assert storage.add(KEY, b"second") is False
+
+        assert body_at(storage, KEY) == b"first"
+
     @pytest.mark.parametrize("body", [b"", bytes(range(256)) * 5000], ids=["empty", "a megabyte"])
-    def test_any_bytes_come_back(self, storage: Storage, body: bytes) -> None:
+    def test_any_bytes_come_back(self, storage: WritableStorage, body: bytes) -> None:
         storage.write(KEY, body)
 
         assert body_at(storage, KEY) == body
@@ -77,7 +84,7 @@ class TestEveryStorage:
             "(x)!*'@:=,;$",
         ],
     )
-    def test_any_key_of_names_works(self, storage: Storage, key: str) -> None:
+    def test_any_key_of_names_works(self, storage: WritableStorage, key: str) -> None:
         storage.write(key, key.encode())
 
         assert body_at(storage, key) == key.encode()
@@ -89,7 +96,7 @@ class TestEveryStorage:
             "a\0b", "\0", "a\nb", "a\x7f",
         ],
     )  # fmt: skip
-    def test_a_key_that_could_leave_the_storage_is_refused(self, storage: Storage, key: str) -> None:
+    def test_a_key_that_could_leave_the_storage_is_refused(self, storage: WritableStorage, key: str) -> None:
         for use in both_uses(storage, key):
             with pytest.raises(StorageError, match="is no key") as caught:
                 use()
@@ -97,7 +104,7 @@ class TestEveryStorage:
             assert not isinstance(caught.value, ObjectNotFound)
             assert caught.value.location == storage.location
 
-    def test_a_missing_object_is_not_found(self, storage: Storage) -> None:
+    def test_a_missing_object_is_not_found(self, storage: WritableStorage) -> None:
         storage.write(KEY, b"{}")
 
         for key in ("api/customers/other.json", "api/customers", f"{KEY}/below", "nowhere/at/all"):
@@ -107,14 +114,14 @@ class TestEveryStorage:
             assert caught.value.location == f"{storage.location}/{key}"
             assert caught.value.reason == "no such object"
 
-    def test_an_object_of_the_same_etag_is_not_read_again(self, storage: Storage) -> None:
+    def test_an_object_of_the_same_etag_is_not_read_again(self, storage: WritableStorage) -> None:
         storage.write(KEY, b"one")
         first = storage.read(KEY)
         assert first is not None
 
         assert storage.read(KEY, etag=first.etag) is None
 
-    def test_a_changed_object_is_read_though_its_size_is_the_same(self, storage: Storage) -> None:
+    def test_a_changed_object_is_read_though_its_size_is_the_same(self, storage: WritableStorage) -> None:
         storage.write(KEY, b"one")
         first = storage.read(KEY)
         assert first is not None
@@ -125,26 +132,26 @@ class TestEveryStorage:
         assert second.body == b"two"
         assert second.etag != first.etag
 
-    def test_an_etag_of_nowhere_changes_nothing(self, storage: Storage) -> None:
+    def test_an_etag_of_nowhere_changes_nothing(self, storage: WritableStorage) -> None:
         storage.write(KEY, b"one")
 
         assert storage.read(KEY, etag='"unknown"') == storage.read(KEY)
 
-    def test_a_conditional_read_of_a_missing_object_is_not_found(self, storage: Storage) -> None:
+    def test_a_conditional_read_of_a_missing_object_is_not_found(self, storage: WritableStorage) -> None:
         with pytest.raises(ObjectNotFound):
             storage.read(KEY, etag='"unknown"')
 
-    def test_the_body_stays_out_of_the_representation(self, storage: Storage) -> None:
+    def test_the_body_stays_out_of_the_representation(self, storage: WritableStorage) -> None:
         storage.write(KEY, b"confidential")
 
         assert "confidential" not in repr(storage.read(KEY))
 
 
-def both_uses(storage: Storage, key: str) -> list[Callable[[], object]]:
+def both_uses(storage: WritableStorage, key: str) -> list[Callable[[], object]]:
     return [lambda: storage.read(key), lambda: storage.write(key, b"")]
 
 
-def body_at(storage: Storage, key: str) -> bytes:
+def body_at(storage: WritableStorage, key: str) -> bytes:
     found = storage.read(key)
     assert found is not None
     return found.body
@@ -312,11 +319,35 @@ class TestLocations:
         with pytest.raises(StorageError):
             open_storage(location, http=http, environ=ON_LOOPBACK)
 
-    def test_a_bucket_of_aws_needs_a_region(self, http: HttpClient) -> None:
+    def test_a_bucket_of_aws_needs_a_region(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, http: HttpClient
+    ) -> None:
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
         with pytest.raises(SettingsError) as caught:
             open_storage("s3://bucket", http=http, environ={})
 
         assert caught.value.name == "AWS_REGION"
+
+    @pytest.mark.parametrize(("profile", "region"), [(None, "eu-central-1"), ("other", "eu-north-1")])
+    def test_region_comes_from_the_files_of_aws(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, http: HttpClient, profile: str | None, region: str
+    ) -> None:
+        (tmp_path / "config").write_text("[default]\nregion = eu-central-1\n[profile other]\nregion = eu-north-1\n")
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+
+        opened = open_storage("s3://bucket", http=http, environ={"AWS_PROFILE": profile} if profile else {})
+
+        assert isinstance(opened, S3Storage)
+        assert opened._url("k") == f"https://bucket.s3.{region}.amazonaws.com/k"
+
+    def test_profile_that_is_not_there_is_named(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, http: HttpClient
+    ) -> None:
+        monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "none"))
+
+        with pytest.raises(SettingsError, match="AWS_PROFILE='nobody'"):
+            open_storage("s3://bucket", http=http, environ={"AWS_PROFILE": "nobody"})
 
     @pytest.mark.parametrize("name", ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"])
     @pytest.mark.parametrize("value", ["nonsense", "ftp://host", "http://", "http://host?x=1"])
@@ -364,6 +395,37 @@ class TestS3:
         stored = moto.client("s3").head_object(Bucket="stile-bundles", Key="typed/k", ChecksumMode="ENABLED")
         assert stored["ContentType"] == "application/json"
         assert stored["ChecksumSHA256"] == base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
+
+    def test_many_writes_share_a_client(self, moto: Moto, http: HttpClient) -> None:
+        storage = open_storage("s3://stile-bundles/shared", http=http, environ=moto.environ())
+        assert isinstance(storage, S3Storage)
+
+        clients = []
+        for number in range(3):
+            storage.write(f"k{number}", b"{}")
+            clients.append(storage._writer(boto3.Session))
+
+        assert clients[0] is clients[1] is clients[2]
+
+    def test_credentials_that_change_make_another_client(self, http: HttpClient) -> None:
+        storage = open_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK)
+        assert isinstance(storage, S3Storage)
+
+        before = storage._writer(boto3.Session)
+        storage._credentials.forget()
+
+        assert storage._writer(boto3.Session) is not before
+
+    @pytest.mark.parametrize("conflicts", [1, 2])
+    def test_object_that_two_add_at_once_is_added_again(self, http: HttpClient, conflicts: int) -> None:
+        with running_server(answering(*[CONFLICT] * conflicts, answer(b""))) as server:
+            assert at_server(server.url, http).add("k", b"{}") is True
+            assert len(server.requests) == conflicts + 1
+            assert all(b"if-none-match: *" in request.lower() for request in server.requests)
+
+    def test_object_that_others_add_without_end_is_an_error(self, http: HttpClient) -> None:
+        with running_server(answering(*[CONFLICT] * 3)) as server, pytest.raises(StorageError, match="RequestConflict"):
+            at_server(server.url, http).add("k", b"{}")
 
     def test_reading_asks_for_the_checksum_and_sends_the_etag(self, http: HttpClient) -> None:
         with running_server(answering(answer(b"{}"))) as server:
@@ -475,7 +537,10 @@ class TestS3:
         assert ran.stdout.strip() == "b'{}' []"
 
 
-def at_server(url: str, http: HttpClient) -> Storage:
+CONFLICT = answer(b"<Error><Code>ConditionalRequestConflict</Code></Error>", status="409 Conflict")
+
+
+def at_server(url: str, http: HttpClient) -> WritableStorage:
     return open_storage("s3://bundles/p", http=http, environ=ON_LOOPBACK | {"AWS_ENDPOINT_URL": url})
 
 

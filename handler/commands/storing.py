@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from handler.bundle import Bundle
-from handler.bundle_json import bundle_key, read_bundle, write_bundle
+from handler.bundle_json import bundle_key, index_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
 from handler.http import HttpClient
-from handler.storage import Storage, open_storage
+from handler.storage import WritableStorage, open_storage
 
 
 def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) -> int:
@@ -25,9 +25,9 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
     stored: list[str] = []
     try:
         with closing(HttpClient()) as http:
-            storage = _open(destination, http)
+            storage = _Store(_open(destination, http), force=force)
             for one in track(compiled, "Storing", OUT, name=lambda one: one.bundle.endpoint):
-                change = _store(one, storage, force=force)
+                change = storage.store(one)
                 stored.append(one.bundle.endpoint)
                 say(change.line())
     except StileError as exc:
@@ -55,7 +55,7 @@ class _Change:
         return "  ".join([f"{self.endpoint}: {self.what}", *self.parts])
 
 
-def _open(destination: str, http: HttpClient) -> Storage:
+def _open(destination: str, http: HttpClient) -> WritableStorage:
     if not destination.startswith("s3://"):
         try:
             Path(destination).mkdir(parents=True, exist_ok=True)
@@ -64,24 +64,45 @@ def _open(destination: str, http: HttpClient) -> Storage:
     return open_storage(destination, http=http, environ=os.environ)
 
 
-def _store(one: Compiled, storage: Storage, *, force: bool) -> _Change:
-    key = bundle_key(one.bundle.endpoint)
-    raw = write_bundle(one.bundle)
-    before = _stored(storage, key)
-    if before == raw and not force:
-        return _Change(endpoint=one.bundle.endpoint, what="unchanged", parts=())
-    for name, content in one.objects():
-        storage.write(name, content)
-    what = "new" if before is None else "unchanged" if before == raw else "changed"
-    return _Change(endpoint=one.bundle.endpoint, what=what, parts=_changed_parts(one.bundle, before))
+class _Store:
+    """Where bundles go in one run of a command. What endpoints share is sent once."""
 
+    def __init__(self, storage: WritableStorage, *, force: bool) -> None:
+        self._storage = storage
+        self._force = force
+        self._indexes: set[str] = set()  # keys of the schema indexes that are there
+        self.location = storage.location
 
-def _stored(storage: Storage, key: str) -> bytes | None:
-    try:
-        stored = storage.read(key)
-    except ObjectNotFound:
-        return None
-    return stored.body if stored else None
+    def store(self, one: Compiled) -> _Change:
+        key = bundle_key(one.bundle.endpoint)
+        raw = write_bundle(one.bundle)
+        before = self._stored(key)
+        if before == raw and not self._force:
+            return _Change(endpoint=one.bundle.endpoint, what="unchanged", parts=())
+        self._store_index(one)
+        self._storage.write(key, raw)
+        what = "new" if before is None else "unchanged" if before == raw else "changed"
+        return _Change(endpoint=one.bundle.endpoint, what=what, parts=_changed_parts(one.bundle, before))
+
+    def _store_index(self, one: Compiled) -> None:
+        """Store the schema index first: a bundle must never name one that is not there yet.
+
+        Its key is its digest, so one that is there is the same. ``force`` replaces it, as it may be damaged.
+        """
+        key = index_key(one.bundle.index) if one.bundle.index else ""
+        if key and key not in self._indexes:
+            if self._force:
+                self._storage.write(key, one.index)
+            else:
+                self._storage.add(key, one.index)
+            self._indexes.add(key)
+
+    def _stored(self, key: str) -> bytes | None:
+        try:
+            stored = self._storage.read(key)
+        except ObjectNotFound:
+            return None
+        return stored.body if stored else None
 
 
 def _changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 import signal
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -288,6 +289,31 @@ class TestS3:
         assert done.code == 1
         assert self.keys(moto, prefix) == [".index"]
 
+    def test_schema_that_endpoints_share_is_sent_once(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_many(workplace, 3)
+        self.keep_versions(moto)
+        self.become(monkeypatch, self.publisher(moto, prefix))
+
+        assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").code == 0
+        write_endpoint(workplace, TWO_TOOLS, name="api/e02")
+        assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").code == 0
+
+        (index,) = [key for key in self.versions(moto, prefix) if ".index" in key]
+        assert self.versions(moto, prefix)[index] == 1
+
+    def test_forced_schema_is_sent_again_once(
+        self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        write_many(workplace, 3)
+        self.keep_versions(moto)
+        self.become(monkeypatch, self.publisher(moto, prefix))
+        for _ in range(2):
+            assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}", "--force").code == 0
+
+        assert [count for key, count in self.versions(moto, prefix).items() if ".index" in key] == [2]
+
     def test_an_access_that_fails_midway_is_completed_by_a_second_run(
         self, workplace: Path, stile: Stile, moto: Moto, prefix: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -327,6 +353,17 @@ class TestS3:
             "s3://nobodys-bucket/x: there is no bucket nobodys-bucket: check the location, or deploy the bucket first"
         )
         assert done.err.splitlines()[1] == "Stored: nothing."
+
+    def keep_versions(self, moto: Moto) -> None:
+        with moto.unchecked():
+            kept = {"Status": "Enabled"}
+            moto.client("s3").put_bucket_versioning(Bucket=self.BUCKET, VersioningConfiguration=kept)
+
+    def versions(self, moto: Moto, prefix: str) -> dict[str, int]:
+        """How often each object was put."""
+        with moto.unchecked():
+            listed = moto.client("s3").list_object_versions(Bucket=self.BUCKET, Prefix=f"{prefix}/")
+        return dict(Counter(str(version["Key"]) for version in listed["Versions"]))
 
     def keys(self, moto: Moto, prefix: str) -> list[str]:
         """The folders right below the prefix."""

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 
 from handler.compiler.compile import Compiled
-from handler.storage import FolderStorage, Storage
+from handler.storage import FolderStorage, WritableStorage
 from tests.support.function import Function, running_function
 from tests.support.sdk import Mode, sdk_client
 from tests.support.upstream import Upstream
@@ -26,7 +26,7 @@ EMAIL = "elif.nunez@example.com"
 
 @pytest.fixture(params=["folder", "s3"])
 def served(request: pytest.FixtureRequest, served_demo: Compiled) -> Iterator[Function]:
-    storage: Storage = request.getfixturevalue(f"{request.param}_storage")
+    storage: WritableStorage = request.getfixturevalue(f"{request.param}_storage")
     with running_function(served_demo, storage=storage, development=True) as running:
         yield running
 

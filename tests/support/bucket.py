@@ -41,6 +41,10 @@ class ReadOnly:
     def write(self, key: str, body: bytes) -> None:
         """The writer did."""
 
+    def add(self, key: str, body: bytes) -> bool:
+        """The writer did."""
+        return False
+
 
 def published_bucket(moto: Moto, compiled: Compiled) -> BundleBucket:
     moto.add_bucket(NAME)

@@ -25,7 +25,7 @@ from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
-from handler.storage import MemoryStorage, Storage
+from handler.storage import MemoryStorage, WritableStorage
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
@@ -194,7 +194,7 @@ def closing(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
         loop.close()
 
 
-def store(storage: Storage, *compiled: Compiled) -> None:
+def store(storage: WritableStorage, *compiled: Compiled) -> None:
     """Publish compiled endpoints to a storage."""
     for one in compiled:
         SESSION.note(Output.INDEX, one.index)
@@ -223,7 +223,7 @@ class Log:
 @contextmanager
 def running_function(
     *compiled: Compiled,
-    storage: Storage | None = None,
+    storage: WritableStorage | None = None,
     keeping: Keeping | None = None,
     instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from handler.http import HttpClient
-from handler.storage import Storage, open_storage
+from handler.storage import WritableStorage, open_storage
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
 BUCKET, PREFIX = "stile-bundles", "endpoints"
@@ -53,7 +53,7 @@ class Objects:
     def write(self, key: str, body: bytes) -> None:
         self.bodies[key] = body
 
-    def storage(self, http: HttpClient) -> Storage:
+    def storage(self, http: HttpClient) -> WritableStorage:
         return open_storage(self.location, http=http, environ=self.environ())
 
     def serve(self, peer: Peer) -> None:
