@@ -37,7 +37,9 @@ def main() -> int:
         f"{tally.cases:,} requests in {time.monotonic() - started:.0f} s, {len(tally.wrong)} cost too much\n"
     )
     if options.write:
-        RESULT.write_text(_result(tally, f"--cases {options.cases} --seed {options.seed}"), encoding="utf-8")
+        families = "" if len(options.families) == len(FAMILIES) else f" --families {' '.join(options.families)}"
+        command = f"--cases {options.cases} --seed {options.seed}{families}"
+        RESULT.write_text(_result(tally, command), encoding="utf-8")
     return 1 if tally.wrong else 0
 
 

@@ -301,3 +301,9 @@ DOCUMENTS = Family("documents", (*PARTS, "way", "unknown fields", "line breaks")
 INTROSPECTION = Family(
     "introspection", ("types", "fields again", "named types", "levels", "wide types", "way"), _introspection_case
 )
+WITHOUT_LIMITS = Family(
+    "documents without limits",
+    ("known fields", "fields that overlap", "line breaks"),
+    lambda genome: call("wide", {"query": document_of(genome)}),
+)
+"""What the search must find: the tool takes documents that are larger than they may be by default."""

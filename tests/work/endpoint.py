@@ -32,7 +32,6 @@ access:
       rules: [{condition: '$jwt.admin:Boolean || $jwt.groups:String has "work"', fields: [account, accounts]}]
       policyDefault: {condition: true}
     - {type: Mutation, policyDefault: {condition: true}}
-LIMITS
 """
 
 OPERATIONS = """
@@ -60,15 +59,30 @@ Review {{text}} in {{shade}}, and {{text}}.
 """
 
 
-def write_endpoint(folder: Path, url: str, *, limits: str = "") -> None:
-    """Compile the endpoint, and store it in ``folder / "bundles"``. ``limits``: a line of its ``config.yaml``."""
-    schema = 'schema @tool(name: "ask", graphql: [{expose: true, types: "Query|Mutation", fields: ".*"}]) {'
+SCHEMA = """
+schema
+  @tool(name: "ask", graphql: [{expose: true, types: "Query|Mutation", fields: ".*"}])
+  @tool(
+    name: "wide"
+    hidden: true
+    graphql: [{expose: true, types: "Query", fields: ".*"}]
+    limits: {max_tokens: 100000, max_fields: 10000, max_aliases: 10000, max_cost: 1000000}
+  ) {
+  query: Query
+  mutation: Mutation
+}
+"""
+"""Documents to ``wide`` may cost what those to no other tool may, so that the search has something to find."""
+
+
+def write_endpoint(folder: Path, url: str) -> None:
+    """Compile the endpoint, and store it in ``folder / "bundles"``."""
     made = compiled(
         folder / "endpoint",
         {
-            "index.graphql": f"{schema} query: Query mutation: Mutation }}\n{work_sdl()}",
+            "index.graphql": SCHEMA + work_sdl(),
             "operations/o.graphql": OPERATIONS,
-            "config.yaml": CONFIG.replace("URL", url).replace("LIMITS", limits),
+            "config.yaml": CONFIG.replace("URL", url),
             "prompts/review.md": PROMPT.replace("VALUES", ", ".join(f"shade{number}" for number in range(250))),
             "resources/notes.md": "# Notes\n",
         },

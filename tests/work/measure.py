@@ -141,11 +141,11 @@ class Bench:
 
 
 @contextmanager
-def bench(folder: Path, *, limits: str = "") -> Iterator[Bench]:
+def bench(folder: Path) -> Iterator[Bench]:
     """All that is measured with, in a folder of its own."""
     api = Api()
     with running_server(api.script, takes_secrets=True) as server:
-        write_endpoint(folder, server.url, limits=limits)
+        write_endpoint(folder, server.url)
         made = Bench(folder, api)
         try:
             yield made

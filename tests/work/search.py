@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
-from tests.work.genomes import Family, Shape, fitted, mutated, random_shape
+from tests.work.genomes import Family, Gene, Shape, fitted, mutated, random_shape
 from tests.work.known import KNOWN
 from tests.work.measure import Bench, Cost
 
@@ -82,9 +82,12 @@ def _climb(bench: Bench, family: Family, *, cases: int, chance: Random) -> list[
 
 
 def _shapes(family: Family, cases: int, chance: Random, best: list[Found]) -> Iterable[Shape]:
-    known = [fitted(Shape(family, genome)) for genome in KNOWN.get(family.name, {}).values()][:cases]
-    yield from known
-    for _ in range(cases - len(known)):
+    """What is known to have cost much, then each kind by itself, then what grows of the costliest."""
+    known = [fitted(Shape(family, genome)) for genome in KNOWN.get(family.name, {}).values()]
+    alone = [fitted(Shape(family, (Gene(kind, 1_000, chance.randrange(family.variants)),))) for kind in family.kinds]
+    first = [*known, *alone][:cases]
+    yield from first
+    for _ in range(cases - len(first)):
         is_fresh = not best or chance.random() < FRESH_SHARE
         yield random_shape(family, chance) if is_fresh else mutated(chance.choice(best).shape, chance)
 

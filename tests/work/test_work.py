@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.work.documents import WITHOUT_LIMITS
 from tests.work.families import FAMILIES
 from tests.work.genomes import MAX_BODY_BYTES, Gene, Shape, fitted, mutated, random_shape
 from tests.work.known import KNOWN
@@ -21,8 +21,6 @@ from tests.work.search import Found, search
 CASES = int(os.environ.get("STILE_WORK_CASES", "24"))
 
 SEARCHED = ("documents", "introspection", "bodies", "headers")
-
-WIDE_LIMITS = "limits: {max_tokens: 100000, max_fields: 20000, max_aliases: 20000, max_cost: 1000000}"
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +33,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
 def test_shape_that_once_cost_too_much_does_not_any_more(served: Bench, family: str, what: str) -> None:
     shape = fitted(Shape(FAMILIES[family], KNOWN[family][what]))
 
-    found = Found(shape, served.confirm(shape.case(), times=1), shape.case().size)
+    found = Found(shape, served.measure(shape.case()), shape.case().size)
 
     assert not found.is_wrong, str(found)
 
@@ -47,11 +45,10 @@ def test_search_finds_no_request_that_costs_too_much(served: Bench) -> None:
     assert not tally.wrong, [str(found) for found in tally.wrong]
 
 
-def test_search_finds_what_costs_too_much_where_the_limits_are_wide(tmp_path: Path) -> None:
-    with bench(tmp_path, limits=WIDE_LIMITS) as wide:
-        tally = search(wide, [FAMILIES["documents"]], cases=40, seed="planted")
+def test_what_costs_too_much_without_limits_is_measured_as_that(served: Bench) -> None:
+    shape = fitted(Shape(WITHOUT_LIMITS, (Gene("known fields", 3_600, 0),)))
 
-    assert tally.wrong
+    assert Found(shape, served.measure(shape.case()), shape.case().size).is_wrong
 
 
 def test_the_same_seed_makes_the_same_shapes() -> None:
