@@ -11,20 +11,15 @@ from handler.errors import (
     CallError,
     InvalidArguments,
     UpstreamError,
-    UpstreamFailure,
     ValuesRefused,
 )
 from handler.json_shape import MAX_NESTING, nests_deeper, to_json_bytes
 from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.deadlines import before
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
-from handler.server.upstream import GraphQLRequest, execute
-
-UNTOLD = (
-    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
-    "The answer itself is too large, or nested too deeply, to be told."
-)
+from handler.server.upstream import execute, telling_answer
 
 
 async def call_tool(
@@ -80,7 +75,9 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         if isinstance(consent, Asked):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
-    return _told(await execute(caller, sent), tool, sent)
+    response = await execute(caller, sent)
+    with telling_answer(sent):
+        return _result(response, tool)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -100,7 +97,9 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    return _told(await run(call.caller, prepared), tool, prepared.request)
+    response = await run(call.caller, prepared)
+    with telling_answer(prepared.request):
+        return _result(response, tool)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -114,16 +113,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm == "advisory" and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
-    """The result of an operation. One that cannot be told does not undo a mutation, and is no reason to repeat that."""
-    try:
-        return _result(response, tool)
-    except UpstreamError as exc:
-        if sent.is_query:
-            raise
-        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
 
 
 def _result(response: JSONObject, tool: Tool) -> JSONObject:

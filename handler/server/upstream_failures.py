@@ -17,6 +17,7 @@ from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, U
 from handler.http import HttpResponse
 from handler.records import dataclass
 from handler.server.media_types import EVENT_STREAM
+from handler.server.outgoing.operation import GraphQLRequest
 
 MAX_WORDS_CHARS = 300
 """Of what an API says beside GraphQL, as much is told."""
@@ -44,15 +45,18 @@ class Trouble:
         """What the log says."""
         return f"{self.word}: {self.detail}" if self.detail else self.word
 
-    def of(self, *, is_query: bool, idempotency_key: str = "") -> UpstreamFailure:
+    def of(self, operation: GraphQLRequest) -> UpstreamFailure:
         """The error to raise for an operation."""
-        repeatable = is_query or self.undone
-        then = self.advice if repeatable else _doubt(idempotency_key)
+        then = self.advice if self.undone else _doubt(operation) or self.advice
         return UpstreamFailure(f"{self.said} {then}".rstrip(), reason=self.reason)
 
 
-def _doubt(idempotency_key: str) -> str:
-    named = f" It was sent with the idempotency key {idempotency_key}." if idempotency_key else ""
+def _doubt(operation: GraphQLRequest) -> str:
+    """A sentence about a mutation that has no answer; empty for a query, which changes nothing."""
+    if operation.is_query:
+        return ""
+    key = operation.idempotency_key
+    named = f" It was sent with the idempotency key {key}." if key else ""
     return (
         "The mutation was sent and may have been carried out: find out whether it was before anything is sent "
         f"once more.{named}"
@@ -109,13 +113,18 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     return Trouble(word=word, detail=detail, said=said)
 
 
-def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str) -> Trouble | None:
-    """The trouble that the status tells of beside a GraphQL response, whose first error is ``words``."""
+def in_graphql(answer: HttpResponse, words: str, operation: GraphQLRequest, auth: UpstreamAuth) -> Trouble | None:
+    """The trouble that the status tells of beside a GraphQL response without data, whose first error is ``words``.
+
+    A gateway answers in GraphQL too when the API behind it did not.
+    """
+    status = answer.status
     if is_refusal(answer, words):
-        said = refused_credential(answer.status, auth)
-        return Trouble(word=refusal_word(auth), detail=str(answer.status), said=said)
-    wait = waiting(answer) if answer.status >= 400 else ""
-    return Trouble(word=_word_for(answer.status), detail=str(answer.status), said=wait) if wait else None
+        return Trouble(word=refusal_word(auth), detail=str(status), said=refused_credential(status, auth))
+    if status < 500 and status != 429:
+        return None
+    doubt = "" if _is_undone(status) else _doubt(operation)
+    return Trouble(word=_word_for(status), detail=str(status), said=f"{waiting(answer)} {doubt}".strip())
 
 
 def _failed_status(answer: HttpResponse, words: str) -> Trouble:
@@ -127,8 +136,12 @@ def _failed_status(answer: HttpResponse, words: str) -> Trouble:
         detail=str(status),
         said=f"{said} {wait}".rstrip(),
         advice="Try again then." if wait else later,
-        undone=status < 500 and status not in UNDECIDED,
+        undone=_is_undone(status),
     )
+
+
+def _is_undone(status: int) -> bool:
+    return status < 500 and status not in UNDECIDED
 
 
 def _word_for(status: int) -> str:
