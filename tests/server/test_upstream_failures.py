@@ -161,7 +161,7 @@ UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
     ),
     "503 with words": (
         body({"error": {"message": "Down \n for   repairs"}}, status="503 Service Unavailable"),
-        'The API answered with status 503 and no GraphQL response. It says: "Down for repairs"',
+        'The API answered with status 503 and no GraphQL response. The API says: "Down for repairs"',
         "Try later.",
         "UpstreamStatus: 503",
     ),
@@ -256,7 +256,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         body({"message": "Bad credentials", "documentation_url": "x"}, status="401 Unauthorized"),
         (
             "The API refused this endpoint, which has no credential for it (status 401). "
-            'Whoever maintains this tool has to look after it. It says: "Bad credentials"'
+            'Whoever maintains this tool has to look after it. The API says: "Bad credentials"'
         ),
         "UpstreamRefused: 401",
     ),
@@ -271,7 +271,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     "GitHub's second rate limit": (
         body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
         (
-            'The API answered with status 403 and no GraphQL response. It says: "You have exceeded a secondary rate '
+            'The API answered with status 403 and no GraphQL response. The API says: "You have exceeded a secondary rate '
             'limit." The API asks to wait 60 s. Try again then.'
         ),
         "UpstreamLimit: 403",
@@ -288,7 +288,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     ),
     "404": (
         body({"title": "Not Found", "detail": "No such route", "status": 404}, status="404 Not Found"),
-        'The API answered with status 404 and no GraphQL response. It says: "No such route"',
+        'The API answered with status 404 and no GraphQL response. The API says: "No such route"',
         "UpstreamStatus: 404",
     ),
 }
@@ -334,7 +334,7 @@ def test_words_are_told_cut_and_without_suggestions(tmp_path: Path) -> None:
         "No /grahpql.\x1b[31m Did you mean /salary?": "No /grahpql. [31m",
     }.items():
         with answered(tmp_path, body({"message": said}, status="404 Not Found")) as function:
-            assert function.call("Things", {}).text.endswith(f'It says: "{told}"')
+            assert function.call("Things", {}).text.endswith(f'The API says: "{told}"')
 
 
 REFUSED = {"errors": [{"message": "Who are you?", "extensions": {"code": "UNAUTHENTICATED"}}]}
