@@ -271,8 +271,8 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     "GitHub's second rate limit": (
         body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
         (
-            'The API answered with status 403 and no GraphQL response. The API says: "You have exceeded a secondary rate '
-            'limit." The API asks to wait 60 s. Try again then.'
+            "The API answered with status 403 and no GraphQL response. "
+            'The API says: "You have exceeded a secondary rate limit." The API asks to wait 60 s. Try again then.'
         ),
         "UpstreamLimit: 403",
     ),
