@@ -578,8 +578,8 @@ class CredentialUnavailable(UpstreamError):
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
         advice = (
-            "The API is asked on behalf of its caller, whose token was not accepted for that. Tell your user to sign "
-            "in again; if it stays so, they may not use this API."
+            "The API is asked on behalf of its caller, whose token was not accepted for that, so nothing was sent. "
+            "Tell your user to sign in again; if it stays so, they may not use this API."
             if refused
             else "The credential for the API could not be got, so nothing was sent. Try later; if it stays so, whoever "
             "maintains this tool has to look after it."

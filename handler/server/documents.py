@@ -17,8 +17,9 @@ from handler.server.arguments import refuse_excess
 from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
 from handler.server.endpoint import schema_loading
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.scopes import require_scopes
-from handler.server.upstream import GraphQLRequest, execute
+from handler.server.upstream import execute
 
 if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker

@@ -56,6 +56,7 @@ from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
 from handler.server.services import Services
+from handler.server.upstream import telling_answer
 
 METHODS = ("GET", "POST")
 
@@ -92,14 +93,14 @@ class GraphQLRoute:
         media_type = choose_media_type(http_call.headers.get("accept"))
         try:
             _refuse_transport(http_call, media_type)
-            response = await self._answer(http_call)
-            body = _encoded(response)
+            response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a request: what is no refusal of ours is noted as a failure
             return _refusal(http_call, exc).response(media_type or JSON)
         note(http_call.scope, outcome="errors" if "errors" in response else "ok")
         return _graphql_response(body, media_type or JSON)
 
-    async def _answer(self, http_call: HttpCall) -> JSONObject:
+    async def _answer(self, http_call: HttpCall) -> tuple[JSONObject, bytes]:
+        """The GraphQL response, and its JSON."""
         endpoint = await find_endpoint(self._services, http_call)
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
@@ -117,7 +118,9 @@ class GraphQLRoute:
             if prepared.confirm and not parameters.confirmed:
                 raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
             note(http_call.scope, decision="allowed")
-            return await run(caller, prepared)
+            response = await run(caller, prepared)
+        with telling_answer(prepared.request):
+            return response, _encoded(response)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,7 +70,9 @@ OWNER = re.compile(
 )
 """The type, or the field, that a name would have to be of."""
 
-STRINGS = re.compile(r'"""(?:[^"]|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"')
+STRINGS = re.compile(r'"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?')
+"""Strings of a document. One that does not end is one too: to look for ends in vain takes the square of the time."""
+
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 PUBLIC = re.compile(

@@ -11,7 +11,6 @@ from handler.errors import (
     AnswerMisfit,
     CallError,
     UpstreamError,
-    UpstreamFailure,
     ValuesRefused,
 )
 from handler.json_shape import to_well_formed_json
@@ -19,15 +18,12 @@ from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.deadlines import before
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
-from handler.server.upstream import GraphQLRequest, execute
+from handler.server.upstream import execute, telling_answer
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
 PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
-UNTOLD = (
-    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
-    "The answer itself is too large, or nested too deeply, to be told."
-)
 
 
 async def call_tool(
@@ -86,7 +82,8 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
     response = await execute(caller, sent)
-    result = _told(response, tool, sent)
+    with telling_answer(sent):
+        result = _result(response, tool)
     _require_fitting(caller, tool, response)
     return result
 
@@ -108,7 +105,9 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    return _told(await run(call.caller, prepared), tool, prepared.request)
+    response = await run(call.caller, prepared)
+    with telling_answer(prepared.request):
+        return _result(response, tool)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -122,16 +121,6 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     confirmed = tool.options.confirm == "advisory" and tool.flat
     sent = tool.operation.sendable(given)
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
-
-
-def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
-    """The result of an operation. One that cannot be told does not undo a mutation, and is no reason to repeat that."""
-    try:
-        return _result(response, tool)
-    except UpstreamError as exc:
-        if sent.is_query:
-            raise
-        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
 
 
 def _written(response: JSONObject) -> bytes:

@@ -4,30 +4,24 @@ from __future__ import annotations
 
 import time
 from codecs import BOM_UTF8
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import AddressRefused, DeadlinePassed, HttpError, UpstreamError, UpstreamForbidden
+from handler.errors import AddressRefused, DeadlinePassed, HttpError, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
-from handler.records import dataclass
 from handler.server.caller import Caller
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.outgoing.sending import send
 
+UNTOLD = (
+    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
+    "The answer itself is too large, or nested too deeply, to be told."
+)
+
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GraphQLRequest:
-    """One operation to send, and whether it is a query: only queries may be sent a second time."""
-
-    text: str
-    sha256: str  # of the text; empty where a model wrote it
-    operation_name: str | None
-    variables: Mapping[str, Any]
-    is_query: bool
-    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
 
 
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
@@ -65,6 +59,21 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     return _response(caller, operation, await _send(caller, request, operation))
 
 
+@contextmanager
+def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
+    """Make what callers get of the answer to an operation.
+
+    Raises:
+        UpstreamError: it cannot be told. That is no reason to send a mutation once more.
+    """
+    try:
+        yield
+    except UpstreamError as exc:
+        if operation.is_query:
+            raise
+        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
+
+
 def _allowed_s(caller: Caller) -> float:
     """How long the API may take: what its owner says, or what is left of the call's time."""
     left_s = caller.deadline - time.monotonic()
@@ -100,7 +109,7 @@ async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest)
 
         caller.note(upstream_ms=_ms_since(started))
         trouble = without_answer(exc, timeout_s=request.timeout_s)
-        raise trouble.of(is_query=operation.is_query, idempotency_key=operation.idempotency_key) from exc
+        raise trouble.of(operation) from exc
     caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
     return answer
 
@@ -115,12 +124,12 @@ def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -
         from handler.server.upstream_failures import without_graphql
 
         trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
-        raise trouble.of(is_query=operation.is_query, idempotency_key=operation.idempotency_key)
+        raise trouble.of(operation)
     if not body.get("errors"):
         return {"data": body["data"]}
     from handler.server.upstream_errors import report  # its patterns are compiled where an API has answered with errors
 
-    told = report(body, answer, document=operation.text, auth=caller.endpoint.bundle.upstream.auth)
+    told = report(body, answer, operation, caller.endpoint.bundle.upstream.auth)
     caller.note(reason=told.reason)
     return told.response
 

@@ -25,6 +25,7 @@ from handler.server.drift import (
     is_static,
 )
 from handler.server.named_coordinates import names_in, without_names, without_suggestions
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.upstream_failures import in_graphql
 
 MAX_ERRORS = 10
@@ -69,13 +70,14 @@ class Report:
     reason: str
 
 
-def report(body: Mapping[str, Any], answer: HttpResponse, *, document: str, auth: UpstreamAuth) -> Report:
-    """Tell a response with errors. ``body`` is the answer's JSON, and what was asked for is ``document``."""
+def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, auth: UpstreamAuth) -> Report:
+    """Tell a response with errors. ``body`` is the answer's JSON, and ``auth`` how it was asked for."""
     data = body.get("data") or None  # some servers send an empty object with what they did not execute
-    told, reason = _told(body["errors"], executed=data is not None, document=document)
-    trouble = None if data else in_graphql(answer, auth, words=str(told[0]["message"]))
-    if trouble:
+    told, reason = _told(body["errors"], executed=data is not None, document=operation.text)
+    trouble = None if data else in_graphql(answer, told[0]["message"], operation, auth)
+    if trouble and trouble.said:
         told.insert(0, {"message": trouble.said})
+    if trouble and not reason.startswith("Drift"):
         reason = trouble.reason
     return Report(response={"data": data, "errors": told}, reason=reason)
 

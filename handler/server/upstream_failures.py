@@ -6,10 +6,6 @@ send such a request once more.
 
 from __future__ import annotations
 
-import math
-import re
-import time
-from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle_upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
@@ -17,11 +13,8 @@ from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, U
 from handler.http import HttpResponse
 from handler.records import dataclass
 from handler.server.media_types import EVENT_STREAM
-
-MAX_WORDS_CHARS = 300
-"""Of what an API says beside GraphQL, as much is told."""
-
-MAX_WAIT_S = 10_000_000
+from handler.server.outgoing.operation import GraphQLRequest
+from handler.server.upstream_words import plain_text, quoted, waiting, words_in
 
 UNDECIDED = frozenset({408})
 """Those below 500 of requests that may have been carried out."""
@@ -44,15 +37,18 @@ class Trouble:
         """What the log says."""
         return f"{self.word}: {self.detail}" if self.detail else self.word
 
-    def of(self, *, is_query: bool, idempotency_key: str = "") -> UpstreamFailure:
+    def of(self, operation: GraphQLRequest) -> UpstreamFailure:
         """The error to raise for an operation."""
-        repeatable = is_query or self.undone
-        then = self.advice if repeatable else _doubt(idempotency_key)
+        then = self.advice if self.undone else _doubt(operation) or self.advice
         return UpstreamFailure(f"{self.said} {then}".rstrip(), reason=self.reason)
 
 
-def _doubt(idempotency_key: str) -> str:
-    named = f" It was sent with the idempotency key {idempotency_key}." if idempotency_key else ""
+def _doubt(operation: GraphQLRequest) -> str:
+    """A sentence about a mutation that has no answer; empty for a query, which changes nothing."""
+    if operation.is_query:
+        return ""
+    key = operation.idempotency_key
+    named = f" It was sent with the idempotency key {key}." if key else ""
     return (
         "The mutation was sent and may have been carried out: find out whether it was before anything is sent "
         f"once more.{named}"
@@ -77,7 +73,7 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
             said = f"The API's answer is larger than {failure.max_bytes} bytes."
             return Trouble(word="UpstreamTooLarge", said=said, advice="Ask for fewer rows or fields.")
         case HttpEncoding():
-            encoding = _plain(failure.encoding, most=40)
+            encoding = plain_text(failure.encoding, most=40)
             said = f"The API's answer has the encoding {encoding}, which was not asked for."
             return Trouble(word="UpstreamEncoding", detail=encoding, said=said, advice=MAINTAINER)
         case HttpError(sent=False):
@@ -95,40 +91,49 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
 
 def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
     """The trouble with a response that is not one of GraphQL. ``body`` is its JSON; ``None``: it has none."""
-    status, words = answer.status, _words(body)
+    status, words = answer.status, words_in(body)
     if 300 <= status < 400:
         said = "The API answered with a redirect, which is not followed."
         return Trouble(word="UpstreamRedirect", detail=str(status), said=said, advice=MAINTAINER)
     if is_refusal(answer, words):
-        said = f"{refused_credential(status, auth)}{_quoted(words)}"
+        said = f"{refused_credential(status, auth)}{quoted(words)}"
         return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
     if status >= 400:
         return _failed_status(answer, words)
     word, detail, what = _unread(answer, body)
-    said = f"The API answered with status {status} and no GraphQL response{what}.{_quoted(words)}"
+    said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)}"
     return Trouble(word=word, detail=detail, said=said)
 
 
-def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str) -> Trouble | None:
-    """The trouble that the status tells of beside a GraphQL response, whose first error is ``words``."""
+def in_graphql(answer: HttpResponse, words: str, operation: GraphQLRequest, auth: UpstreamAuth) -> Trouble | None:
+    """The trouble that the status tells of beside a GraphQL response without data, whose first error is ``words``.
+
+    A gateway answers in GraphQL too when the API behind it did not.
+    """
+    status = answer.status
     if is_refusal(answer, words):
-        said = refused_credential(answer.status, auth)
-        return Trouble(word=refusal_word(auth), detail=str(answer.status), said=said)
-    wait = waiting(answer) if answer.status >= 400 else ""
-    return Trouble(word=_word_for(answer.status), detail=str(answer.status), said=wait) if wait else None
+        return Trouble(word=refusal_word(auth), detail=str(status), said=refused_credential(status, auth))
+    if status < 500 and status != 429:
+        return None
+    doubt = "" if _is_undone(status) else _doubt(operation)
+    return Trouble(word=_word_for(status), detail=str(status), said=f"{waiting(answer)} {doubt}".strip())
 
 
 def _failed_status(answer: HttpResponse, words: str) -> Trouble:
     status, wait = answer.status, waiting(answer)
-    said = f"The API answered with status {status} and no GraphQL response.{_quoted(words)}"
+    said = f"The API answered with status {status} and no GraphQL response.{quoted(words)}"
     later = "Try later." if status >= 500 or _word_for(status) == "UpstreamLimit" else ""
     return Trouble(
         word=_word_for(status),
         detail=str(status),
         said=f"{said} {wait}".rstrip(),
         advice="Try again then." if wait else later,
-        undone=status < 500 and status not in UNDECIDED,
+        undone=_is_undone(status),
     )
+
+
+def _is_undone(status: int) -> bool:
+    return status < 500 and status not in UNDECIDED
 
 
 def _word_for(status: int) -> str:
@@ -140,7 +145,11 @@ def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     """The log's word and detail for a response that succeeded, and what it has instead of GraphQL."""
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind.startswith("multipart/"):
-        return "UpstreamMediaType", _plain(kind, most=40), ": it comes in parts (multipart), as for @defer and @stream"
+        return (
+            "UpstreamMediaType",
+            plain_text(kind, most=40),
+            ": it comes in parts (multipart), as for @defer and @stream",
+        )
     if kind == EVENT_STREAM:
         return "UpstreamMediaType", kind, ": it is a stream of events, as for subscriptions"
     if kind in ("text/html", "application/xhtml+xml"):
@@ -178,58 +187,3 @@ def is_refusal(answer: HttpResponse, words: str = "") -> bool:
     left = answer.headers.get("x-ratelimit-remaining", "").strip()
     limited = "retry-after" in answer.headers or left == "0" or "rate limit" in words.lower()
     return answer.status == 401 or (answer.status == 403 and not limited)
-
-
-def waiting(answer: HttpResponse) -> str:
-    """A sentence about how long the API asks to wait; empty: it does not say.
-
-    Source: RFC 9110, section 10.2.3.
-    """
-    given = answer.headers.get("retry-after", "").strip()[:64]
-    wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
-    return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
-
-
-_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
-
-
-def _until(date: str) -> float:
-    """How many seconds there are until an HTTP date, none if it has passed; negative: the text is no date."""
-    from email.utils import parsedate_to_datetime  # it takes milliseconds, and few APIs write a date
-
-    try:
-        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
-    except (ValueError, OverflowError):
-        return -1.0
-
-
-def _words(body: Any) -> str:
-    """What an API says where it does not answer in GraphQL; empty: nothing that is known.
-
-    Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
-    """
-    if not isinstance(body, dict):
-        return ""
-    for name in ("message", "Message", "error_description", "detail", "title", "error"):
-        said = body.get(name)
-        if isinstance(said, Mapping):
-            said = said.get("message")
-        if isinstance(said, str) and not said[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # a page within JSON
-            plain = _plain(said, most=MAX_WORDS_CHARS)
-            if plain:
-                return plain
-    return ""
-
-
-def _quoted(words: str) -> str:
-    from handler.server.named_coordinates import without_suggestions
-
-    told = without_suggestions(words)
-    return f' It says: "{told}"' if told else ""
-
-
-def _plain(text: str, *, most: int) -> str:
-    """A text on one line, cut, without characters that nobody sees."""
-    cut = text[: 2 * most]
-    shown = " ".join("".join(each if each.isprintable() else " " for each in cut).split())
-    return shown if len(shown) <= most and len(text) <= 2 * most else f"{shown[: most - 1]}…"

@@ -116,6 +116,7 @@ CALLING = {
     "server.arguments",
     "server.bindings",
     "server.outgoing.credentials",
+    "server.outgoing.operation",
     "server.outgoing.sending",
     "server.outgoing.token_endpoint",
     "server.outgoing.told",

@@ -288,6 +288,16 @@ def test_documents_by_their_id_are_told_apart(case: str) -> None:
     assert find_in(DOCUMENTS[case], names=NAMES).kind == case.removesuffix(" by Mercurius")
 
 
+@pytest.mark.parametrize("filler", ['"', '"""', '"" ', '"\\', '\\"""', '"""\\'])
+def test_names_of_a_document_are_found_in_linear_time(filler: str) -> None:
+    started = time.process_time()
+
+    names_in('"""' + filler * 100_000)
+    names_in(filler * 100_000)
+
+    assert time.process_time() - started < 5
+
+
 FOREIGN = {
     "spaces": " ",
     "quotes": '"',

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from email.utils import formatdate
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Context, Function, running_function
 from tests.support.issuers import AUDIENCE
+from tests.support.kits import MODULES, TOOLS, with_kit
 from tests.support.raw_http import Peer, answer, answering, running_server
 
 SDL = """
@@ -159,7 +161,7 @@ UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
     ),
     "503 with words": (
         body({"error": {"message": "Down \n for   repairs"}}, status="503 Service Unavailable"),
-        'The API answered with status 503 and no GraphQL response. It says: "Down for repairs"',
+        'The API answered with status 503 and no GraphQL response. The API says: "Down for repairs"',
         "Try later.",
         "UpstreamStatus: 503",
     ),
@@ -254,7 +256,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         body({"message": "Bad credentials", "documentation_url": "x"}, status="401 Unauthorized"),
         (
             "The API refused this endpoint, which has no credential for it (status 401). "
-            'Whoever maintains this tool has to look after it. It says: "Bad credentials"'
+            'Whoever maintains this tool has to look after it. The API says: "Bad credentials"'
         ),
         "UpstreamRefused: 401",
     ),
@@ -269,8 +271,8 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     "GitHub's second rate limit": (
         body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
         (
-            'The API answered with status 403 and no GraphQL response. It says: "You have exceeded a secondary rate '
-            'limit." The API asks to wait 60 s. Try again then.'
+            "The API answered with status 403 and no GraphQL response. "
+            'The API says: "You have exceeded a secondary rate limit." The API asks to wait 60 s. Try again then.'
         ),
         "UpstreamLimit: 403",
     ),
@@ -286,7 +288,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     ),
     "404": (
         body({"title": "Not Found", "detail": "No such route", "status": 404}, status="404 Not Found"),
-        'The API answered with status 404 and no GraphQL response. It says: "No such route"',
+        'The API answered with status 404 and no GraphQL response. The API says: "No such route"',
         "UpstreamStatus: 404",
     ),
 }
@@ -332,7 +334,7 @@ def test_words_are_told_cut_and_without_suggestions(tmp_path: Path) -> None:
         "No /grahpql.\x1b[31m Did you mean /salary?": "No /grahpql. [31m",
     }.items():
         with answered(tmp_path, body({"message": said}, status="404 Not Found")) as function:
-            assert function.call("Things", {}).text.endswith(f'It says: "{told}"')
+            assert function.call("Things", {}).text.endswith(f'The API says: "{told}"')
 
 
 REFUSED = {"errors": [{"message": "Who are you?", "extensions": {"code": "UNAUTHENTICATED"}}]}
@@ -353,6 +355,23 @@ def test_endpoints_own_credential_that_is_refused_is_its_maintainers_matter(
     assert "of the endpoint" not in text
     assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
     assert level_of(function.lines[-1]) == WARNING
+
+
+def _given(reply: Reply, _: Asked) -> Reply:
+    return reply
+
+
+@pytest.mark.parametrize("auth", ["bearer: env:KEY", "header: x-api-key, value: env:KEY"])
+def test_credential_that_an_error_repeats_is_not_told(tmp_path: Path, auth: str) -> None:
+    repeated = {"message": "There is no key of-the-endpoint here"}
+    for content in (repeated, {"errors": [repeated]}):
+        reply = Reply(content, status=403)
+        with running_api(partial(_given, reply)) as api:
+            upstream = f"{{url: '{api.url}', auth: {{{auth}}}}}"
+            with asking(tmp_path, upstream, **_secret("of-the-endpoint")) as function:
+                text = function.call("Me", {}).text
+
+        assert "There is no key ... here" in text
 
 
 def test_callers_token_that_is_refused_is_the_callers_matter(tmp_path: Path) -> None:
@@ -379,6 +398,32 @@ def test_time_to_wait_is_told_beside_graphql_errors(tmp_path: Path) -> None:
 
     assert errors == [{"message": "The API asks to wait 30 s."}, {"message": "Too many requests"}]
     assert function.lines[-1]["reason"] == "UpstreamLimit: 429"
+
+
+@pytest.mark.parametrize(("status", "reason"), [("429 X", "UpstreamLimit: 429"), ("504 X", "UpstreamStatus: 504")])
+def test_status_beside_graphql_errors_is_the_reason(tmp_path: Path, status: str, reason: str) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "Slow down"}]}, status=status)) as function:
+        errors = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert errors == [{"message": "Slow down"}]
+    assert function.lines[-1]["reason"] == reason
+
+
+def test_gateway_that_gave_a_mutation_up_may_have_passed_it_on(tmp_path: Path) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "Gateway timeout"}]}, status="504 X")) as function:
+        errors = function.call("Pay", {}).result["structuredContent"]["errors"]
+
+    assert errors == [{"message": DOUBT}, {"message": "Gateway timeout"}]
+
+
+def test_graphql_client_reads_that_a_mutation_was_answered(tmp_path: Path) -> None:
+    large = json.dumps({"data": {"pay": '"' * 2_500_000}}).encode()
+    with running_server(answering(answer(large, **JSON))) as server:
+        config = f"upstream: {{url: '{server.url}', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+        with running_function(compiled(tmp_path, {**FILES, "config.yaml": config})) as function:
+            (error,) = function.graphql({"query": "mutation { pay(id: 1) }"}).json["errors"]
+
+    assert "do not send it once more" in error["message"]
 
 
 def test_mark_before_json_is_read_over(tmp_path: Path) -> None:
@@ -592,3 +637,22 @@ def test_connections_that_cannot_be_made_rest_the_api_for_everybody(tmp_path: Pa
         text = function.call("Pay", {}, headers=with_token(sub="ben")).text
 
     assert "Nothing was sent." in text
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (_hangs_up, "UpstreamBroken: connection closed before the answer was complete"),
+        (body({"errors": [ERRORS["drift"][0]]}), "Drift: Query.things"),
+    ],
+)
+def test_reason_is_that_of_the_api_where_a_tool_in_python_asks_it(
+    tmp_path: Path, script: Callable[[Peer], None], reason: str
+) -> None:
+    with running_server(script) as server:
+        config = f"upstream: {{url: '{server.url}'}}\n{PUBLIC}"
+        made = with_kit(compiled(tmp_path, {**FILES, "config.yaml": config}), TOOLS)
+        with running_function(made, code_modules=MODULES) as function:
+            function.call("ask_graphql", {"query": "{ things(first: 3, color: RED) { name } }"})
+
+    assert (function.lines[-1]["decision"], function.lines[-1]["reason"]) == ("allowed", reason)

@@ -14,6 +14,9 @@ from handler.server.principal import ANONYMOUS, Principal
 
 UNAUTHORIZED = 401
 
+MIN_SECRET_CHARS = 8
+"""A shorter credential is a word like any other."""
+
 
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
     """Send a request to the API of the caller's endpoint, with what the API is told and the credential it takes.
@@ -43,7 +46,15 @@ async def _send(
     ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
-    return answer, answer.status == UNAUTHORIZED and credential.refuse()
+    return _unrepeated(answer, credential.token), answer.status == UNAUTHORIZED and credential.refuse()
+
+
+def _unrepeated(answer: HttpResponse, token: str) -> HttpResponse:
+    """The answer, in which an error does not repeat the credential: callers read its words."""
+    shown = token.encode()
+    if answer.status < 400 or len(shown) < MIN_SECRET_CHARS or shown not in answer.body:
+        return answer
+    return replace(answer, body=answer.body.replace(shown, b"..."))
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:

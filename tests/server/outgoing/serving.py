@@ -18,12 +18,13 @@ from handler.server.endpoint import Endpoint
 from handler.server.endpoints import Endpoints
 from handler.server.outgoing.circuits import Circuits
 from handler.server.outgoing.kept import Kept
+from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services
 from handler.server.tokens import TokenVerifier
-from handler.server.upstream import GraphQLRequest, execute
+from handler.server.upstream import execute
 from handler.storage import MemoryStorage
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function
