@@ -16,7 +16,7 @@ from graphql import (
 )
 
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.naming import joined, words_of
+from handler.compiler.naming import spellings, words_in
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import At, Problems, some
 from handler.compiler.questions import Questions
@@ -62,10 +62,10 @@ def doubt_operation(operation: AuthorOperation, *, mask: Mask, problems: Problem
 
 def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
     """Warn of the same name on other types: an aggregate's ``salary`` may be one person's."""
-    names = {joined(name) for _, name in guarded}
-    alike = [coordinate for coordinate in shown if joined(coordinate.split(".")[1]) in names]
-    found = {joined(coordinate.split(".")[1]) for coordinate in alike}
-    like = [f"{type_name}.{name}" for type_name, name in guarded if joined(name) in found]
+    names = frozenset().union(*(spellings(name) for _, name in guarded))
+    alike = [coordinate for coordinate in shown if not names.isdisjoint(spellings(coordinate.split(".")[1]))]
+    found = frozenset().union(*(spellings(coordinate.split(".")[1]) for coordinate in alike))
+    like = [f"{type_name}.{name}" for type_name, name in guarded if not found.isdisjoint(spellings(name))]
     if alike:
         problems.warn(at, f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same")
 
@@ -76,7 +76,7 @@ def _doubt_counts(
     """Warn of inputs that name a guarded field, where nothing that is returned has one of that name: a mere count."""
     found: dict[str, str] = {}
     for type_name, name in guarded:
-        for coordinate in _visible_inputs(view, questions.of_nothing_shown(joined(name))):
+        for coordinate in _visible_inputs(view, questions.of_nothing_shown(name)):
             found.setdefault(coordinate, f"{type_name}.{name}")
     if found:
         like = some(list(dict.fromkeys(found.values())))
@@ -137,7 +137,7 @@ def _parts(coordinate: str) -> tuple[str, str, str]:
 def _is_opaque(type_: object) -> bool:
     if not isinstance(type_, GraphQLScalarType) or is_specified_scalar_type(type_):
         return False
-    return not any(PLAIN_SCALAR.fullmatch(word) for word in (*words_of(type_.name), joined(type_.name)))
+    return not any(PLAIN_SCALAR.fullmatch(word) for word in words_in(type_.name) | spellings(type_.name))
 
 
 def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:

@@ -29,7 +29,7 @@ from graphql import (
 from handler.compiler.conditions import Alternatives, Conditions, least, renumbered
 from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
-from handler.compiler.naming import joined
+from handler.compiler.naming import spellings
 from handler.compiler.questions import Questions
 from handler.compiler.visibility import fields_of, types_with_fields
 from handler.policy import OPEN, Mask
@@ -68,13 +68,13 @@ class Consequences:
 
     def named_by_inputs(self, guards: Mapping[str, Mask]) -> dict[str, Mask]:
         """The inputs that name a guarded field of what they ask for. Root fields hold nothing to be asked for."""
-        telling: dict[tuple[str, int], set[str]] = {}
+        telling: dict[tuple[frozenset[str], int], dict[str, str]] = {}
         for type_, name, _ in fields_of(self._schema):
             for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
-                telling.setdefault((joined(name), condition), set()).add(type_.name)
+                telling.setdefault((spellings(name), condition), {})[type_.name] = name
         found: dict[str, Mask] = {}
-        for (name, condition), types in telling.items():
-            for coordinate in self.questions.that_name(name, types):
+        for (_, condition), types in telling.items():
+            for coordinate in self.questions.that_name(next(iter(types.values())), types):
                 found[coordinate] = found.get(coordinate, OPEN) | {condition}
         return found
 

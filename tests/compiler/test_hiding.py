@@ -188,7 +188,7 @@ def test_word_for_what_is_done_with_a_field_names_no_other_owner_of_it(name: str
     [
         ("email", "emails", True), ("email", "emailsIn", True), ("emails", "email_gt", True),
         ("salary", "salaries", True), ("address", "addresses", True), ("tag", "TAGS_DESC", True),
-        ("status", "statu", False), ("news", "newsletter", False),
+        ("sku", "SKUs", True), ("news", "newsletter", False),
     ],
 )  # fmt: skip
 def test_plural_names_the_same_field(field: str, name: str, hidden: bool) -> None:
