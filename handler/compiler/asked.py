@@ -20,21 +20,10 @@ from handler.compiler.naming import is_operation, spellings, words_in
 from handler.compiler.reach import handed_down
 from handler.compiler.visibility import fields_of
 
-CHOOSING = frozenset(
-    (
-        "where",
-        "filter",
-        "filterby",
-        "condition",
-        "criterion",
-        "having",
-        "match",
-        "orderby",
-        "ordering",
-        "sort",
-        "sortby",
-    )
-)
+STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
+"""Names of inputs that speak of no field by themselves: a ``sortKey`` puts nothing in order by a ``key``."""
+
+CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
 """Names of inputs that choose rows, or their order."""
 
 KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field", "input", "option"))
@@ -103,6 +92,11 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
                 f"{type_.name}.{name}({argument}:)", argument, asked, types.is_leaf(taken), types.compares(taken)
             )
     yield from types.members(own)
+
+
+def is_structural(name: str) -> bool:
+    """Whether the name of an input is made of words for choosing alone."""
+    return not STRUCTURAL.isdisjoint(spellings(name))
 
 
 def keeps_rows(name: str) -> bool:

@@ -77,7 +77,7 @@ def readings(name: str) -> list[list[Word]]:
     """
     mixed = not name.isupper()
     pieces = [
-        _read_piece(found["capitals"], found["small"], mixed) if found["capitals"] else [[found[0]]]
+        _read_piece(found["capitals"], found["small"], mixed=mixed) if found["capitals"] else [[found[0]]]
         for found in PIECE.finditer(name)
     ]
     read = [[word for piece in chosen for word in piece] for chosen in islice(product(*pieces), MAX_READINGS)]
@@ -139,22 +139,22 @@ def is_operator(word: Word) -> bool:
     return not OPERATORS.isdisjoint(word)
 
 
-def _read_piece(capitals: str, small: str, mixed: bool) -> list[list[str]]:
+def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
     """The words that a piece may be made of."""
     if len(capitals) < 2:
         return [[f"{capitals}{small}"]]
     if not small:
-        return _read_acronym(capitals, mixed)
-    found = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed)]
+        return _read_acronym(capitals, mixed=mixed)
+    found = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed=mixed)]
     if small in ("s", "es"):  # SSNs; IDIs may be one "ID is"
         found = [words for words in found if words[-1].lower() in OPERATORS]
         found.append([f"{capitals}{small}"])
     elif small in OPERATORS:  # SSNgt
-        found += [[*words, small] for words in _read_acronym(capitals, mixed)]
+        found += [[*words, small] for words in _read_acronym(capitals, mixed=mixed)]
     return found
 
 
-def _read_acronym(capitals: str, mixed: bool) -> list[list[str]]:
+def _read_acronym(capitals: str, *, mixed: bool) -> list[list[str]]:
     """An acronym as one word, and without the operator that it may end in."""
     parted = [
         [capitals[: -len(operator)], operator]

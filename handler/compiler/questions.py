@@ -9,7 +9,7 @@ from itertools import islice
 
 from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
 
-from handler.compiler.asked import Answer, Taken, inputs_of
+from handler.compiler.asked import Answer, Taken, inputs_of, is_structural
 from handler.compiler.meanings import Meanings
 from handler.compiler.naming import OPERATORS, Mention, beginnings, joined, mentions, spellings
 from handler.compiler.reach import reachable, turned
@@ -32,7 +32,7 @@ class Questions:
         self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> those that lead to one of them
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates whose name speaks of a field and that choose rows by it, or by their rows' links to ``types``.
+        """The coordinates whose name speaks of a field and that choose rows by it, on ``types``.
 
         ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one;
         ``repository(name:)`` of the name that a repository has itself.
@@ -149,7 +149,7 @@ class Questions:
         longest = max(map(len, fields), default=0)
         found: dict[str, list[tuple[str, Mention]]] = {}
         for name in self._by_name:
-            for mention in mentions(name, max_chars=longest):
+            for mention in () if is_structural(name) else mentions(name, max_chars=longest):
                 for spelling in joined(mention.words):
                     if spelling in fields:
                         found.setdefault(spelling, []).append((name, mention))

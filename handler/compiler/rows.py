@@ -22,56 +22,12 @@ from handler.compiler.asked import Answer, Taken, keeps_rows
 from handler.compiler.naming import Mention, Word, spellings
 from handler.compiler.visibility import FieldsType, types_with_fields
 
-COMPARING = frozenset(
-    [
-        "above",
-        "after",
-        "asc",
-        "before",
-        "below",
-        "between",
-        "contain",
-        "contains",
-        "desc",
-        "end",
-        "ends",
-        "eq",
-        "equal",
-        "equals",
-        "ge",
-        "greater",
-        "gt",
-        "gte",
-        "ieq",
-        "ilike",
-        "in",
-        "le",
-        "less",
-        "like",
-        "lower",
-        "lt",
-        "lte",
-        "match",
-        "matches",
-        "max",
-        "maximum",
-        "min",
-        "minimum",
-        "ne",
-        "neq",
-        "nin",
-        "not",
-        "over",
-        "prefix",
-        "range",
-        "regex",
-        "start",
-        "starts",
-        "suffix",
-        "under",
-        "upper",
-    ]
-)
+_COMPARING = """
+above after asc before below between contain contains desc end ends eq equal equals ge greater gt gte ieq ilike in le
+less like lower lt lte match matches max maximum min minimum ne neq nin not over prefix range regex start starts suffix
+under upper
+"""
+COMPARING = frozenset(_COMPARING.split())
 """Words of what is compared or put in order."""
 
 BESIDE_OWN = (COMPARING - {"max", "maximum", "min", "minimum"}) | {"by", "of", "where", "order", "is", "null", "nil"}
@@ -99,7 +55,7 @@ class Rows:
         self._linked_alike: dict[str, bool] = {}
 
     def speak_of_own(self, answer: Answer, taken: Taken, mention: Mention, guarded: Guarded) -> bool:
-        """Whether an input that mentions a field speaks of one that all rows of an answer have, and that is guarded on none.
+        """Whether an input that mentions a field speaks of one that all rows of an answer have unguarded.
 
         Rows of a list or page are compared by what they have. One object that no list holds is looked up by a value:
         a comparison there, or anything where it may be a page of others, may be about the rows below it.
@@ -166,11 +122,15 @@ def compares(words: Collection[Word]) -> bool:
 def _paged(type_: GraphQLNamedType) -> GraphQLNamedType | None:
     """The type of the rows on a page; ``None`` if a type is not a page.
 
-    A page has no ``id`` and holds a list, and all its links lead to one type: directly, or by way of edges.
+    A page has no ``id`` and holds a list, and all its links lead to one type: directly, or by way of edges. Beside a
+    ``pageInfo``, those that hold the rows are known by name, and others count for nothing.
     """
     if not isinstance(type_, GraphQLObjectType) or "id" in type_.fields:
         return None
-    targets = {row for name, target in links(type_) for row in _behind(type_, name, target)}
+    holding = [
+        each for each in links(type_) if "pageInfo" not in type_.fields or each[0] in ("edges", "nodes", "items")
+    ]
+    targets = {row for name, target in holding for row in _behind(type_, name, target)}
     paged = targets.pop() if len(targets) == 1 else None
     return paged if any(_is_list(type_, name) for name, _ in links(type_)) else None
 
