@@ -166,7 +166,7 @@ class Questions:
 
     @cached_property
     def rows(self) -> Rows:
-        return Rows(self._schema)
+        return Rows(self._schema, self._by_name)
 
     @cached_property
     def _above(self) -> Mapping[str, set[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
@@ -46,8 +46,10 @@ class Guarded(NamedTuple):
 class Rows:
     """The rows behind the types of one schema."""
 
-    def __init__(self, schema: GraphQLSchema) -> None:
+    def __init__(self, schema: GraphQLSchema, inputs: Iterable[str]) -> None:
+        """``inputs`` are the names of all arguments and input fields."""
         self._schema = schema
+        self._keeping = frozenset().union(*(spellings(name) for name in inputs if keeps_rows(name)))
         self._roots = {schema.query_type, schema.mutation_type, schema.subscription_type}
         self._lists = listed_links(schema)
         self._behind: dict[str, tuple[list[FieldsType], bool]] = {}
@@ -87,7 +89,7 @@ class Rows:
     def _has_misleading_link(self, row: FieldsType) -> bool:
         """Whether a link of a row has a name that filters have for themselves: ``field`` may lead to another row."""
         if row.name not in self._linked_alike:
-            self._linked_alike[row.name] = any(keeps_rows(name) for name, _ in links(row))
+            self._linked_alike[row.name] = not all(self._keeping.isdisjoint(spellings(name)) for name, _ in links(row))
         return self._linked_alike[row.name]
 
     def _rows(self, type_name: str) -> tuple[list[FieldsType], bool]:

@@ -50,7 +50,7 @@ FORMS = {
     "has": ("{}Contains", "{}_contains", "{}ContainsFold"),
     "in": ("{}In", "{}_in", "{}s", "by{}s", "{}sIn"),
 }
-"""How APIs name a question about a field: ``{}`` is its name, the first letter as the form needs it, ``{}s`` its plural."""
+"""How APIs name a question about a field: ``{}`` is its name, cased as the form needs it, ``{}s`` its plural."""
 
 LEAVES = ("Int", "Float", "String", "Boolean", "ID", "Stamp", "Grade")
 
