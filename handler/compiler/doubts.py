@@ -45,6 +45,7 @@ def doubt_request_tool(
     _doubt_names(guarded, [coordinate for coordinate in shown if coordinate not in both], at, problems)
     questions = endpoint.consequences.questions
     _doubt_counts(guarded, questions, view, at, problems)
+    _doubt_undecided(guarded, questions, view, at, problems)
     opaque = [*_opaque_outputs(shown, types), *_opaque_inputs(endpoint.schema, questions, view, types)]
     if opaque:
         problems.warn(at, f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(types))}")
@@ -81,6 +82,24 @@ def _doubt_counts(
     if found:
         like = some(list(dict.fromkeys(found.values())))
         problems.warn(at, f"{some(list(found))} may filter by {like}, which is guarded, what is only counted")
+
+
+def _doubt_undecided(
+    guarded: Collection[tuple[str, str]], questions: Questions, view: View, at: At, problems: Problems
+) -> None:
+    """Warn of inputs whose words only begin with a guarded field's name, and of a mutation's data of that name."""
+    types: dict[str, list[str]] = {}
+    for type_name, name in guarded:
+        types.setdefault(name, []).append(type_name)
+    for ask, sentence in (
+        (questions.that_begin_with, "may ask for {}, which is guarded: words in these names begin with its letters"),
+        (questions.that_write, "give mutations data by the name of {}, which is guarded: an answer may depend on it"),
+    ):
+        found = {name: list(_visible_inputs(view, ask(name, owners))) for name, owners in types.items()}
+        coordinates = sorted({coordinate for each in found.values() for coordinate in each})
+        like = [f"{type_name}.{name}" for type_name, name in guarded if found[name]]
+        if coordinates:
+            problems.warn(at, f"{some(coordinates)} {sentence.format(some(like))}")
 
 
 def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:

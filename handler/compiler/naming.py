@@ -52,10 +52,13 @@ AMBIGUOUS = frozenset(("ge", "in", "is", "le", "ne", "nin"))
 MAX_AROUND = 8
 """How many words before and after a mention are looked at: enough for any name that somebody reads."""
 
+MAX_WORDS = 12
+"""Of a mention: no field that somebody reads has more."""
+
 MAX_CHARS = 1_000
 """Of a name, which no field's is longer than."""
 
-MAX_READINGS = 64
+MAX_READINGS = 16
 """Of one name: each acronym may be read in two or three ways."""
 
 MAX_SPELLINGS = 64
@@ -115,7 +118,7 @@ def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
     for words in dict.fromkeys(map(tuple, read)):
         for first in range(len(words)):
             chars = 0
-            for last in range(first + 1, len(words) + 1):
+            for last in range(first + 1, min(first + MAX_WORDS, len(words)) + 1):
                 chars += len(words[last - 1][0])
                 if chars > max_chars:
                     break
