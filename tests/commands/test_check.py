@@ -347,8 +347,8 @@ def test_an_endpoint_that_stile_itself_fails_on_does_not_hide_the_others(workpla
 
 TAKEN = {
     "index.graphql": """
-        type Query { conduct(name: String!): Conduct person(name: String!, age: Int): Person hidden(name: String!): Conduct }
-        type Conduct { name: String a: Int } type Person { a: Int of(nameLike: String!): [Conduct!] }
+        type Query { conduct(name: String!): Conduct person(name: String!): Person hidden(name: String!): Conduct }
+        type Conduct { name: String a: Int } type Person { id: ID name: String of(nameLike: String!): [Conduct!] }
     """,
     "config.yaml": """
         default_tool: true

@@ -94,13 +94,15 @@ def test_letters_alone_are_not_a_mention(field: str, name: str) -> None:
 
 
 PLURALS = """
-salary salaries;city cities;status statuses;bonus bonusesGt;diagnosis diagnoses;alias aliases;crisis crises;
-child children;grandchild grandchildren;movie movies;cookie cookies;calorie calories;cache caches;niche niches;hero heroes;
-virus viruses;quiz quizzes;person people;salesperson salespeople;index indices;index indexes;analysis analyses;criterion criteria;
-matrix matrices;vertex vertices;leaf leaves;half halves;wife wives;goose geese;axis axes;axe axes;datum data;
-medium media;radius radii;formula formulae;box boxes;bus buses;gas gasses;potato potatoes;woman women;address addresses;key keys;
-schema schemata;corpus corpora;genus genera;bureau bureaux;menu menus;sku SKUs;thesis theses;tooth teeth;die dice;
-ox oxen;phenomenon phenomena;IPv4 IPv4s;taxId TAXIDS_DESC;apiKey APIKeysIn;employeeBonus employee_bonuses_in
+salary salaries;city cities;status statuses;bonus bonusesGt;diagnosis diagnoses;alias aliases;
+crisis crises;child children;grandchild grandchildren;movie movies;cookie cookies;calorie calories;
+cache caches;niche niches;hero heroes;virus viruses;quiz quizzes;person people;salesperson salespeople;
+index indices;index indexes;analysis analyses;criterion criteria;matrix matrices;vertex vertices;
+leaf leaves;half halves;wife wives;goose geese;axis axes;axe axes;datum data;medium media;radius radii;
+formula formulae;box boxes;bus buses;gas gasses;potato potatoes;woman women;address addresses;key keys;
+schema schemata;corpus corpora;genus genera;bureau bureaux;menu menus;sku SKUs;thesis theses;tooth teeth;
+die dice;ox oxen;phenomenon phenomena;IPv4 IPv4s;taxId TAXIDS_DESC;apiKey APIKeysIn;
+employeeBonus employee_bonuses_in
 """
 
 
