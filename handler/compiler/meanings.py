@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from graphql import GraphQLInterfaceType, GraphQLNamedType, GraphQLSchema, GraphQLUnionType, get_named_type
 
 from handler.compiler.naming import Mention, Word, is_operator, joined, spellings
-from handler.compiler.rows import members_of_abstract
+from handler.compiler.rows import members_of_abstract, rows_on
 from handler.compiler.visibility import fields_of
 
 NONE: frozenset[str] = frozenset()
@@ -20,6 +20,9 @@ class Meanings:
         self._having: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
         self._meant: dict[str, set[str]] = {}  # that of a type, or of a field that returns it -> the type
         possible = {type_.name: _possible(schema, type_) for type_ in schema.type_map.values()}
+        for type_ in list(schema.type_map.values()):
+            paged = rows_on(type_)  # whoever names a page may mean the rows on it
+            possible[type_.name] |= possible[paged.name] if paged else set()
         for type_, name, field in fields_of(schema):
             for spelling in spellings(name):
                 self._having.setdefault(spelling, set()).add(type_.name)

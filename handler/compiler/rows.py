@@ -96,7 +96,7 @@ class Rows:
         """The types of rows, interfaces with all that may stand for them, and whether a page holds them."""
         if type_name not in self._behind:
             type_ = self._schema.type_map[type_name]
-            paged = _paged(type_) if type_ not in self._roots else None
+            paged = rows_on(type_) if type_ not in self._roots else None
             rows = list(self._possible(paged or type_))
             self._behind[type_name] = (rows if self._roots.isdisjoint(rows) else [], paged is not None)
         return self._behind[type_name]
@@ -121,7 +121,7 @@ def compares(words: Collection[Word]) -> bool:
     return any(COMPARING.intersection(word) for word in words)
 
 
-def _paged(type_: GraphQLNamedType) -> GraphQLNamedType | None:
+def rows_on(type_: GraphQLNamedType) -> GraphQLNamedType | None:
     """The type of the rows on a page; ``None`` if a type is not a page.
 
     A page has no ``id`` and holds a list, and all its links lead to one type: directly, or by way of edges. Beside a

@@ -164,6 +164,16 @@ def test_filter_by_the_rows_own_guarded_field_is_hidden_though_others_have_one()
     assert {f"Query.{root}(nameLike:)" for root in ("repositories", "page", "connection")} <= found
 
 
+def test_name_of_a_page_with_a_sum_of_the_same_name_means_the_rows_on_it() -> None:
+    sdl = """
+        type Query { teams(membersPageSalaryGT: Int, staffSalary: Int): [Team!] } type Team { membersPage: Staff }
+        type Staff { salary: Int nodes: [E!] } type E { name: String salary: Int }
+    """
+    found = hidden_with(sdl, "E.salary")
+
+    assert {"Query.teams(membersPageSalaryGT:)", "Query.teams(staffSalary:)"} <= found
+
+
 def test_link_by_the_name_of_a_filters_own_word_leads_to_other_rows() -> None:
     sdl = """
         type Query { staff(where: Where): [E!] } type E { name: String field: F } type F { name: String }
