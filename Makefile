@@ -52,6 +52,11 @@ corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, 
 	STILE_REQUIRE="node,pypi,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/corpora $(ARGS)
 	$(VENV)/bin/python -m tests.corpora.table --check
 
+.PHONY: views
+views: $(VENV)/.stamp  ## Fetch the corpora, hide parts of their schemas at random, and try documents on what is left
+	$(VENV)/bin/python -m tests.corpora.fetch
+	$(VENV)/bin/python -m tests.corpora.views $(ARGS)
+
 .PHONY: leaks
 leaks: $(VENV)/.stamp  ## Search for leaks in many random requests, and write tests/leaks/RESULT.md; CASES=5000 for fewer
 	$(VENV)/bin/python -m tests.leaks --cases $(CASES) --write

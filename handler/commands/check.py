@@ -13,6 +13,7 @@ from handler.commands.console import located, place_of, say, show_json, show_tab
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
 from handler.commands.publishable import address_faults, doubts_about_questions
+from handler.commands.taken_along import told_of
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
 from handler.compiler.sizes import BYTES_PER_TOKEN
@@ -78,6 +79,8 @@ def _show(outcome: Outcome) -> None:
     bundle = outcome.compiled.bundle
     rows = [row.cells() for row in _rows(outcome.compiled)]
     show_table(bundle.endpoint, HEADINGS, rows)
+    for sentence in told_of(outcome.compiled.taken_along):
+        say(sentence, "yellow")
     say(*_who_gets_in(bundle))
     say(_graphql(bundle))
     if bundle.prompts or bundle.resources or bundle.instructions:
@@ -113,6 +116,7 @@ def _report(outcome: Outcome) -> dict[str, Any]:
         "resources": [_uri(resource) for resource in bundle.resources] if bundle else [],
         "instructionsBytes": len(bundle.instructions.encode()) if bundle else 0,
         "documents": [_document(document) for document in outcome.compiled.documents] if outcome.compiled else [],
+        "takenAlong": [asdict(each) for each in outcome.compiled.taken_along] if outcome.compiled else [],
         "problems": [_plain(problem, outcome.folder) for problem in outcome.problems],
         "warnings": [_plain(warning, outcome.folder) for warning in warnings],
     }

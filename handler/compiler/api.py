@@ -29,6 +29,7 @@ from handler.compiler.project import Project
 from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
+from handler.compiler.taken_along import TakenAlong
 from handler.compiler.tools import make_tools
 from handler.compiler.unasked import doubt_unasked
 from handler.compiler.uploads import types_of_files
@@ -49,6 +50,7 @@ class Api:
     tools: Sequence[MadeTool] = ()
     documents: tuple[PersistedDocument, ...] = ()
     rules: tuple[Rule, ...] = ()  # what puts masks on coordinates by themselves
+    taken_along: tuple[TakenAlong, ...] = ()  # what is lost with fields for its inputs' names
     graphql: GraphQLEndpoint = NO_GRAPHQL
 
 
@@ -85,6 +87,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
         tools=made,
         documents=operations.documents,
         rules=(*policies.rules, *_rules_of_directives(author)),
+        taken_along=tuple(endpoint.consequences.losses.grouped()),
         graphql=graphql_endpoint(endpoint, kept, tools, problems, mode=mode),
     )
 

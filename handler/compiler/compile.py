@@ -24,6 +24,7 @@ from handler.compiler.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.project import read_project
 from handler.compiler.resources import RESOURCES_FOLDER
+from handler.compiler.taken_along import TakenAlong
 from handler.compiler.tools import judge_tools
 from handler.compiler.upstream_auth import doubt_required_auth, judge_passthrough
 from handler.errors import Problem, SettingsError
@@ -39,6 +40,7 @@ class Compiled:
     made: tuple[MadeTool, ...]
     documents: tuple[PersistedDocument, ...]
     rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
+    taken_along: tuple[TakenAlong, ...]  # fields that are lost with guarded ones for their inputs' names
     kit_rules: tuple[Rule, ...]  # what puts masks on toolkits; their coordinates are names of these
     asking: Mapping[str, Place]  # what in Python may ask its client's user, and where it stands
     warnings: tuple[Problem, ...]
@@ -140,6 +142,7 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         made=made,
         documents=api.documents,
         rules=api.rules,
+        taken_along=api.taken_along,
         kit_rules=code.rules,
         asking=code.asking,
         warnings=problems.warnings,

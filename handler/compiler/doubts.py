@@ -16,7 +16,7 @@ from graphql import (
 )
 
 from handler.compiler.endpoint import Endpoint
-from handler.compiler.naming import joined, words_of
+from handler.compiler.naming import spellings, words_in
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import At, Problems, some
 from handler.compiler.questions import Questions
@@ -45,6 +45,7 @@ def doubt_request_tool(
     _doubt_names(guarded, [coordinate for coordinate in shown if coordinate not in both], at, problems)
     questions = endpoint.consequences.questions
     _doubt_counts(guarded, questions, view, at, problems)
+    _doubt_undecided(guarded, questions, view, at, problems)
     opaque = [*_opaque_outputs(shown, types), *_opaque_inputs(endpoint.schema, questions, view, types)]
     if opaque:
         problems.warn(at, f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(types))}")
@@ -62,10 +63,10 @@ def doubt_operation(operation: AuthorOperation, *, mask: Mask, problems: Problem
 
 def _doubt_names(guarded: Collection[tuple[str, str]], shown: Iterable[str], at: At, problems: Problems) -> None:
     """Warn of the same name on other types: an aggregate's ``salary`` may be one person's."""
-    names = {joined(name) for _, name in guarded}
-    alike = [coordinate for coordinate in shown if joined(coordinate.split(".")[1]) in names]
-    found = {joined(coordinate.split(".")[1]) for coordinate in alike}
-    like = [f"{type_name}.{name}" for type_name, name in guarded if joined(name) in found]
+    names = frozenset().union(*(spellings(name) for _, name in guarded))
+    alike = [coordinate for coordinate in shown if not names.isdisjoint(spellings(coordinate.split(".")[1]))]
+    found = frozenset().union(*(spellings(coordinate.split(".")[1]) for coordinate in alike))
+    like = [f"{type_name}.{name}" for type_name, name in guarded if not found.isdisjoint(spellings(name))]
     if alike:
         problems.warn(at, f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same")
 
@@ -76,11 +77,29 @@ def _doubt_counts(
     """Warn of inputs that name a guarded field, where nothing that is returned has one of that name: a mere count."""
     found: dict[str, str] = {}
     for type_name, name in guarded:
-        for coordinate in _visible_inputs(view, questions.of_nothing_shown(joined(name))):
+        for coordinate in _visible_inputs(view, questions.of_nothing_shown(name)):
             found.setdefault(coordinate, f"{type_name}.{name}")
     if found:
         like = some(list(dict.fromkeys(found.values())))
         problems.warn(at, f"{some(list(found))} may filter by {like}, which is guarded, what is only counted")
+
+
+def _doubt_undecided(
+    guarded: Collection[tuple[str, str]], questions: Questions, view: View, at: At, problems: Problems
+) -> None:
+    """Warn of inputs whose words only begin with a guarded field's name, and of a mutation's data of that name."""
+    types: dict[str, list[str]] = {}
+    for type_name, name in guarded:
+        types.setdefault(name, []).append(type_name)
+    for ask, sentence in (
+        (questions.that_begin_with, "may ask for {}, which is guarded: words in these names begin with its letters"),
+        (questions.that_write, "give mutations data by the name of {}, which is guarded: an answer may depend on it"),
+    ):
+        found = {name: list(_visible_inputs(view, ask(name, owners))) for name, owners in types.items()}
+        coordinates = sorted({coordinate for each in found.values() for coordinate in each})
+        like = [f"{type_name}.{name}" for type_name, name in guarded if found[name]]
+        if coordinates:
+            problems.warn(at, f"{some(coordinates)} {sentence.format(some(like))}")
 
 
 def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
@@ -137,7 +156,7 @@ def _parts(coordinate: str) -> tuple[str, str, str]:
 def _is_opaque(type_: object) -> bool:
     if not isinstance(type_, GraphQLScalarType) or is_specified_scalar_type(type_):
         return False
-    return not any(PLAIN_SCALAR.fullmatch(word) for word in (*words_of(type_.name), joined(type_.name)))
+    return not any(PLAIN_SCALAR.fullmatch(word) for word in words_in(type_.name) | spellings(type_.name))
 
 
 def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:

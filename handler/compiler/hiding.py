@@ -30,8 +30,9 @@ from handler.compiler.conditions import Alternatives, Conditions, least, renumbe
 from handler.compiler.coordinates import members_of
 from handler.compiler.default_values import coordinates_in
 from handler.compiler.executable_directives import executable_directives
-from handler.compiler.naming import joined
+from handler.compiler.naming import spellings
 from handler.compiler.questions import Questions
+from handler.compiler.taken_along import Losses
 from handler.compiler.visibility import fields_of, types_with_fields
 from handler.policy import OPEN, Mask
 
@@ -47,7 +48,9 @@ class Consequences:
         self._conditions = conditions
         self._shown = frozenset(shown)
         self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
+        self.losses = Losses()
         self.questions = Questions(schema)
+        self._fields = {f"{type_.name}.{name}" for type_, name, _ in fields_of(schema)}
         self._members = _members_of_types(schema)
         self._roots = {
             root.name for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root
@@ -59,7 +62,10 @@ class Consequences:
         """The guards with all that follows from them."""
         masks = _down(self._schema, own)
         self._spread(masks, self._needs)
-        for coordinate, mask in self.named_by_inputs(masks).items():
+        named, causes = self.named_by_inputs(masks)
+        kept = {coordinate: found for coordinate, found in causes.items() if coordinate not in self._shown}
+        self.losses.add(kept, needs=self._needs, fields=self._fields, before=masks)
+        for coordinate, mask in named.items():
             if coordinate in self._shown:
                 self.excepted.add(coordinate)
             else:
@@ -67,17 +73,22 @@ class Consequences:
         self._spread(masks, self._needs, self._interfaces)
         return {coordinate: mask for coordinate, mask in sorted(masks.items()) if mask}
 
-    def named_by_inputs(self, guards: Mapping[str, Mask]) -> dict[str, Mask]:
-        """The inputs that name a guarded field of what they ask for. Root fields hold nothing to be asked for."""
-        telling: dict[tuple[str, int], set[str]] = {}
+    def named_by_inputs(self, guards: Mapping[str, Mask]) -> tuple[dict[str, Mask], dict[str, set[str]]]:
+        """The masks of inputs that name a guarded field of what they ask for, and these fields.
+
+        Root fields hold nothing to be asked for.
+        """
+        telling: dict[tuple[frozenset[str], int], dict[str, str]] = {}
         for type_, name, _ in fields_of(self._schema):
             for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
-                telling.setdefault((joined(name), condition), set()).add(type_.name)
+                telling.setdefault((spellings(name), condition), {})[type_.name] = name
         found: dict[str, Mask] = {}
-        for (name, condition), types in telling.items():
-            for coordinate in self.questions.that_name(name, types):
+        causes: dict[str, set[str]] = {}
+        for (_, condition), types in telling.items():
+            for coordinate in self.questions.that_name(next(iter(types.values())), types):
                 found[coordinate] = found.get(coordinate, OPEN) | {condition}
-        return found
+                causes.setdefault(coordinate, set()).update(f"{owner}.{name}" for owner, name in types.items())
+        return found, causes
 
     def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
         """Give each mask to what needs its coordinate, until everything has what it needs."""

@@ -2,197 +2,216 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
 
-from graphql import (
-    GraphQLEnumType,
-    GraphQLInputObjectType,
-    GraphQLInterfaceType,
-    GraphQLNamedType,
-    GraphQLSchema,
-    GraphQLUnionType,
-    get_named_type,
-)
+from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
 
-from handler.compiler.executable_directives import executable_directives
-from handler.compiler.naming import joined, mentions, singular
-from handler.compiler.reach import handed_down, reachable, turned
-from handler.compiler.visibility import FieldsType, fields_of
+from handler.compiler.asked import Answer, Taken, inputs_of, is_structural
+from handler.compiler.meanings import Meanings
+from handler.compiler.naming import OPERATORS, Mention, beginnings, joined, mentions, spellings
+from handler.compiler.reach import reachable, turned
+from handler.compiler.rows import Guarded, Rows, compares, members_of_abstract
+from handler.compiler.visibility import fields_of
 
-_OPERATORS = """
-above after any asc at average avg before below between by contains count desc distinct ends eq equals every exists
-first from ge greater gt gte has ieq ilike in is last le less like lower lt lte matches max maximum min minimum
-ne neq nin no none not null of on only or order over range regex since some sort starts sum than to total
-under until upper where with without
-"""
-OPERATORS = frozenset(map(singular, _OPERATORS.split()))
-"""Words that say what is done with a field, and not which one it is."""
+MIN_LETTERS = 3
+"""Of a field that a longer word may begin with. Of shorter ones that is chance, unless the rest is an operator."""
 
 
 class Questions:
-    """The arguments, input fields and enum values that fields other than mutations take, and what they ask about.
+    """The arguments, input fields and enum values of one schema, and what they ask about.
 
-    An input asks about every type that can be reached from what the field returns.
+    An input asks about every type that can be reached from what its field returns.
     """
 
     def __init__(self, schema: GraphQLSchema) -> None:
-        self._above = _types_above(schema)
-        self._below = turned(self._above)
-        self._names = _Names(schema)
+        self._schema = schema
         self._reached: dict[str, set[str]] = {}  # type -> those that can be reached from it
-        self._answers = dict(_questions(schema))  # input's coordinate -> types that are returned for it
-        self._by_name: dict[str, list[str]] = {}  # input's name -> coordinates
-        for coordinate in self._answers:
-            self._by_name.setdefault(_last_name(coordinate), []).append(coordinate)
+        self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> those that lead to one of them
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates whose name speaks of a (joined) field name and that ask about one of ``types``.
+        """The coordinates whose name speaks of a field and that choose rows by it, on ``types``.
 
-        ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one.
+        ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one;
+        ``repository(name:)`` of the name that a repository has itself.
         """
-        named = {name: places for name in self._by_name if (places := list(mentions(name, field)))}
-        leading = reachable(types, self._above) if named else set()
-        for name, places in named.items():
-            meanings = [self._names.others(before, field, after, types) for before, after in places]
-            decided: dict[int, bool] = {}  # types of inputs share what is returned for them
-            for coordinate in self._by_name[name]:
-                answers = self._answers[coordinate]
-                if id(answers) not in decided:
-                    decided[id(answers)] = self._asks(answers & leading, meanings)
-                if decided[id(answers)]:
-                    yield coordinate
+        yield from self._judged(field, types, _Judge.asks)
+
+    def that_write(self, field: str, types: Collection[str]) -> Iterator[str]:
+        """The coordinates whose name speaks of a field of ``types``, and that give a mutation its data."""
+        yield from self._judged(field, types, _Judge.writes)
 
     def of_nothing_shown(self, field: str) -> Iterator[str]:
-        """The coordinates whose name speaks of a (joined) field name, for which no type with such a field is returned.
+        """The coordinates whose name speaks of a field, for which no type with such a field is returned.
 
         They may filter what is only counted, and nothing tells what that is.
         """
-        having = reachable(self._names.having(field), self._above)
-        for name, coordinates in self._by_name.items():
-            if any(True for _ in mentions(name, field)):
-                yield from (each for each in coordinates if self._answers[each].isdisjoint(having))
+        having = self.leading_to(self.having(field))
+        for name in self._that_mention(field):
+            for taken in self._by_name[name]:
+                answers = {each.type for each in taken.asked.chosen() if not each.written}
+                if answers and answers.isdisjoint(having):
+                    yield taken.coordinate
+
+    def that_begin_with(self, field: str, types: Collection[str]) -> Iterator[str]:
+        """The coordinates in whose name a word begins with a field's letters and goes on, and that ask about ``types``.
+
+        A ``salaryband`` may be of a salary or of something else: words do not decide.
+        """
+        for name in self._names_that_begin_with(field):
+            yield from self._asking(self._by_name[name], types)
 
     def about(self, types: Collection[str]) -> list[str]:
         """The coordinates of all inputs that ask about one of ``types``."""
-        leading = reachable(types, self._above)
-        return [coordinate for coordinate, answers in self._answers.items() if not answers.isdisjoint(leading)]
+        return list(self._asking(self._taken, types))
 
-    def _asks(self, answers: Collection[str], meanings: Sequence[set[str]]) -> bool:
-        """Whether one of the meanings is the field itself. What a question does not lead to, it cannot mean."""
-        if not all(meanings):
-            return bool(answers)
-        return any(meant.isdisjoint(self._met(answer)) for answer in answers for meant in meanings)
+    def having(self, field: str) -> set[str]:
+        """The types that have a field of a name."""
+        return self._meanings.having(field)
 
-    def _met(self, answer: str) -> set[str]:
-        if answer not in self._reached:
-            self._reached[answer] = reachable([answer], self._below)
-        return self._reached[answer]
+    def leading_to(self, types: Collection[str]) -> frozenset[str]:
+        """``types``, and those from which a selection gets to one of them."""
+        key = frozenset(types)
+        if key not in self._leading:
+            self._leading[key] = frozenset(reachable(key, self._above))
+        return self._leading[key]
 
+    def met(self, type_name: str) -> set[str]:
+        """The types that a selection gets to from one."""
+        if type_name not in self._reached:
+            self._reached[type_name] = reachable([type_name], self._below)
+        return self._reached[type_name]
 
-class _Names:
-    """What the words of an input's name may stand for beside one field."""
+    def _asking(self, inputs: Iterable[Taken], types: Collection[str]) -> Iterator[str]:
+        leading = self.leading_to(types)
+        asking: dict[int, bool] = {}
+        for taken in inputs:
+            key = id(taken.asked)
+            if key not in asking:
+                asking[key] = any(each.type in leading for each in taken.asked.chosen())
+            if asking[key]:
+                yield taken.coordinate
 
-    def __init__(self, schema: GraphQLSchema) -> None:
-        self._having: dict[str, set[str]] = {}  # a field's name -> the types that have it
-        self._meant: dict[str, set[str]] = {}  # the name of a type, or of a field that returns it -> the type
-        for type_, name, field in fields_of(schema):
-            self._having.setdefault(joined(name), set()).add(type_.name)
-            self._meant.setdefault(joined(name), set()).update(_possible(schema, get_named_type(field.type)))
-            self._meant.setdefault(joined(type_.name), set()).update(_possible(schema, type_))
+    def _judged(self, field: str, types: Collection[str], verdict: Callable[[_Judge, Taken], bool]) -> Iterator[str]:
+        """The coordinates that mention a field, and of which some mention has a verdict."""
+        for name, found in self._that_mention(field).items():
+            guarded = Guarded(field, types, self.leading_to(types), self.met)
+            judges = [_Judge(self, mention, self._meanings.others(mention, field, types), guarded) for mention in found]
+            decided: dict[tuple[int, bool], bool] = {}  # inputs of one type share what is returned for them
+            for taken in self._by_name[name]:
+                key = id(taken.asked), taken.leaf
+                if key not in decided:
+                    decided[key] = any(verdict(judge, taken) for judge in judges)
+                if decided[key]:
+                    yield taken.coordinate
 
-    def having(self, field: str) -> Collection[str]:
-        """The types that have a field of a (joined) name."""
-        return self._having.get(field, ())
+    def _that_mention(self, field: str) -> Mapping[str, Collection[Mention]]:
+        """The names of inputs in which whole words are those of a field, and where they are."""
+        found: dict[str, dict[Mention, None]] = {}
+        for spelling in spellings(field):
+            for name, mention in self._mentioned.get(spelling, ()):
+                found.setdefault(name, {})[mention] = None
+        return found
 
-    def others(self, before: Sequence[str], field: str, after: Sequence[str], types: Collection[str]) -> set[str]:
-        """The types that the words around a field name instead of ``types``; none where nothing else is named.
+    def _names_that_begin_with(self, field: str) -> Iterator[str]:
+        """The names of inputs that mention no field with these letters."""
+        letters = min(spellings(field), key=len)
+        decided = self._that_mention(field)
+        for beginning, name in islice(self._beginnings, bisect_left(self._beginnings, (letters, "")), None):
+            if not beginning.startswith(letters):
+                return
+            enough = len(letters) >= MIN_LETTERS or beginning.removeprefix(letters) in OPERATORS
+            if enough and name not in decided and not self._mentions_longer(name, letters):
+                yield name
 
-        That is a field of what the words before it name, or a field with a longer name: ``databaseId`` is no ``id``.
-        Words may name several things (``toOwner`` a field, ``Owner`` a type): one of ``types`` among them is enough.
-        """
-        others: list[set[str]] = []
-        for skipped in range(len(before)):
-            owners = self._meant.get("".join(before[skipped:]), set()) & self._having.get(field, set())
-            if not owners.isdisjoint(types):
-                return set()
-            others += [owners] if owners and OPERATORS.isdisjoint(before[skipped:]) else []
-        if others:
-            return others[0]
-        for start in range(len(before) + 1):
-            for end in range(len(after), -1, -1):
-                added = [*before[start:], *after[:end]]
-                longer = self._having.get("".join([*before[start:], field, *after[:end]]), set())
-                if added and longer and OPERATORS.isdisjoint(added):
-                    return longer
-        return set()
+    def _mentions_longer(self, name: str, letters: str) -> bool:
+        """Whether a name mentions another field that begins with some letters: ``namespace`` where there is one."""
+        found = (spelling for mention in mentions(name) for spelling in joined(mention.words))
+        return any(each.startswith(letters) and each in self._meanings.fields for each in found)
 
+    @cached_property
+    def _taken(self) -> Sequence[Taken]:
+        return list(inputs_of(self._schema))
 
-def _possible(schema: GraphQLSchema, type_: GraphQLNamedType) -> set[str]:
-    members = _members(schema, type_) if isinstance(type_, GraphQLInterfaceType | GraphQLUnionType) else []
-    return {type_.name, *(member.name for member in members)}
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Taken]]:
+        found: dict[str, list[Taken]] = {}
+        for taken in self._taken:
+            found.setdefault(taken.name, []).append(taken)
+        return found
 
+    @cached_property
+    def _mentioned(self) -> Mapping[str, Sequence[tuple[str, Mention]]]:
+        """The spelling of a field -> the names of inputs that mention it."""
+        fields = self._meanings.fields
+        longest = max(map(len, fields), default=0)
+        found: dict[str, list[tuple[str, Mention]]] = {}
+        for name in self._by_name:
+            for mention in () if is_structural(name) else mentions(name, max_chars=longest):
+                for spelling in joined(mention.words):
+                    if spelling in fields:
+                        found.setdefault(spelling, []).append((name, mention))
+        return found
 
-def inputs_below(type_: Any) -> Iterator[tuple[str, str, GraphQLNamedType]]:
-    """Name, coordinate and type of every input field and enum value that a value of a type can hold."""
-    seen = {get_named_type(type_)}
-    waiting = list(seen)
-    while waiting:
-        match waiting.pop():
-            case GraphQLInputObjectType() as taken:
-                for name, value in taken.fields.items():
-                    inner = get_named_type(value.type)
-                    yield name, f"{taken.name}.{name}", inner
-                    if inner not in seen:
-                        seen.add(inner)
-                        waiting.append(inner)
-            case GraphQLEnumType() as taken:
-                yield from ((name, f"{taken.name}.{name}", taken) for name in taken.values)
+    @cached_property
+    def _beginnings(self) -> Sequence[tuple[str, str]]:
+        """What the names of inputs are from the beginning of a word on, in small letters, in order."""
+        return sorted({(beginning, name) for name in self._by_name for beginning in beginnings(name)})
 
+    @cached_property
+    def _meanings(self) -> Meanings:
+        return Meanings(self._schema)
 
-def _questions(schema: GraphQLSchema) -> Iterator[tuple[str, frozenset[str]]]:
-    """The coordinate of each input, and the types that are returned for it: one set for all inputs of a type."""
-    not_asked = {schema.mutation_type, schema.subscription_type} - {schema.query_type}
-    taken: dict[str, set[str]] = {}
-    for type_, name, field in fields_of(schema):
-        answer = get_named_type(field.type).name
-        for argument, value in field.args.items() if type_ not in not_asked else ():
-            yield f"{type_.name}.{name}({argument}:)", frozenset({answer})
-            taken.setdefault(get_named_type(value.type).name, set()).add(answer)
-    # A directive may change any answer, so its arguments ask about everything.
-    everything = frozenset({schema.query_type.name} if schema.query_type else ())
-    for directive in executable_directives(schema):
-        for argument, value in directive.args.items():
-            yield f"@{directive.name}({argument}:)", everything
-            taken.setdefault(get_named_type(value.type).name, set()).update(everything)
-    for type_name, answers in handed_down(taken, _inputs_below_each(schema)).items():
-        members = coordinates_of_input(schema.type_map[type_name])
-        yield from ((coordinate, answers) for coordinate in members)
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self._schema, self._by_name)
 
+    @cached_property
+    def _above(self) -> Mapping[str, set[str]]:
+        return _types_above(self._schema)
 
-def coordinates_of_input(type_: GraphQLNamedType) -> list[str]:
-    """The fields of an input object type, or the values of an enum."""
-    match type_:
-        case GraphQLInputObjectType():
-            return [f"{type_.name}.{name}" for name in type_.fields]
-        case GraphQLEnumType():
-            return [f"{type_.name}.{name}" for name in type_.values]
-        case _:
-            return []
-
-
-def _inputs_below_each(schema: GraphQLSchema) -> dict[str, list[str]]:
-    """Input object type -> the types of its fields."""
-    return {
-        type_.name: [get_named_type(value.type).name for value in type_.fields.values()]
-        for type_ in schema.type_map.values()
-        if isinstance(type_, GraphQLInputObjectType)
-    }
+    @cached_property
+    def _below(self) -> Mapping[str, set[str]]:
+        return turned(self._above)
 
 
-def _last_name(coordinate: str) -> str:
-    """The name of an argument, input field or enum value."""
-    return coordinate.removesuffix(":)").rpartition("(")[2].rpartition(".")[2]
+class _Judge:
+    """The judge of inputs by one mention of a guarded field in their names."""
+
+    def __init__(self, questions: Questions, mention: Mention, others: Collection[str], guarded: Guarded) -> None:
+        self._questions = questions
+        self._mention = mention
+        self._others = others
+        self._guarded = guarded
+        self._compares = compares([*mention.before, *mention.after])
+
+    def asks(self, taken: Taken) -> bool:
+        """Whether an input chooses rows by the field."""
+        if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
+            return True
+        if any(self._is_about(answer, taken, near=False) for answer in taken.asked.far):
+            return True
+        data = taken.asked.data if self._compares or taken.compared else ()
+        return any(self._is_about(answer, taken, near=False) for answer in data)
+
+    def writes(self, taken: Taken) -> bool:
+        """Whether an input only gives a mutation a value of that name."""
+        data = () if self._compares or taken.compared else taken.asked.data
+        return any(self._is_about(answer, taken, near=False) for answer in data)
+
+    def _is_about(self, answer: Answer, taken: Taken, *, near: bool) -> bool:
+        """Whether the field may be meant, where a type is returned. What that does not lead to, it cannot mean."""
+        if answer.type not in self._guarded.leading:
+            return answer.written and not self._others and not self._shows(answer)
+        if not self._guarded.met(answer.type).isdisjoint(self._others):
+            return False
+        return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
+
+    def _shows(self, answer: Answer) -> bool:
+        """Whether what a mutation returns leads to a field of that name. Of what it only counts nothing tells more."""
+        return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
 
 
 def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
@@ -202,13 +221,6 @@ def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
         above.setdefault(get_named_type(field.type).name, set()).add(type_.name)
     for abstract in schema.type_map.values():
         if isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType):
-            for member in _members(schema, abstract):
+            for member in members_of_abstract(schema, abstract):
                 above.setdefault(member.name, set()).add(abstract.name)
     return above
-
-
-def _members(schema: GraphQLSchema, abstract: GraphQLInterfaceType | GraphQLUnionType) -> list[FieldsType]:
-    if isinstance(abstract, GraphQLUnionType):
-        return list(abstract.types)
-    implementations = schema.get_implementations(abstract)
-    return [*implementations.objects, *implementations.interfaces]

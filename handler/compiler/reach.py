@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from typing import TypeVar
 
 Graph = Mapping[str, Collection[str]]
+
+Given = TypeVar("Given", bound=Hashable)
 
 
 def reachable(start: Collection[str], graph: Graph) -> set[str]:
@@ -28,15 +31,15 @@ def turned(graph: Graph) -> dict[str, set[str]]:
     return back
 
 
-def handed_down(own: Mapping[str, Collection[str]], below: Graph) -> dict[str, frozenset[str]]:
+def handed_down(own: Mapping[str, Collection[Given]], below: Graph) -> dict[str, frozenset[Given]]:
     """What each type has itself and from all that lead to it. Types that lead to each other share one set.
 
     Filters of large schemas all lead to each other: a set for each of them would be thousands of equal ones.
     """
-    found: dict[str, frozenset[str]] = {}
-    inherited: dict[str, set[str]] = {}
+    found: dict[str, frozenset[Given]] = {}
+    inherited: dict[str, set[Given]] = {}
     for circle in circles(below, own):
-        whole = frozenset().union(
+        whole = frozenset[Given]().union(
             *(own.get(name, ()) for name in circle), *(inherited.pop(name, ()) for name in circle)
         )
         for name in circle:

@@ -343,3 +343,50 @@ def test_an_endpoint_that_stile_itself_fails_on_does_not_hide_the_others(workpla
     assert re.search(r"^api/deep/\S+:1:1: ", done.out, re.MULTILINE)
     assert done.out.startswith("api/things\n")
     assert done.out.endswith("1 problem in 1 of 2 endpoints\n")
+
+
+TAKEN = {
+    "index.graphql": """
+        type Query { conduct(name: String!): Conduct person(name: String!): Person hidden(name: String!): Conduct }
+        type Conduct { name: String a: Int } type Person { id: ID name: String of(nameLike: String!): [Conduct!] }
+    """,
+    "config.yaml": """
+        default_tool: true
+        access:
+          anonymous: allow
+          policies: [{type: Query, policyDefault: {condition: true}}]
+          hide: [Conduct.name, Query.hidden]
+    """,
+}
+
+
+def test_fields_that_hiding_takes_along_are_listed_with_the_line_that_keeps_them(workplace: Path, stile: Stile) -> None:
+    write_endpoint(workplace, TAKEN)
+
+    told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
+
+    assert told == [
+        "Hiding Conduct.name takes along Person.of, Query.conduct, whose inputs have its name. To keep:",
+        '  access.show: ["Person.of(nameLike:)", "Query.conduct(name:)"]',
+    ]
+
+
+def test_line_that_is_copied_keeps_what_it_names(workplace: Path, stile: Stile) -> None:
+    config = TAKEN["config.yaml"] + '          show: ["Person.of(nameLike:)", "Query.conduct(name:)"]\n'
+    write_endpoint(workplace, {**TAKEN, "config.yaml": config})
+
+    assert json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"] == []
+    assert "along" not in stile("check", ".").out
+
+
+def test_many_fields_taken_along_are_told_in_few_lines_and_listed_as_json(workplace: Path, stile: Stile) -> None:
+    roots = " ".join(f"q{number}(name: String!): Conduct" for number in range(100))
+    types = "type Conduct { name: String a: Int }"
+    write_endpoint(workplace, {**TAKEN, "index.graphql": f"type Query {{ {roots} hidden: Int }} {types}"})
+
+    told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
+
+    assert len(told) == 2
+    assert all(line.removesuffix(", whose inputs have its name. To keep:").endswith("and 92 more") for line in told)
+    (listed,) = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"]
+    assert len(listed["lost"]) == len(listed["show"]) == 100

@@ -135,35 +135,67 @@ def _spelled(name: str) -> str:
 
 def _naming(schema: GraphQLSchema, hidden: set[str]) -> Iterator[str]:
     secrets = [each.split(".") for each in hidden if re.fullmatch(r"(T\d|I0)\.\w+", each)]
-    for coordinate, value in _all(schema):
-        if not coordinate.startswith("Query.") or "(" not in coordinate:
-            continue
-        field = schema.type_map["Query"].fields[coordinate[6 : coordinate.index("(")]]  # type: ignore[attr-defined]
-        returned = _met(schema, get_named_type(field.type).name, set())
-        inputs = {coordinate, *_taken(schema, get_named_type(value.type).name, set())}
-        for asked in inputs:
-            last = asked.removesuffix(":)").replace("(", ".").split(".")[-1]
-            for type_, name in secrets:
-                guarded = {other for other, same in secrets if same == name}
-                named = type_ in returned and _spelled(name) in _spelled(last)
-                if named and not _means_another(schema, last, name, guarded, returned):
-                    yield asked
+    for asked, answer, mode in _asked(schema):
+        last = asked.removesuffix(":)").replace("(", ".").split(".")[-1]
+        for name in {name for _, name in secrets if _spelled(name) in _spelled(last)}:
+            guarded = {type_ for type_, same in secrets if same == name}
+            if _asks(schema, last, name, guarded, (answer, mode)):
+                yield asked
 
 
-def _means_another(schema: GraphQLSchema, last: str, name: str, guarded: set[str], returned: set[str]) -> bool:
-    """Whether an input's name is of another type's field, by the words in front or because the field's is longer."""
+def _asked(schema: GraphQLSchema) -> Iterator[tuple[str, str, str]]:
+    """Every input below a root field's arguments, what is returned for it, and how it stands to that.
+
+    It chooses rows by themselves (``near``), perhaps by what they lead to (``far``), or is a mutation's ``data``.
+    """
+    for owner in ("Query", "Mutation"):
+        for name, field in _fields(schema, owner).items():
+            answer = f"{owner}:{get_named_type(field.type).name}"
+            for argument, value in field.args.items():
+                taken = get_named_type(value.type).name
+                chooses = owner == "Query" or argument == "where" or _is_order(schema, taken)
+                yield f"{owner}.{name}({argument}:)", answer, "near" if chooses else "data"
+                below = "near" if argument == "where" else "far" if chooses else "data"
+                yield from ((asked, answer, mode) for asked, mode in _taken(schema, taken, below, set()))
+
+
+def _asks(schema: GraphQLSchema, last: str, name: str, guarded: set[str], asked: tuple[str, str]) -> bool:
+    (owner, answer), mode = asked[0].split(":"), asked[1]
+    beside = set(_spelled(last).replace(_spelled(name), "_").split("_")) - {""}
+    compares = bool(beside & {"gt", "lt", "in", "min", "contains", "asc", "desc"})
+    if mode == "data" and not compares:
+        return False
+    returned = _met(schema, answer, set())
+    others = _others(schema, last, name, guarded)
+    if not guarded & returned:
+        shown = any(name in _fields(schema, each) for each in returned.intersection(COMPOSITES))
+        return owner == "Mutation" and not others and not shown
+    alone = beside <= {"gt", "lt", "in", "contains", "asc", "desc", "by"}
+    looked_up = owner == "Query" or (not compares and last not in ("where", "deeper"))
+    own = all(name in _fields(schema, each) for each in _possible(schema, {answer}))
+    own = own and not guarded & _possible(schema, {answer})
+    if mode == "near" and alone and looked_up and own:
+        return False
+    return not others & returned
+
+
+def _is_order(schema: GraphQLSchema, name: str) -> bool:
+    return name == "O0" and any(value.endswith(("ASC", "DESC")) for value in schema.type_map[name].values)  # type: ignore[attr-defined]
+
+
+def _others(schema: GraphQLSchema, last: str, name: str, guarded: set[str]) -> set[str]:
+    """The types whose field an input's name is of, by the words in front or because the field's is longer."""
     before = _spelled(last).split(_spelled(name))[0]
     link = re.fullmatch(r".*_(to_t\d)", before)
     owner = re.fullmatch(r".*_([ti]\d)", before)
     linked = _linked(schema, link[1].replace("_t", "T")) if link else set()
     owning = _possible(schema, {owner[1].upper()}) if owner else set()
     if any(name in _fields(schema, each) for each in (linked | owning) & guarded):
-        return False  # one thing that the words may mean is enough
+        return set()  # one thing that the words may mean is enough
     owners = {each for each in owning if name in _fields(schema, each)}
-    if owners:  # "to" is a word for what is done, which makes no other name
-        return bool(owners & returned)
-    longer = {each for each in COMPOSITES if "salaryCode" in _fields(schema, each)}
-    return name == "salary" and "_salary_code_" in _spelled(last) and bool(longer & returned)
+    if owners or not (name == "salary" and "_salary_code_" in _spelled(last)):
+        return owners  # "to" is a word for what is done, which makes no other name
+    return {each for each in COMPOSITES if "salaryCode" in _fields(schema, each)}
 
 
 def _linked(schema: GraphQLSchema, link: str) -> set[str]:
@@ -194,14 +226,16 @@ def _met(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
     return seen
 
 
-def _taken(schema: GraphQLSchema, name: str, seen: set[str]) -> set[str]:
+def _taken(schema: GraphQLSchema, name: str, mode: str, seen: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The inputs of a type, and how they stand to what is returned."""
     type_: Any = schema.type_map[name]
-    for member in [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]:
-        if f"{name}.{member}" not in seen:
-            seen.add(f"{name}.{member}")
-            if isinstance(type_, GraphQLInputObjectType):
-                _taken(schema, get_named_type(type_.fields[member].type).name, seen)
-    return seen
+    members = [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]
+    for member in members if (name, mode) not in seen else ():
+        yield f"{name}.{member}", mode
+        if isinstance(type_, GraphQLInputObjectType):
+            below = get_named_type(type_.fields[member].type).name
+            chooses = mode != "data" or _is_order(schema, below)
+            yield from _taken(schema, below, "far" if chooses else "data", {*seen, (name, mode)})
 
 
 def _needs_any(schema: GraphQLSchema, coordinate: str, gone: set[str], *, upwards: bool) -> bool:

@@ -125,3 +125,46 @@ def test_operation_that_nobody_can_call_is_doubted(tmp_path: Path) -> None:
     assert operation_doubts(tmp_path, operation, config=config) == [
         'operations/op.graphql:1:1: nobody can call "Find": it uses what is hidden from everybody'
     ]
+
+
+UNDECIDED = """
+type Query { staff(where: Filter, salaryband: Int): [Person!]! }
+type Mutation { pay(salary: Int, name: String, input: Pay): Person touch(where: Touch): Touched }
+type Person { name: String salary: Int taxband: String }
+type Touched { affected: Int }
+input Filter { name: String minSalaryclass: Int salarygt: Int salaried: Int taxband: String }
+input Pay { salary: Int }
+input Touch { salaryGt: Int salarygroup: Int }
+"""
+
+
+def undecided(folder: Path, config: str) -> list[str]:
+    index = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query|Mutation", fields: ".*"})\n'
+    return doubted(folder, {"index.graphql": index + UNDECIDED, "config.yaml": config})
+
+
+OPEN_MUTATION = "    - {type: Mutation, policyDefault: {condition: true}}\n"
+
+
+def test_input_whose_words_begin_with_a_guarded_name_and_go_on_is_doubted(tmp_path: Path) -> None:
+    config = GUARD_SALARY.replace("Employee", "Person") + OPEN_MUTATION
+
+    assert (
+        "index.graphql:1:15: Filter.minSalaryclass, Filter.salarygt, Query.staff(salaryband:) may ask for "
+        "Person.salary, which is guarded: words in these names begin with its letters"
+    ) in undecided(tmp_path, config)
+
+
+def test_data_of_a_mutation_by_a_guarded_name_is_doubted(tmp_path: Path) -> None:
+    config = GUARD_SALARY.replace("Employee", "Person") + OPEN_MUTATION
+
+    assert (
+        "index.graphql:1:15: Mutation.pay(salary:), Pay.salary give mutations data by the name of Person.salary, "
+        "which is guarded: an answer may depend on it"
+    ) in undecided(tmp_path, config)
+
+
+def test_word_that_is_another_fields_name_is_not_doubted(tmp_path: Path) -> None:
+    config = GUARD_SALARY.replace("Employee", "Person").replace("[salary]", "[name]") + OPEN_MUTATION
+
+    assert not [line for line in undecided(tmp_path, config) if "begin with" in line]

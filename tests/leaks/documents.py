@@ -83,7 +83,7 @@ class _Writer:
         self._fragments: list[str] = []
 
     def document(self, name: str, directives: str) -> Document:
-        kind = "mutation" if self._chance(0.05) else "query"
+        kind = "mutation" if self._chance(0.12) else "query"
         root = self._schema.query if kind == "query" else self._schema.mutation
         body = self._selections(root, depth=3)
         defaults = {each: value for each, value in self._values.items() if self._chance(0.3)}
@@ -204,19 +204,24 @@ class _Writer:
     def _compared(self, op: str, asked: Input, about: Sequence[str]) -> Any:
         rows = [row for name in about or self._api.rows for row in self._api.rows[name] if asked.noun in row.values]
         rows = rows or [row for same in self._api.rows.values() for row in same if asked.noun in row.values]
+        type_ = named(asked.type)
         if not rows:
-            return 5 if asked.type == "Int" else Name("A") if asked.type == "Grade" else "x"
+            return _as_asked(asked, 5 if type_ == "Int" else Name("A") if type_ == "Grade" else "x")
         first, second = self._random.choice(rows).values[asked.noun]
         if isinstance(first, list):
             first, second = first[0], second[0]
-        if asked.type == "Int" and op != "eq":
+        if type_ == "Int" and op not in ("eq", "in"):
             return (first + second) // 20 * 10 + 5
-        return Name(first) if asked.type == "Grade" else first
+        return _as_asked(asked, Name(first) if type_ == "Grade" else first)
 
     def _misspelt(self, name: str) -> str:
         """A name with a letter more or less, which is near enough for a suggestion."""
         place = self._random.randrange(len(name))
         return self._random.choice([f"{name}x", name[:place] + name[place + 1 :] or "x"])
+
+
+def _as_asked(asked: Input, value: Any) -> Any:
+    return [value] if asked.type.startswith("[") else value
 
 
 def literal(value: Any) -> str:

@@ -118,13 +118,12 @@ class Oracle:
         return any(value.type.endswith("!") and f"{coordinate}({each}:)" in gone for each, value in inputs.items())
 
     def _read_by(self, coordinate: str) -> Iterator[str]:
-        """The fields that an input reads where it can stand, which is below arguments of queries."""
+        """The fields that an input reads where it can stand. What only gives a mutation its data reads none."""
         owner, _, member = coordinate.partition(".")
         name, _, argument = member.removesuffix(":)").partition("(")
         if argument:
             made = self._schema.types[owner].fields[name]
-            rows = self._rows(made.type) if owner != self._schema.mutation else set()
-            yield from self._targets(made.inputs[argument], rows)
+            yield from self._targets(made.inputs[argument], self._rows(made.type))
         else:
             asked = self._schema.types[owner].inputs[name]
             yield from self._targets(asked, self._asked[owner])
@@ -134,10 +133,7 @@ class Oracle:
         found: set[str] = set()
         seen: set[tuple[str, frozenset[str]]] = set()
         waiting = [
-            (value, self._rows(made.type))
-            for coordinate, made in self._schema.fields()
-            if coordinate.partition(".")[0] != self._schema.mutation
-            for value in made.inputs.values()
+            (value, self._rows(made.type)) for _, made in self._schema.fields() for value in made.inputs.values()
         ]
         while waiting:
             value, rows = waiting.pop()
@@ -151,7 +147,7 @@ class Oracle:
         return found
 
     def _rows(self, type_: str) -> set[str]:
-        return set(self._schema.possible(named(type_).removesuffix("Connection")))
+        return set(self._schema.possible(named(type_).removesuffix("Connection").removesuffix("Touched")))
 
     def _through(self, rows: set[str], link: str) -> set[str]:
         fields = [self._schema.types[row].fields for row in rows]
@@ -160,10 +156,12 @@ class Oracle:
     def _targets(self, asked: Input, rows: set[str]) -> Iterator[str]:
         if asked.op == "nested" or asked.link:
             yield from (f"{row}.{asked.link}" for row in rows if asked.link in self._schema.types[row].fields)
-        if asked.op not in ("gt", "lt", "eq", "has", "sort"):
+        if asked.op not in ("gt", "lt", "eq", "has", "in", "sort"):
             return
         near = self._through(rows, asked.link) if asked.link else rows
         for _ in range(1 if asked.link else MAX_STEPS + 1):
-            yield from (f"{row}.{asked.noun}" for row in near if asked.noun in self._schema.types[row].fields)
-            links = [made.type for row in near for made in self._schema.types[row].fields.values()]
-            near = near | {below for type_ in links for below in self._rows(type_)}
+            having = {row for row in near if asked.noun in self._schema.types[row].fields}
+            yield from (f"{row}.{asked.noun}" for row in having)
+            # A row that has such a field is asked for it, whatever its links lead to.
+            links = [made.type for row in near - having for made in self._schema.types[row].fields.values()]
+            near = {below for type_ in links for below in self._rows(type_)}

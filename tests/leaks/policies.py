@@ -179,7 +179,12 @@ def _claim(name: str, type_: type, judge: Callable[[Any], bool]) -> Callable[[Fa
 
 
 def _variable(type_: type, judge: Callable[[Any], bool]) -> Callable[[Facts], Verdict]:
-    return lambda facts: _judged((facts.variables or {}).get("v0"), type_, judge)
+    return lambda facts: _judged(_as_text((facts.variables or {}).get("v0"), type_), type_, judge)
+
+
+def _as_text(value: Any, type_: type) -> Any:
+    """A variable of type ``ID`` may be given as a number, which is then the same text."""
+    return str(value) if type_ is str and isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _judged(value: Any, type_: type, judge: Callable[[Any], bool]) -> Verdict:

@@ -20,8 +20,16 @@ NOUNS = {
     "badge": "Stamp",
     "grade": "Grade",
     "tags": "[String!]",
+    "vatID": "Int",
+    "SSN": "String",
+    "bonus": "Int",
+    "virus": "String",
+    "diagnosis": "String",
 }
 """Fields that hold values; one name has one type, so that implementers fit their interfaces."""
+
+PLURALS = {"salary": "salaries", "bonus": "bonuses", "virus": "viruses", "diagnosis": "diagnoses", "tags": "tags"}
+"""Others end in an ``s``."""
 
 OBJECTS = ("Person", "Team", "Parcel", "Letter")
 INTERFACES = ("Named", "Paid")
@@ -36,12 +44,13 @@ LINKS = {
     "membersPage": "PersonConnection!",
 }
 FORMS = {
-    "gt": ("{}Gt", "{}_gt", "min{}"),
-    "lt": ("{}Lt", "{}_lt", "max{}"),
-    "eq": ("{}", "{}Eq", "by{}", "{}_eq"),
-    "has": ("{}Contains", "{}_contains"),
+    "gt": ("{}Gt", "{}_gt", "min{}", "{}GT", "{}GreaterThan"),
+    "lt": ("{}Lt", "{}_lt", "max{}", "{}LT", "{}LessThan"),
+    "eq": ("{}", "{}Eq", "by{}", "{}_eq", "{}EQ", "{}EqualFold"),
+    "has": ("{}Contains", "{}_contains", "{}ContainsFold"),
+    "in": ("{}In", "{}_in", "{}s", "by{}s", "{}sIn"),
 }
-"""How APIs name a question about a field: ``{}`` is its name, with the first letter as the form needs it."""
+"""How APIs name a question about a field: ``{}`` is its name, cased as the form needs it, ``{}s`` its plural."""
 
 LEAVES = ("Int", "Float", "String", "Boolean", "ID", "Stamp", "Grade")
 
@@ -125,7 +134,7 @@ def named(type_: str) -> str:
 
 def upper(name: str) -> str:
     """``TAX_ID`` of ``taxId``."""
-    return re.sub("([A-Z])", r"_\1", name).upper()
+    return re.sub("(?<=[a-z])(?=[A-Z])", "_", name).upper()
 
 
 def random_schema(random: Random) -> Schema:
@@ -145,7 +154,8 @@ def random_schema(random: Random) -> Schema:
         types[name] = Type(kind="object", fields={**plain[name], **inherited}, above=above[name])
     types["Found"] = Type(kind="union", above=tuple(sorted(random.sample(OBJECTS, 2))))
     types["Money"] = Type(kind="object", fields={"amount": Field("Int"), "currency": Field("String")})
-    types |= _connection("Person") | {"Stamp": Type(kind="scalar"), "Grade": _enum("A", "B", "C")}
+    types |= _connection("Person", random) | {"PersonTouched": Type(kind="object", fields={"affected": Field("Int!")})}
+    types |= {"Stamp": Type(kind="scalar"), "Grade": _enum("A", "B", "C")}
     types["Direction"] = _enum("ASC", "DESC")
     for name, filter_ in filters.items():
         types |= _inputs_about(name, filter_, types, random)
@@ -153,7 +163,7 @@ def random_schema(random: Random) -> Schema:
     types = {name: _with_arguments(type_, random) for name, type_ in types.items()}
     query, mutation = random.choice([("Query", "Mutation"), ("Query", "Mutation"), ("Root", "Writes")])
     types[query] = Type(kind="object", fields=_query_fields(random))
-    types[mutation] = Type(kind="object", fields=_mutation_fields())
+    types[mutation] = Type(kind="object", fields=_mutation_fields(random))
     types["PersonPayload"] = Type(kind="object", fields={"person": Field("Person"), "note": Field("String")})
     return Schema(types, query, mutation)
 
@@ -167,8 +177,10 @@ def _own_fields(random: Random) -> dict[str, Field]:
     return found | {link: Field(LINKS[link]) for link in links}
 
 
-def _connection(name: str) -> dict[str, Type]:
+def _connection(name: str, random: Random) -> dict[str, Type]:
+    """A page. Some have a sum of what their rows have, by the same name."""
     whole = {"nodes": Field(f"[{name}!]"), "edges": Field(f"[{name}Edge!]!"), "totalCount": Field("Int!")}
+    whole |= {noun: Field("Int") for noun in random.sample(["salary", "bonus", "vatID"], random.choice([0, 0, 1]))}
     return {
         f"{name}Connection": Type(kind="object", fields=whole),
         f"{name}Edge": Type(kind="object", fields={"node": Field(f"{name}!"), "cursor": Field("String!")}),
@@ -205,17 +217,24 @@ def _inputs_about(name: str, filter_: str, types: Mapping[str, Type], random: Ra
 
 def _question(noun: str, random: Random, *, link: str = "") -> tuple[str, Input]:
     type_ = named(NOUNS.get(noun, {"amount": "Int", "id": "ID"}.get(noun, "String")))
-    ops = {"Int": ("gt", "lt", "eq"), "String": ("gt", "eq", "has"), "Stamp": ("lt", "eq")}.get(type_, ("eq",))
-    op = random.choice(ops)
+    ops = {"Int": ("gt", "lt", "eq", "in"), "String": ("gt", "eq", "has", "in"), "Stamp": ("lt", "eq")}
+    op = random.choice(ops.get(type_, ("eq",)))
     form = random.choice(FORMS[op])
     name = link + noun[0].upper() + noun[1:] if link else noun
-    return _formed(form, name), Input(type_, op, noun, link)
+    return _formed(form, name, noun), Input(f"[{type_}!]" if op == "in" else type_, op, noun, link)
 
 
-def _formed(form: str, name: str) -> str:
+def _formed(form: str, name: str, noun: str) -> str:
+    if "{}s" in form:
+        plural = PLURALS.get(noun, f"{noun}s")
+        form, name = form.replace("{}s", "{}"), name[: -len(noun)] + _cased(plural, name[-len(noun) :])
     if "_" in form:
         return form.format(upper(name).lower())
     return form.format(name if form.startswith("{") else name[0].upper() + name[1:])
+
+
+def _cased(word: str, like: str) -> str:
+    return like[0] + word[1:]
 
 
 def _questions_about_link(link: str, types: Mapping[str, Type], random: Random) -> dict[str, Input]:
@@ -258,9 +277,14 @@ def _query_fields(random: Random) -> dict[str, Field]:
         inputs |= [_question(random.choice(list(NOUNS)), random)]
         fields[f"{name.lower()}s"] = Field(f"[{name}!]!", inputs)
         fields[name.lower()] = Field(name, {"id": Input("ID!", "eq", "id")})
+        noun = random.choice(["taxId", "nickname", "virus", "SSN", "vatID"])
+        looked_up = Input(named(NOUNS[noun]), "eq", noun)
+        fields[f"{name.lower()}By"] = Field(name, {random.choice([noun, f"by_{upper(noun).lower()}"]): looked_up})
     default = random.choice(["", "UNSORTED", "ID_ASC"])
     order = Input("PersonOrder", "order", default=default if default != "ID_ASC" else "")
-    fields["personsPage"] = Field("PersonConnection!", {"where": Input("PersonFilter", "where"), "orderBy": order})
+    asked = dict([_question(random.choice(list(NOUNS)), random)])
+    paged = {"where": Input("PersonFilter", "where"), "orderBy": order, **asked}
+    fields["personsPage"] = Field("PersonConnection!", paged)
     where, first = Input("FoundFilter", "where"), Input("Int", "first", default="20")
     fields["search"] = Field("[Found!]!", {"where": where, "orderBy": Input("FoundOrder", "order"), "first": first})
     fields["payees"] = Field("[Paid!]", dict([_question(random.choice(list(NOUNS)), random)]))
@@ -268,8 +292,14 @@ def _query_fields(random: Random) -> dict[str, Field]:
     return fields
 
 
-def _mutation_fields() -> dict[str, Field]:
+def _mutation_fields(random: Random) -> dict[str, Field]:
+    """Some only take data, and some choose rows."""
+    where, order = Input("PersonFilter", "where"), Input("PersonOrder", "order")
+    noun = random.choice(["salary", "rating", "bonus", "vatID"])
+    chosen = {_formed(random.choice(FORMS["gt"]), noun, noun): Input("Int", "gt", noun)}
     return {
+        "touchPersons": Field("PersonTouched!", {"where": where, **chosen}),
+        "promotePersons": Field("[Person!]!", {"where": where, "orderBy": order, "first": Input("Int", "first")}),
         "createPerson": Field("PersonPayload!", {"input": Input("PersonInput!")}),
         "sendLetter": Field("Letter", {"id": Input("ID!"), "salary": Input("Int")}),
     }

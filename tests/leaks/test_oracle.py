@@ -103,7 +103,7 @@ def test_conditions_over_claims_hold_for_claims_of_their_type(claims: Claims | N
 def test_conditions_over_variables_hold_for_their_values_or_wherever_these_are_still_to_come() -> None:
     facts = Facts(None, {"v0": 700_000})
 
-    assert [atom.holds(facts) for atom in ATOMS_OF_VARIABLES] == [True, True, False, False]
+    assert [atom.holds(facts) for atom in ATOMS_OF_VARIABLES] == [True, True, False, True]
     assert not any(atom.holds(Facts(None)) for atom in ATOMS_OF_VARIABLES)
     assert all(atom.holds(Facts(None, anything=True)) for atom in ATOMS_OF_VARIABLES)
 

@@ -1,0 +1,48 @@
+"""A slice of ``make views``: views of real schemas accept nothing hidden, and refuse little else."""
+
+from __future__ import annotations
+
+import pytest
+from graphql import build_schema, parse
+
+from tests.corpora.attempts import Tried
+from tests.corpora.touched import touched, with_what_is_lost
+from tests.corpora.views import CORPORA, faults, run
+
+DOCUMENTS = 100
+
+
+@pytest.mark.parametrize("corpus", CORPORA)
+def test_view_accepts_nothing_that_touches_what_is_hidden_and_little_else_is_refused(tried: Tried, corpus: str) -> None:
+    tried(corpus)  # which skips where it cannot be fetched
+
+    tallies = list(run(corpus, "slice", documents=DOCUMENTS))
+
+    assert faults(tallies) == []
+    assert all(tally.touching and tally.others for tally in tallies)
+
+
+SCHEMA = build_schema(
+    """
+    type Query { people(where: Where, name: String): [Person!] node(id: ID!): Node page(name: String): Page }
+    interface Node { id: ID! } type Person implements Node { id: ID! name: String } type Page { nodes: [Person] }
+    input Where { name: String and: [Where!] order: Order } enum Order { NAME }
+    """
+)
+
+
+def test_literals_variables_and_interfaces_touch_what_they_name() -> None:
+    text = "query ($w: Where!, $i: ID!) { people(where: $w) { name } node(id: $i) { id } }"
+
+    found = touched(SCHEMA, parse(text), {"w": {"and": [{"order": "NAME"}]}, "i": "1"})
+
+    assert {"Where.and", "Where.order", "Order.NAME", "Person.id", "Node.id", "Query.people(where:)"} <= found
+    assert "Where.name" not in found
+    assert "Where.name" in touched(SCHEMA, parse('{ people(where: {name: "x"}) { id } }'), {})
+
+
+def test_what_is_lost_with_a_field_is_what_needs_it_and_what_asks_for_it() -> None:
+    found = with_what_is_lost(SCHEMA, ["Person.name"])
+
+    assert found == {"Person.name", "Where.name", "Order.NAME", "Order", "Query.people(name:)", "Query.page(name:)"}
+    assert {"Node", "Node.id", "Query.node"} <= with_what_is_lost(SCHEMA, ["Person.id"])
