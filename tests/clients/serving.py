@@ -47,8 +47,6 @@ def serving(
             troubles.append(repr(failure))
 
     with closing(HttpClient(LOCAL)) as http, socket.create_server(("127.0.0.1", port)) as listener:
-        # Linux hands it on to each connection; asyncio does so only for sockets that name their protocol.
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         app = create_app(
             Services(

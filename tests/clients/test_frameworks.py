@@ -145,7 +145,7 @@ def _is_wrapped(case: Case, structured: Any) -> bool:
 
 
 def _not_allowed(cases: Sequence[Case], shown: Use) -> list[str]:
-    """The calls that a model would not make by what it is shown. Complete arguments are for strict conversion to fill."""
+    """Name the calls that a model would not make by what it is shown. Strict conversion asks for complete arguments."""
     return [
         f"{case.tool}: {error.message}"
         for case in cases
