@@ -84,7 +84,6 @@ def _javascript(
 
 
 _OPENAI = {"program": "openai_agents.py", "package": "openai-agents", "environment": "agents"}
-_OPENAI_JS = {"program": "openai.mjs", "package": "@openai/agents"}
 _CHAINS = {"package": "langchain-mcp-adapters", "environment": "chains"}
 
 FRAMEWORKS = (
@@ -102,8 +101,8 @@ FRAMEWORKS = (
     _python("LangChain, Python", "default", program="langchain_adapters.py", **_CHAINS),
     _python("mcp-use", "LangChain", program="mcpuse.py", package="mcp-use", environment="chains"),
     _javascript("LangChain, JavaScript", "default", program="langchain.mjs", package="@langchain/mcp-adapters"),
-    _javascript("OpenAI Agents, JavaScript", "plain", **_OPENAI_JS),
-    _javascript("OpenAI Agents, JavaScript", "strict", **_OPENAI_JS),
+    _javascript("OpenAI Agents, JavaScript", "plain", program="openai.mjs", package="@openai/agents"),
+    _javascript("OpenAI Agents, JavaScript", "strict", program="openai.mjs", package="@openai/agents"),
     _javascript("Vercel AI SDK", "default", program="vercel.mjs", package="@ai-sdk/mcp"),
     _javascript("Mastra", "default", program="mastra.mjs", package="@mastra/mcp"),
     _javascript(

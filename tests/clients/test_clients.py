@@ -87,7 +87,7 @@ def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
 
 
 def test_readme_tells_all_of_them() -> None:
-    section = (ROOT / "README.md").read_text("utf-8").partition("### Proved with real clients")[2].partition("###")[0]
+    section = (ROOT / "README.md").read_text("utf-8").partition("| client | version |")[2].partition("\n\n")[0]
     told = re.findall(r"^\| (.+) \| ([\d.]+) \| (.+) \| (.+) \|$", section, re.MULTILINE)
     inspector = locked_version(NPM_LOCK, "@modelcontextprotocol/inspector")
 
