@@ -1,14 +1,15 @@
-// An OpenID provider on loopback: node provider.mjs HOME PORT [CALLBACK | registration]. HOME is where its package is
-// installed.
+// An OpenID provider on loopback: node provider.mjs HOME PORT SECONDS [CALLBACK | registration]. HOME is where its
+// package is installed, SECONDS how long tokens are valid.
 //
 // Clients get access tokens by their own credentials, for the resource and with the algorithm that they ask for:
 // the resource https://api.example/RS256 gives a token that is signed with RS256. People sign in by any name, for the
-// client "stile", whose one redirect URI is CALLBACK, or for clients that register. Prints a line when it listens.
+// client "stile", whose one redirect URI is CALLBACK, or for clients that register. Prints a line when it
+// listens.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { generateKeyPairSync } from "node:crypto";
 
-const [home, port, callback] = process.argv.slice(2);
+const [home, port, seconds, callback] = process.argv.slice(2);
 const { default: Provider } = await import(pathToFileURL(createRequire(`${home}/`).resolve("oidc-provider")));
 
 const jwk = (type, options, alg) => ({
@@ -61,7 +62,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
         audience: resource,
         scope,
         accessTokenFormat: "jwt",
-        accessTokenTTL: 600,
+        accessTokenTTL: Number(seconds),
         jwt: { sign: { alg: resource.endsWith("/ES256") ? "ES256" : "RS256" } },
       }),
     },
