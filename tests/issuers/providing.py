@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import subprocess
 from collections.abc import Iterator
@@ -59,15 +60,19 @@ def is_installed() -> bool:
 
 
 @contextmanager
-def running_provider(folder: Path, *, people: str = "", valid_s: int = 600) -> Iterator[OpenIdProvider]:
-    """Run it on a free port, with new keys; what it prints lies in ``folder``. Its tokens are valid for ``valid_s``.
+def running_provider(
+    folder: Path, *, people: str = "", valid_s: int = 600, refresh: bool = False
+) -> Iterator[OpenIdProvider]:
+    """Run it on a free port, with new keys; what it prints lies in ``folder``. Its tokens are valid for ``valid_s``;
+    ``refresh``: with a refresh token for whoever may have one.
 
     ``people``: how they sign in: for the client with this redirect URI, or for those that register (``REGISTRATION``).
     """
     port = free_port()
     provider = OpenIdProvider(url=f"http://127.0.0.1:{port}")
     with (folder / "provider.out").open("w+") as output:
-        command = [str(NODE), str(SCRIPT), str(HOME), str(port), str(valid_s), *([people] if people else [])]
+        options = json.dumps({"people": people, "seconds": valid_s, "refresh": refresh})
+        command = [str(NODE), str(SCRIPT), str(HOME), str(port), options]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:
             if not became_healthy(process, provider.key_set_url):

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import TextIO
 
 import httpx2
 from mcp import Client
@@ -38,7 +38,7 @@ def call_with_remote(site: Site, *, steps: Sequence[Step], home: Path) -> Outcom
     return Outcome(results=results, scopes=[], sign_ins=len(callbacks))
 
 
-async def _call(command: StdioServerParameters, errors: IO[str], steps: Sequence[Step]) -> list[object]:
+async def _call(command: StdioServerParameters, errors: TextIO, steps: Sequence[Step]) -> list[object]:
     results: list[object] = []
     async with Client(stdio_client(command, errlog=errors), mode="legacy") as client:
         for step in steps:
@@ -50,7 +50,7 @@ async def _call(command: StdioServerParameters, errors: IO[str], steps: Sequence
 
 
 @contextmanager
-def _person(redirect_uri: str) -> Iterator[tuple[IO[str], list[str]]]:
+def _person(redirect_uri: str) -> Iterator[tuple[TextIO, list[str]]]:
     """Somebody who follows each URL that is written to a file, and where each of them led to in the end."""
     source, sink = os.pipe()
     callbacks: list[str] = []

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.issuers.providing import REGISTRATION, running_provider
 from tests.support.endpoints import compiled
@@ -25,7 +26,6 @@ COUNTED = {"data": {"__typename": "Query"}}
 NOTED = {"data": {"kind": "Query"}}
 
 BRIDGE = "client_id: stile, client_secret: 'env:PROVIDER', redirect_uris: ['http://localhost/callback', 'http://localhost/oauth/callback']"
-LASTING = f"{BRIDGE}, extra_scopes: [offline_access]"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +38,16 @@ class Site:
 
 @contextmanager
 def running_site(
-    folder: Path, upstream: Upstream, *, bridge: str = "", anonymous: str = "challenge", valid_s: int = 600
+    folder: Path, upstream: Upstream, *, bridge: str = "", anonymous: str = "challenge", **tokens: Any
 ) -> Iterator[Site]:
-    """A provider and an endpoint that takes its tokens, through a bridge if one is configured."""
+    """A provider and an endpoint that takes its tokens, through a bridge if one is configured.
+
+    ``tokens`` is what ``running_provider`` takes more.
+    """
     port, redirect = free_port(), "http://localhost:{}/callback"
     url = f"http://127.0.0.1:{port}"
     people = f"{url}/api/things/oauth/callback" if bridge else REGISTRATION
-    with running_provider(folder, people=people, valid_s=valid_s) as provider:
+    with running_provider(folder, people=people, **tokens) as provider:
         config = f"""\
 access: {{anonymous: {anonymous}, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}
 upstream: {{url: "{upstream.url}"}}
