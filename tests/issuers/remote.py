@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.issuers.sites import Site
 from tests.support.upstream import free_port
 
 PROXY = HOME / "node_modules" / "mcp-remote" / "dist" / "proxy.js"
+
+LISTENS_S = 60
 
 OPENED = re.compile(r"^(https?://\S+\?\S*client_id=\S+)$")
 """The line with the URL that it opens for its person."""
@@ -56,14 +59,28 @@ def _person(redirect_uri: str) -> Iterator[tuple[TextIO, list[str]]]:
     callbacks: list[str] = []
 
     def follow() -> None:
-        with os.fdopen(source) as lines, httpx2.Client(trust_env=False) as browser:
+        with os.fdopen(source) as lines:
             for line in lines:
                 if opened := OPENED.match(line.strip()):
                     callbacks.append(sign_in(opened[1], until=redirect_uri))
-                    browser.get(callbacks[-1])
+                    _visit(callbacks[-1])
 
     thread = threading.Thread(target=follow)
     thread.start()
     with os.fdopen(sink, "w") as errors:
         yield errors, callbacks
     thread.join()
+
+
+def _visit(url: str) -> None:
+    """Open a URL of the program, which may print what to open before it listens."""
+    deadline = time.monotonic() + LISTENS_S
+    with httpx2.Client(trust_env=False) as browser:
+        while True:
+            try:
+                browser.get(url)
+            except httpx2.ConnectError:
+                assert time.monotonic() < deadline, f"nobody listens at {url.partition('?')[0]}"
+                time.sleep(0.05)
+            else:
+                return
