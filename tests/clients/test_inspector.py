@@ -36,7 +36,7 @@ def test_schemas_are_portable_but_for_json_scalars(inspector: Inspector, folder:
     assert modern.result["tools"] == legacy.result["tools"]
     assert {finding.rule for finding in legacy.findings} <= {"untyped-schema"}
     places = {re.findall(r"properties\.(\w+)", finding.path)[-1] for finding in legacy.findings}
-    assert places <= json_scalar_names(endpoint)
+    assert places <= json_scalar_names(folder)
 
 
 def test_demo_has_five_json_scalars(inspector: Inspector, demo: Compiled) -> None:
