@@ -61,7 +61,7 @@ class Program:
         return subprocess.run(
             [self.runtime, PROGRAMS / self.program, *given],
             input=json.dumps(calls),
-            env={"HOME": str(home), "MCP_USE_ANONYMIZED_TELEMETRY": "false"},
+            env={"HOME": str(home), "MCP_USE_ANONYMIZED_TELEMETRY": "false", "DO_NOT_TRACK": "1"},
             capture_output=True,
             text=True,
             check=False,
