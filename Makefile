@@ -16,6 +16,7 @@ SLACK ?= 1
 CALLS ?= 200000
 WORKERS ?= auto
 CASES ?= 50000
+CLIENTS := node node-mastra0 familiar mcp1 agents chains
 PEERS := labs sdk fastmcp graphql-mcp
 UPSTREAMS := upstreams upstreams-graphene
 
@@ -128,8 +129,8 @@ smoke-test: $(VENV)/.stamp
 	STILE_ARTIFACT=.aws-sam/smoke STILE_ARTIFACT_ARCH=$(HOST_ARCH) $(VENV)/bin/python -m pytest tests/infra $(ARGS)
 
 .PHONY: clients
-clients: $(VENV)/.stamp .stile/node/.stamp .stile/familiar/.stamp .stile/mcp1/.stamp  ## Six real MCP clients against the demo endpoint; without npm, its Python ones
-	STILE_REQUIRE="fastmcp,mcp1,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
+clients: $(VENV)/.stamp $(CLIENTS:%=.stile/%/.stamp)  ## Real MCP clients and agent frameworks against two endpoints; without npm, its Python ones
+	STILE_REQUIRE="fastmcp,mcp1,agents,chains,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/clients $(ARGS)
 
 .PHONY: conformance
 conformance: $(VENV)/.stamp .stile/node-conformance/.stamp  ## The official MCP conformance suite; without npm it is skipped
@@ -170,8 +171,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
 	$(UV_COMPILE) --group runtime -o requirements/runtime.txt $(ARGS)
-	@for each in $(UPSTREAMS); do $(UV_COMPILE) --group $$each -o requirements/$$each.txt $(ARGS); done
-	$(UV_COMPILE) --group mcp1 -o requirements/mcp1.txt $(ARGS)
+	@for group in mcp1 agents chains $(UPSTREAMS); do $(UV_COMPILE) --group $$group -o requirements/$$group.txt $(ARGS); done
 	@for peer in $(PEERS); do $(UV_COMPILE) --group peer-$$peer -o requirements/peer-$$peer.txt $(ARGS); done
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
@@ -209,6 +209,9 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 .stile/node/.stamp: tests/clients/package.json tests/clients/package-lock.json
 	@$(call npm_ci_or_skip,clients)
 
+.stile/node-mastra0/.stamp: tests/clients/mastra0/package.json tests/clients/mastra0/package-lock.json
+	@$(call npm_ci_or_skip,clients)
+
 .stile/node-conformance/.stamp: tests/conformance/package.json tests/conformance/package-lock.json
 	@$(call npm_ci_or_skip,conformance)
 
@@ -234,22 +237,12 @@ $(SAM_VENV)/.stamp: requirements/sam.txt
 	@.stile/runtime/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $< --target $(@D)
 	@touch $@
 
-.stile/familiar/.stamp: requirements/familiar.txt
-	@$(call make_venv,$(@D))
-	@echo "Installing requirements/familiar.txt into $(@D) (a minute or less)"
-	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/familiar.txt
-	@touch $@
-
-$(UPSTREAMS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
+# Each in an environment of its own: they hold different versions of the same packages.
+ENVIRONMENTS := familiar mcp1 agents chains $(UPSTREAMS)
+$(ENVIRONMENTS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
 	@$(call make_venv,$(@D))
 	@echo "Installing $< into $(@D) (a minute or less)"
 	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r $<
-	@touch $@
-
-.stile/mcp1/.stamp: requirements/mcp1.txt
-	@$(call make_venv,$(@D))
-	@echo "Installing requirements/mcp1.txt into $(@D) (a minute or less)"
-	@$(@D)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/mcp1.txt
 	@touch $@
 
 .stile/node-postgraphile/.stamp: examples/postgraphile/package.json examples/postgraphile/package-lock.json
@@ -273,7 +266,7 @@ $(UPSTREAMS:%=.stile/%/.stamp): .stile/%/.stamp: requirements/%.txt
 define npm_ci_or_skip
 if command -v npm >/dev/null; then \
 	mkdir -p $(@D) && cp $^ $(@D); \
-	echo "Installing tests/$(1)/package-lock.json into $(@D) (half a minute or less)"; \
+	echo "Installing $(<D)/package-lock.json into $(@D) (half a minute or less)"; \
 	npm ci --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error; \
 	touch $@; \
 else \

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CODE = ROOT / "examples" / "code"
 DEMO = ROOT / "examples" / "endpoints"
 DEMO_CONFIG = DEMO / "api" / "customers" / "config.yaml"
-START_S = 20.0
+START_S = 60.0
 ENDINGS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_S = 10.0
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,6 +30,19 @@ def secrecy() -> Iterator[None]:
         wrong = SESSION.verdict() if has_grep() else []
     if wrong:
         pytest.fail("\n".join(["secrets, in what the tests of this session put out:", *wrong]), pytrace=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def interruptible() -> Iterator[None]:
+    """Lets SIGINT end the processes that tests start, if a shell has started the tests in the background too.
+
+    Such a shell has them ignore it, and a process inherits the signals that its parent ignores.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

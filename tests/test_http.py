@@ -68,7 +68,7 @@ def fails_in_time(client: HttpClient, request: HttpRequest) -> HttpTimeout:
         started = time.monotonic()
         with pytest.raises(HttpTimeout) as caught:
             send()
-        assert time.monotonic() - started < 3
+        assert time.monotonic() - started < 20  # it would be done after 30 s at the least
         errors.append(caught.value)
     return errors[-1]
 
@@ -207,7 +207,7 @@ class TestConnections:
 
         def script(peer: Peer) -> None:
             while request := peer.read_request():
-                together.wait(timeout=5)
+                together.wait(timeout=60)
                 peer.send(answer(request.split()[1]))
 
         async def send_all(url: str) -> list[HttpResponse]:
@@ -262,7 +262,7 @@ class TestConnections:
         def script(peer: Peer) -> None:
             if server.accepted <= 2:
                 peer.read_request()
-                both_open.wait(timeout=5)
+                both_open.wait(timeout=60)
                 peer.send(answer(b"1"))
                 peer.read_request()  # and close: both kept connections are stale
             else:
@@ -343,9 +343,9 @@ class TestDeadline:
         "raw",
         [
             b"HTTP/1.1 200 OK\r\n" + b"a: 1\r\n" * 100,
-            answer(b"x" * 100),
-            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 100,
-            b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 100,
+            answer(b"x" * 1_000),
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + b"1\r\nx\r\n" * 1_000,
+            b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 1_000,
             b"HTTP/1.1 100 Continue\r\n\r\n" * 100,
         ],
         ids=["headers", "body", "chunks", "body without a length", "interim answers"],
@@ -403,20 +403,20 @@ class TestDeadline:
             peer.read_request()
             peer.send(answer(b"1"))
             peer.read_request()
-            peer.drip(answer(b"x" * 100), every_s=0.05)
+            peer.drip(answer(b"x" * 1_000), every_s=0.05)
 
         async def twice(url: str) -> None:
             await client.send_async(get(url))
             started = time.monotonic()
             with pytest.raises(HttpTimeout):
                 await client.send_async(get(url, timeout_s=0.4))
-            assert time.monotonic() - started < 2
+            assert time.monotonic() - started < 20
 
         with running_server(script) as server:
             asyncio.run(twice(server.url))
 
     def test_tasks_with_kept_connections_do_not_wait_for_each_other(self, client: HttpClient) -> None:
-        both = threading.Barrier(2, timeout=5)
+        both = threading.Barrier(2, timeout=60)
 
         def script(peer: Peer) -> None:
             peer.read_request()
@@ -450,12 +450,12 @@ class TestDeadline:
             closed.set()
 
         def resolve(*_: object, **__: object) -> list[object]:
-            answered.wait(timeout=5)
+            answered.wait(timeout=60)
             raise socket.gaierror
 
         async def twice(url: str) -> None:
             await client.send_async(get(url))
-            assert not closed_before or closed.wait(timeout=5)
+            assert not closed_before or closed.wait(timeout=60)
             monkeypatch.setattr(socket, "getaddrinfo", resolve)
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
@@ -501,8 +501,8 @@ class TestDeadline:
             started = time.monotonic()
             asyncio.run(cancel(server.url))
 
-            assert gone.wait(timeout=5)
-            assert time.monotonic() - started < 5
+            assert gone.wait(timeout=50)
+            assert time.monotonic() - started < 50  # and not 60, after which the request's time is over
 
 
 def connecting(port: int) -> socket.socket:
@@ -872,7 +872,7 @@ class TestTls:
 
         with running_server(script, tls=authority.server_context) as server:
             client.open(server.url, timeout_s=5)
-            assert accepted.wait(timeout=5)
+            assert accepted.wait(timeout=60)
             assert client.send(replace(get(server.url), guarded=False)).body == b"1"
 
             assert server.accepted == 1
@@ -897,7 +897,7 @@ class TestTls:
 
         def script(peer: Peer) -> None:
             peer.read_request()
-            peer.drip(answer(b"x" * 100), every_s=0.05)
+            peer.drip(answer(b"x" * 1_000), every_s=0.05)
 
         with running_server(script, tls=authority.server_context) as server:
             fails_in_time(client, get(server.url, timeout_s=0.4))

@@ -24,7 +24,7 @@ class Slow(MemoryStorage):
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:
         self.reads.append((key, etag))
         self.asked.release()
-        assert self.may_answer.wait(10)
+        assert self.may_answer.wait(60)
         return super().read(key, etag=etag, timeout_s=timeout_s)
 
 
@@ -32,7 +32,7 @@ def test_objects_are_asked_for_before_anybody_reads_them_and_given_once() -> Non
     storage = Slow()
     storage.write("a/b", b"1")
     ahead = ReadAhead(storage, ["a/b"])
-    assert storage.asked.acquire(timeout=10)
+    assert storage.asked.acquire(timeout=60)
     storage.may_answer.set()
     first, second = ahead.read("a/b"), ahead.read("a/b", etag="other")
 
@@ -57,7 +57,7 @@ def test_without_anything_to_read_a_connection_is_opened_and_used() -> None:
         storage = objects.storage(http)
         storage.warm()
         assert objects.server
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 60
         while not objects.server.accepted and time.monotonic() < deadline:
             time.sleep(0.01)  # the server's thread accepts what its kernel has answered already
         assert (objects.server.accepted, objects.requests) == (1, 0)

@@ -277,7 +277,7 @@ def test_secrets_of_a_command_in_its_own_process_are_looked_for(workplace: Path)
     secret = token_urlsafe(32)
 
     with started("check", ".", environ={"STILE_SECRET_LOGIN": secret}) as process:
-        process.communicate(timeout=30)
+        process.communicate(timeout=120)
 
     assert SESSION.is_kept(secret)
 

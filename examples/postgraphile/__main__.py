@@ -23,7 +23,7 @@ ENDPOINTS = HERE / "endpoints"
 ENDPOINT = ENDPOINTS / "shop" / "orders"
 MODULES = HERE.parent.parent / ".stile" / "node-postgraphile" / "node_modules"
 SUPERUSER = "postgres"
-START_S = 30.0
+START_S = 60.0
 
 
 def main() -> int:

@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 PROGRAMS = Path(__file__).parent / "programs"
 ENVIRONMENTS = ROOT / ".stile"
 
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 
 Calls = Sequence[tuple[str, Mapping[str, Any]]]
 
@@ -33,12 +33,11 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RealClient:
-    """One way to use one client. ``needs`` is what ``STILE_REQUIRE`` calls its environment; empty: the tests' own."""
+class Program:
+    """One way to use one package. ``needs`` is what ``STILE_REQUIRE`` calls its environment; empty: the tests' own."""
 
     name: str
     mode: str
-    revision: str  # that it settles on with us
     program: str
     runtime: Path
     package: str
@@ -48,26 +47,37 @@ class RealClient:
 
     @property
     def version(self) -> str:
-        """Of its package, as the lock has it."""
+        """The version of the package in the lock."""
         return locked_version(self.lock, self.package)
 
     @property
     def installed(self) -> bool:
-        """Whether its environment is there."""
-        return self.runtime.exists() and (self.packages is None or (self.packages / "@modelcontextprotocol").is_dir())
+        """Tell whether the environment is there."""
+        return self.runtime.exists() and (self.packages is None or (self.packages / self.package).is_dir())
 
-    def use(self, url: str, calls: Calls) -> Session:
-        """Connect, list the tools, and make the calls."""
+    def run(self, url: str, calls: Calls, *, home: Path = Path("/nonexistent")) -> subprocess.CompletedProcess[str]:
+        """Connect, list the tools, and make the calls; the last line that is printed is the result as JSON."""
         given: list[str | Path] = [url, self.mode, *([self.packages] if self.packages else [])]
-        done = subprocess.run(
+        return subprocess.run(
             [self.runtime, PROGRAMS / self.program, *given],
             input=json.dumps(calls),
-            env={"HOME": "/nonexistent"},
+            env={"HOME": str(home), "MCP_USE_ANONYMIZED_TELEMETRY": "false", "DO_NOT_TRACK": "1"},
             capture_output=True,
             text=True,
             check=False,
             timeout=TIMEOUT_S,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RealClient(Program):
+    """One way to use one client."""
+
+    revision: str  # that it settles on with us
+
+    def use(self, url: str, calls: Calls) -> Session:
+        """Connect, list the tools, and make the calls."""
+        done = self.run(url, calls)
         assert done.returncode == 0, done.stderr
         return Session(**json.loads(done.stdout))
 

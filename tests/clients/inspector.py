@@ -15,7 +15,7 @@ MODULES = ROOT / ".stile" / "node" / "node_modules"
 LAUNCHER = MODULES / "@modelcontextprotocol" / "inspector" / "clients" / "launcher" / "build" / "index.js"
 NODE = node_of(MODULES)
 
-TIMEOUT_S = 60
+TIMEOUT_S = 180
 
 Era = Literal["legacy", "modern"]
 

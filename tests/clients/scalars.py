@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
 from graphql import (
+    DefinitionNode,
+    DocumentNode,
     FieldNode,
     GraphQLInputObjectType,
     GraphQLNamedType,
     GraphQLSchema,
+    GraphQLSyntaxError,
     TypeInfo,
     TypeInfoVisitor,
     VariableDefinitionNode,
     Visitor,
+    build_ast_schema,
     get_named_type,
     is_scalar_type,
     is_specified_scalar_type,
@@ -19,22 +27,30 @@ from graphql import (
     visit,
 )
 
-from handler.bundle import PrescribedTool
-from handler.compiler.compile import Compiled
-from handler.graph.index import read_index
-from handler.graph.view import build_view, print_view
-from tests.support.schemas import schema_of_sdl
 
+def json_scalar_names(folder: Path) -> set[str]:
+    """The keys of answers, the variables and the input fields that are custom scalars, or lists of them.
 
-def json_scalar_names(compiled: Compiled) -> set[str]:
-    """The keys of answers, the variables and the input fields that are custom scalars, or lists of them."""
-    index = read_index(compiled.index, sha256=compiled.bundle.index)
-    schema = schema_of_sdl(print_view(build_view(index, ())))
+    The files of the endpoint folder are read by graphql-core alone.
+    """
+    schema = build_ast_schema(_read(folder, SCHEMAS), assume_valid=True, assume_valid_sdl=True)
     found = _Names(schema)
-    for tool in compiled.bundle.tools:
-        if isinstance(tool, PrescribedTool):
-            visit(parse(tool.operation.text), TypeInfoVisitor(found.type_info, found))
+    visit(_read(folder, OPERATIONS), TypeInfoVisitor(found.type_info, found))
     return found.names
+
+
+SCHEMAS = ("index.graphql", "schema.graphql")
+OPERATIONS = ("operations.graphql", "operations/**/*.graphql")
+
+
+def _read(folder: Path, patterns: Sequence[str]) -> DocumentNode:
+    """The files of some names as one document, but those that GraphQL cannot read."""
+    files = [file for pattern in patterns for file in sorted(folder.glob(pattern))]
+    definitions: list[DefinitionNode] = []
+    for file in files:
+        with suppress(GraphQLSyntaxError):
+            definitions += parse(file.read_text("utf-8"), no_location=True).definitions
+    return DocumentNode(definitions=tuple(definitions))
 
 
 class _Names(Visitor):

@@ -79,7 +79,7 @@ def started(
 def ran(*arguments: str, **environ: str) -> Ran:
     """The command in a process of its own, to its end."""
     process = started(*arguments, environ=environ)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=120)
     SESSION.note(Output.PROCESS, out + err)
     return Ran(process.returncode, out, err)
 
@@ -97,13 +97,13 @@ def ran_on_terminal(*arguments: str, columns: int = 120) -> tuple[int, str]:
             pieces.append(piece)
     os.close(terminal)
     SESSION.note(Output.PROCESS, b"".join(pieces))
-    return process.wait(30), b"".join(pieces).decode()
+    return process.wait(120), b"".join(pieces).decode()
 
 
 def interrupt(process: subprocess.Popen[str], signal_number: int = signal.SIGINT) -> int:
     """Press Ctrl-C, and wait for the exit code."""
     process.send_signal(signal_number)
-    return process.wait(10)
+    return process.wait(60)
 
 
 def change(file: Path, old: str, new: str) -> None:

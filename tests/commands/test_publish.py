@@ -188,7 +188,7 @@ class TestTwentyEndpoints:
             assert process.stdout
             line = process.stdout.readline()
             process.send_signal(signal.SIGINT)
-            rest, errors = process.communicate(timeout=30)
+            rest, errors = process.communicate(timeout=120)
 
         assert line == "api/e01: new  +a\n"
         assert (process.returncode, rest) == (1, "")

@@ -87,7 +87,7 @@ def test_it_stops_soon(tmp_path: Path, stop: threading.Event) -> None:
     before = time.monotonic()
 
     assert list(changes) == []
-    assert time.monotonic() - before < 3
+    assert time.monotonic() - before < 30
 
 
 class Moody(Workbench):

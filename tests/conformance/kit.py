@@ -47,36 +47,37 @@ ROUTED = {
     "required": ["region"],
 }
 
-kit = Toolkit()
-kit.add(asking)
+texts = Toolkit()
+others = Toolkit()
+others.add(asking)
 
 
-@kit.tool
+@texts.tool
 def test_simple_text() -> str:
     """Answer with a text."""
     return "This is a simple text response for testing."
 
 
-@kit.tool
+@others.tool
 def test_image_content() -> Image:
     """Answer with an image."""
     return Image(PNG, "image/png")
 
 
-@kit.tool
+@others.tool
 def test_audio_content() -> Audio:
     """Answer with a sound."""
     return Audio(WAV, "audio/wav")
 
 
-@kit.tool
+@others.tool
 def test_embedded_resource() -> EmbeddedResource:
     """Answer with a resource."""
     text = "This is an embedded resource content."
     return EmbeddedResource("test://embedded-resource", text=text, mime_type="text/plain")
 
 
-@kit.tool
+@others.tool
 def test_multiple_content_types() -> list[Text | Image | EmbeddedResource]:
     """Answer with blocks of several kinds."""
     resource = EmbeddedResource(
@@ -85,13 +86,13 @@ def test_multiple_content_types() -> list[Text | Image | EmbeddedResource]:
     return [Text("Multiple content types test:"), Image(PNG, "image/png"), resource]
 
 
-@kit.tool
+@texts.tool
 def test_error_handling() -> str:
     """Fail."""
     raise ToolError("This tool intentionally returns an error for testing")
 
 
-@kit.tool
+@others.tool
 async def test_tool_with_progress(ctx: Context) -> str:
     """Report progress three times."""
     for progress in (0, 50, 100):
@@ -106,80 +107,85 @@ async def _log(ctx: Context) -> str:
     return "logged"
 
 
-@kit.tool
+@others.tool
 async def test_tool_with_logging(ctx: Context) -> str:
     """Log three times."""
     return await _log(ctx)
 
 
-@kit.tool
+@others.tool
 async def test_logging_tool(ctx: Context) -> str:
     """Log three times, which only those hear who asked for it."""
     return await _log(ctx)
 
 
-@kit.tool(input_schema=SCHEMA)
+@others.tool(input_schema=SCHEMA)
 def json_schema_2020_12_tool(arguments: dict[str, object]) -> str:
     """Take what a schema with many keywords takes."""
     return f"Received {len(arguments)}"
 
 
-@kit.tool(input_schema=ROUTED)
+@others.tool(input_schema=ROUTED)
 def test_routed(arguments: dict[str, object]) -> str:
     """Take an argument that is repeated in a header."""
     return f"Region {arguments['region']}"
 
 
-@kit.prompt
+@others.prompt
 def test_simple_prompt() -> str:
     """Write one message."""
     return "This is a simple prompt for testing."
 
 
-@kit.prompt
+@others.prompt
 def test_prompt_with_arguments(arg1: str, arg2: str) -> str:
     """Write a message with two arguments in it."""
     return f"Prompt with arguments: arg1='{arg1}', arg2='{arg2}'"
 
 
-@kit.prompt
+@others.prompt
 def completed(city: Literal["Paris", "Parma", "Berlin"]) -> str:
     """Write a message about one of some cities: without such a prompt there is nothing to complete."""
     return f"About {city}"
 
 
-@kit.prompt
+@others.prompt
 def test_prompt_with_embedded_resource(resourceUri: str) -> list[Text | EmbeddedResource]:  # noqa: N803 - the suite's
     """Write a message that holds a resource."""
     resource = EmbeddedResource(resourceUri, text="Embedded resource content for testing.", mime_type="text/plain")
     return [resource, Text("Please process the embedded resource above.")]
 
 
-@kit.prompt
+@others.prompt
 def test_prompt_with_image() -> list[Text | Image]:
     """Write a message that holds an image."""
     return [Image(PNG, "image/png"), Text("Please analyze the image above.")]
 
 
-@kit.resource("test://static-text", mime_type="text/plain")
+@others.resource("test://static-text", mime_type="text/plain")
 def static_text() -> str:
     """A text."""
     return "This is the content of the static text resource."
 
 
-@kit.resource("test://static-binary", mime_type="image/png")
+@others.resource("test://static-binary", mime_type="image/png")
 def static_binary() -> bytes:
     """An image."""
     return PNG
 
 
-@kit.resource("test://watched-resource", mime_type="text/plain")
+@others.resource("test://watched-resource", mime_type="text/plain")
 def watched() -> str:
     """A text that never changes."""
     return "Watched resource content."
 
 
-@kit.resource("test://template/{id}/data", mime_type="application/json")
+@others.resource("test://template/{id}/data", mime_type="application/json")
 def template(id: str) -> dict[str, object]:  # noqa: A002 - the suite's
     """Data by its id."""
     return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+kit = Toolkit()
+kit.add(texts)
+kit.add(others)

@@ -7,15 +7,15 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from tests.conformance.fixture import served_fixture
+from tests.conformance.fixture import WAYS
 from tests.conformance.suite import PACKAGE, REQUIRED, Scenario, Verdict, judge
 
 RESULT = Path(__file__).with_name("RESULT.md")
 
 
-def judge_all() -> dict[str, Verdict]:
-    """What the suite says of the fixture at each revision."""
-    with served_fixture() as url:
+def judge_all(way: str) -> dict[str, Verdict]:
+    """Run the suite at each revision against the application as it is served in one of ``WAYS``."""
+    with WAYS[way]() as url:
         return {revision: _judged(url, revision) for revision in REQUIRED}
 
 
@@ -34,6 +34,9 @@ def _lines(verdicts: Mapping[str, Verdict]) -> Iterator[str]:
     yield f"# The official MCP conformance suite, {version}"
     yield ""
     yield "`make conformance` checks this page, and `.venv/bin/python -m tests.conformance --write` writes it."
+    yield ""
+    yield "The suite finds the same in two ways: over HTTP, with tools in Python, and by events of API Gateway,"
+    yield "where operations of a GraphQL API take the place of the tools `test_simple_text` and `test_error_handling`."
     yield ""
     yield "Scenarios that a revision requires, and how many passed without a failure or a warning. Why others did not,"
     yield "the baselines say:"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.conformance.fixture import served_fixture
+from tests.conformance.fixture import WAYS
 from tests.conformance.report import RESULT, judge_all, report
 from tests.conformance.suite import REQUIRED, Verdict, baseline_of, is_installed, judge
 from tests.support.require import requires
@@ -26,11 +26,11 @@ EXCUSABLE = {
 """What may fail at 2025-11-25: without sessions nothing can ask a client, and what is deprecated is not begun."""
 
 
-@pytest.fixture(scope="module")
-def verdicts() -> dict[str, Verdict]:
-    """What the suite says of us at each revision."""
+@pytest.fixture(scope="module", params=WAYS)
+def verdicts(request: pytest.FixtureRequest) -> dict[str, Verdict]:
+    """The suite's verdict at each revision, in each way to serve."""
     requires("node", is_installed(), "`make conformance` installs the MCP conformance suite, and Node.js for Linux")
-    return judge_all()
+    return judge_all(request.param)
 
 
 def excused(revision: str) -> list[str]:
@@ -60,8 +60,9 @@ def test_nothing_is_excused_but_what_cannot_be_without_sessions() -> None:
 
 
 @pytest.mark.usefixtures("verdicts")
-def test_route_that_speaks_another_protocol_fails(tmp_path: Path) -> None:
-    with served_fixture() as url:
+@pytest.mark.parametrize("way", WAYS)
+def test_route_that_speaks_another_protocol_fails(tmp_path: Path, way: str) -> None:
+    with WAYS[way]() as url:
         verdict = judge(url.replace("/mcp", "/graphql"), "2026-07-28", tmp_path)
 
     assert verdict.code == 1

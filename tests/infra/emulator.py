@@ -17,7 +17,7 @@ from tests.infra.cloudformation import ROOT
 from tests.support.secrecy import SESSION, Output
 from tests.support.upstream import free_port
 
-START_TIMEOUT_S = 20
+START_TIMEOUT_S = 120
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

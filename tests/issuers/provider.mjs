@@ -1,14 +1,17 @@
-// An OpenID provider on loopback: node provider.mjs HOME PORT [CALLBACK | registration]. HOME is where its package is
-// installed.
+// An OpenID provider on loopback: node provider.mjs HOME PORT OPTIONS. HOME is where its package is installed. OPTIONS is
+// JSON: `seconds` is how long access tokens are valid, `people` how people sign in, `refresh` whether every client that
+// may refresh gets a refresh token, not only one that asks for offline_access and shows its person what that means.
 //
 // Clients get access tokens by their own credentials, for the resource and with the algorithm that they ask for:
 // the resource https://api.example/RS256 gives a token that is signed with RS256. People sign in by any name, for the
-// client "stile", whose one redirect URI is CALLBACK, or for clients that register. Prints a line when it listens.
+// client "stile", whose one redirect URI is `people`, or for clients that register, if that is "registration". Prints a
+// line when it listens.
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { generateKeyPairSync } from "node:crypto";
 
-const [home, port, callback] = process.argv.slice(2);
+const [home, port, options] = process.argv.slice(2);
+const { seconds, people, refresh } = JSON.parse(options);
 const { default: Provider } = await import(pathToFileURL(createRequire(`${home}/`).resolve("oidc-provider")));
 
 const jwk = (type, options, alg) => ({
@@ -23,7 +26,7 @@ const keys = [
   jwk("ec", { namedCurve: "P-256" }, "ES256"),
 ];
 const scope = "orders:read orders:write api://shop/orders:read";
-const registration = callback === "registration";
+const registration = people === "registration";
 
 const agent = {
   client_id: "agent",
@@ -37,20 +40,22 @@ const stile = {
   client_secret: "stile-secret",
   token_endpoint_auth_method: "client_secret_post",
   grant_types: ["authorization_code", "refresh_token"],
-  redirect_uris: [callback],
+  redirect_uris: [people],
   response_types: ["code"],
 };
 
 const provider = new Provider(`http://127.0.0.1:${port}`, {
   jwks: { keys },
   scopes: ["openid", "offline_access", ...scope.split(" ")],
-  clients: callback && !registration ? [agent, stile] : [agent],
+  clients: people && !registration ? [agent, stile] : [agent],
+  issueRefreshToken: (_ctx, client, code) =>
+    client.grantTypeAllowed("refresh_token") && (refresh || code.scopes.has("offline_access")),
   // As Entra does it: scopes are asked for with their API's name, and tokens have them without.
   formats: { customizers: { jwt: (_ctx, _token, { payload }) => {
     payload.scope = payload.scope?.replaceAll("api://shop/", "");
   } } },
   features: {
-    devInteractions: { enabled: Boolean(callback) },
+    devInteractions: { enabled: Boolean(people) },
     registration: { enabled: registration },
     clientCredentials: { enabled: true },
     resourceIndicators: {
@@ -61,7 +66,7 @@ const provider = new Provider(`http://127.0.0.1:${port}`, {
         audience: resource,
         scope,
         accessTokenFormat: "jwt",
-        accessTokenTTL: 600,
+        accessTokenTTL: seconds,
         jwt: { sign: { alg: resource.endsWith("/ES256") ? "ES256" : "RS256" } },
       }),
     },

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import subprocess
 from collections.abc import Iterator
@@ -25,7 +26,7 @@ CREDENTIAL = urllib3.make_headers(basic_auth="agent:agent-secret")
 """What provider.mjs knows its client by."""
 
 NODE = HOME / "node_modules" / f"node-linux-{NODE_ARCH.get(platform.machine(), 'unknown')}" / "bin" / "node"
-PACKAGES = ("oidc-provider", "@modelcontextprotocol/client")
+PACKAGES = ("oidc-provider", "@modelcontextprotocol/client", "@modelcontextprotocol/sdk", "mcp-remote")
 SCRIPT = Path(__file__).with_name("provider.mjs")
 
 
@@ -54,20 +55,24 @@ class OpenIdProvider:
 
 
 def is_installed() -> bool:
-    """Whether Node.js, the provider and the client are there."""
+    """Tell whether Node.js, the provider and the clients are there."""
     return NODE.is_file() and all((HOME / "node_modules" / name).is_dir() for name in PACKAGES)
 
 
 @contextmanager
-def running_provider(folder: Path, *, people: str = "") -> Iterator[OpenIdProvider]:
-    """Run it on a free port, with new keys; what it prints lies in ``folder``.
+def running_provider(
+    folder: Path, *, people: str = "", valid_s: int = 600, refresh: bool = False
+) -> Iterator[OpenIdProvider]:
+    """Run it on a free port, with new keys; what it prints lies in ``folder``. Its tokens are valid for ``valid_s``;
+    ``refresh``: with a refresh token for whoever may have one.
 
     ``people``: how they sign in: for the client with this redirect URI, or for those that register (``REGISTRATION``).
     """
     port = free_port()
     provider = OpenIdProvider(url=f"http://127.0.0.1:{port}")
     with (folder / "provider.out").open("w+") as output:
-        command = [str(NODE), str(SCRIPT), str(HOME), str(port), *([people] if people else [])]
+        options = json.dumps({"people": people, "seconds": valid_s, "refresh": refresh})
+        command = [str(NODE), str(SCRIPT), str(HOME), str(port), options]
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT)
         try:
             if not became_healthy(process, provider.key_set_url):

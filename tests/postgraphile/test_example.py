@@ -50,7 +50,7 @@ class Example:
     def post(self, body: str, headers: Mapping[str, str], *, port: int = 0, path: str = "/shop/orders/mcp") -> Any:
         url = f"http://127.0.0.1:{port or self.port}{path}"
         sent = urllib.request.Request(url, body.encode(), {"content-type": "application/json", **headers})
-        with urllib.request.urlopen(sent, timeout=20) as response:
+        with urllib.request.urlopen(sent, timeout=60) as response:
             return json.load(response)
 
     def ask_api(self, headers: Mapping[str, str]) -> Any:
@@ -91,7 +91,7 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Example]:
             wait_until_serving(process, root / "output")
             yield running
             process.send_signal(signal.SIGINT)
-            assert process.wait(30) == 0
+            assert process.wait(120) == 0
             assert not config.with_name(".env").exists()
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -107,7 +107,7 @@ def has_postgresql() -> bool:
 
 
 def wait_until_serving(process: subprocess.Popen[bytes], output: Path) -> None:
-    for _ in range(600):
+    for _ in range(1_800):
         if "Serving;" in output.read_text():
             return
         with contextlib.suppress(subprocess.TimeoutExpired):

@@ -359,7 +359,7 @@ def run(environ: dict[str, str], *events: Path) -> subprocess.CompletedProcess[s
         env={**kept, **environ},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
     SESSION.note(Output.HANDLER_LOG, done.stdout + done.stderr)

@@ -165,13 +165,18 @@ def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str
 
 
 def answer_of(response: Mapping[str, Any]) -> Answer:
-    """A Lambda proxy response, read as HTTP."""
+    """A Lambda proxy response, read as HTTP, which no secret may be in."""
+    answer = unsearched_answer_of(response)
+    SESSION.note(Output.ANSWER, str(answer.headers))
+    SESSION.note(Output.ANSWER, answer.body)
+    return answer
+
+
+def unsearched_answer_of(response: Mapping[str, Any]) -> Answer:
+    """The same where credentials are what the response is for."""
     body = response.get("body") or ""
     raw = base64.b64decode(body) if response.get("isBase64Encoded") else body.encode()
-    headers = response.get("headers", {})
-    SESSION.note(Output.ANSWER, str(headers))
-    SESSION.note(Output.ANSWER, raw)
-    return Answer(status=response["statusCode"], headers=headers, body=raw)
+    return Answer(status=response["statusCode"], headers=response.get("headers", {}), body=raw)
 
 
 @contextmanager

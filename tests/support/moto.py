@@ -99,11 +99,11 @@ def running_moto(*, iam: bool = False) -> Iterator[Moto]:
         yield Moto(url=f"http://127.0.0.1:{port}", iam=iam)
     finally:
         process.terminate()
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 def _wait_until_open(port: int, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 120
     while time.monotonic() < deadline:
         assert process.poll() is None, "moto stopped at its start"
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):

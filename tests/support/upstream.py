@@ -16,8 +16,8 @@ from examples.upstream.database import connect
 from tests.support.secrecy import SESSION, Output
 
 ROOT = Path(__file__).parents[2]
-START_TIMEOUT_S = 20
-STOP_TIMEOUT_S = 10
+START_TIMEOUT_S = 120
+STOP_TIMEOUT_S = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,63 @@
+"""An endpoint behind events of API Gateway that people sign in for, at a provider of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.issuers.providing import REGISTRATION, running_provider
+from tests.support.endpoints import compiled
+from tests.support.front import running_front
+from tests.support.secrecy import SESSION
+from tests.support.upstream import Upstream, free_port
+
+SECRET = SESSION.keep("what the provider knows the bridge by", "stile-secret")
+
+FILES = {
+    "index.graphql": "type Query { customerCount: Int }",
+    "operations/count.graphql": 'query Count @mcpTool(name: "count", scopes: ["orders:read"]) { __typename }',
+    "operations/note.graphql": 'query Note @mcpTool(name: "note", scopes: ["orders:write"]) { kind: __typename }',
+}
+
+COUNTED = {"data": {"__typename": "Query"}}
+NOTED = {"data": {"kind": "Query"}}
+
+BRIDGE = "client_id: stile, client_secret: 'env:PROVIDER', redirect_uris: ['http://localhost/callback', 'http://localhost/oauth/callback']"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """An endpoint that people sign in for."""
+
+    url: str
+    redirect_uri: str
+
+
+@contextmanager
+def running_site(
+    folder: Path, upstream: Upstream, *, bridge: str = "", anonymous: str = "challenge", **tokens: Any
+) -> Iterator[Site]:
+    """A provider and an endpoint that takes its tokens, through a bridge if one is configured.
+
+    ``tokens`` is what ``running_provider`` takes more.
+    """
+    port, redirect = free_port(), "http://localhost:{}/callback"
+    url = f"http://127.0.0.1:{port}"
+    people = f"{url}/api/things/oauth/callback" if bridge else REGISTRATION
+    with running_provider(folder, people=people, **tokens) as provider:
+        config = f"""\
+access: {{anonymous: {anonymous}, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}
+upstream: {{url: "{upstream.url}"}}
+identity:
+  issuer: {provider.url}
+  jwksendpoint: {provider.key_set_url}
+  audience: [https://api.example/RS256, "{url}/api/things/mcp"]
+  leeway_s: 0
+"""
+        bridged = f"  bridge: {{authorize_url: '{provider.url}/auth', token_url: '{provider.url}/token', {bridge}}}\n"
+        endpoint = compiled(folder, {**FILES, "config.yaml": config + (bridged if bridge else "")})
+        with running_front(endpoint, port=port, public_url=url, secrets={"PROVIDER": SECRET}) as served:
+            yield Site(url=served, redirect_uri=redirect.format(free_port()))
