@@ -9,6 +9,7 @@ graphql-scalars' references.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -71,6 +72,59 @@ BUILT_IN: Mapping[str, Scalar] = {
 }
 
 UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
+
+TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "number"}]}
+LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
+"""A scalar that is not known, and by its name is not an object. Where an object is among the choices, some clients let
+nothing else through.
+"""
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+LEAF_WORDS = frozenset(
+    [
+        "amount",
+        "code",
+        "color",
+        "colour",
+        "currency",
+        "cursor",
+        "date",
+        "datetime",
+        "day",
+        "decimal",
+        "double",
+        "email",
+        "float",
+        "hash",
+        "html",
+        "id",
+        "int",
+        "integer",
+        "ip",
+        "locale",
+        "long",
+        "markdown",
+        "money",
+        "month",
+        "number",
+        "numeric",
+        "phone",
+        "price",
+        "short",
+        "slug",
+        "string",
+        "text",
+        "time",
+        "timestamp",
+        "timezone",
+        "uri",
+        "url",
+        "uuid",
+        "year",
+    ]
+)
+"""The last words, in small letters, of names of scalars that hold one text or number: ``UnixTimestamp``."""
 
 TEXT: JSONObject = {"type": "string"}
 DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
@@ -161,9 +215,13 @@ def scalar_of(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> Scalar:
     found = own.get(type_.name) or BUILT_IN.get(type_.name)
     if found:
         return found
-    known = KNOWN.get(type_.name.lower().replace("_", ""), UNKNOWN)
+    known = KNOWN.get(type_.name.lower().replace("_", "")) or (LEAF if _ends_as_leaf(type_.name) else UNKNOWN)
     is_described = bool(type_.description or type_.specified_by_url)
     return replace(known, enforced=_without_format(known.enforced)) if is_described else known
+
+
+def _ends_as_leaf(name: str) -> bool:
+    return any(word.lower() in LEAF_WORDS for word in WORD.findall(name)[-1:])
 
 
 def _without_format(schema: JSONObject) -> JSONObject:

@@ -243,7 +243,7 @@ type Query {
     [
         ("$x: Boolean", "a(flag: $x)", "whether to"),
         ("$x: Size", "a(filter: {size: $x})", "how big"),
-        ("$x: Money", "a(filter: {price: {least: $x}})", "at least\nMoney: any JSON value."),
+        ("$x: Money", "a(filter: {price: {least: $x}})", "at least\nMoney: a text or number."),
         ("$x: String!", "a(filter: {names: [$x]})", "names, any of"),
         ("$x: Filter!", "a(filters: [$x])", "one of"),
         ("$x: Filter", "a(filter: $x)", "Which ones."),

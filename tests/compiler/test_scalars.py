@@ -139,11 +139,20 @@ def test_formats_of_a_known_scalar_are_left_to_the_api_that_documents_its_own(tm
     assert not any(takes(tool, value) for value in others)
 
 
-def test_scalar_is_not_known_by_the_end_of_its_name(tmp_path: Path) -> None:
-    tool = tool_of(tmp_path, "scalar UnixDateTime", type_="UnixDateTime")
+@pytest.mark.parametrize("name", ["UnixDateTime", "Money", "country_code", "HTML", "DATETIME_TIMEZONE", "OrderID"])
+def test_scalar_whose_name_ends_in_a_word_for_one_value_is_advertised_as_that(tmp_path: Path, name: str) -> None:
+    tool = tool_of(tmp_path, f"scalar {name}", type_=name)
+
+    assert tool.entry["inputSchema"]["properties"]["x"]["anyOf"] == [{"type": "string"}, {"type": "number"}]
+    others: list[Any] = [1769851800, "x", {}, [], True]
+    assert all(takes(tool, value) for value in others)
+
+
+@pytest.mark.parametrize("name", ["Anything", "Point", "Grid", "DateRange", "Metadata", "JSONValue", "_"])
+def test_any_other_scalar_that_is_not_known_may_be_anything(tmp_path: Path, name: str) -> None:
+    tool = tool_of(tmp_path, f"scalar {name}", type_=name)
 
     assert tool.entry["inputSchema"]["properties"]["x"]["anyOf"] == ANY_VALUE["anyOf"]
-    assert takes(tool, 1769851800)
 
 
 def test_link_of_a_scalar_stands_in_the_description(tmp_path: Path) -> None:
