@@ -81,49 +81,11 @@ nothing else through.
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-LEAF_WORDS = frozenset(
-    [
-        "amount",
-        "code",
-        "color",
-        "colour",
-        "currency",
-        "cursor",
-        "date",
-        "datetime",
-        "day",
-        "decimal",
-        "double",
-        "email",
-        "float",
-        "hash",
-        "html",
-        "id",
-        "int",
-        "integer",
-        "ip",
-        "locale",
-        "long",
-        "markdown",
-        "money",
-        "month",
-        "number",
-        "numeric",
-        "phone",
-        "price",
-        "short",
-        "slug",
-        "string",
-        "text",
-        "time",
-        "timestamp",
-        "timezone",
-        "uri",
-        "url",
-        "uuid",
-        "year",
-    ]
-)
+_LEAF_WORDS = """
+amount code color colour currency cursor date datetime day decimal double email float hash html id int integer ip locale
+long markdown money month number numeric phone price short slug string text time timestamp timezone uri url uuid year
+"""
+LEAF_WORDS = frozenset(_LEAF_WORDS.split())
 """The last words, in small letters, of names of scalars that hold one text or number: ``UnixTimestamp``."""
 
 TEXT: JSONObject = {"type": "string"}
