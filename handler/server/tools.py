@@ -83,9 +83,8 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         sent = _repeatable(sent, consent.idempotency_key)
     response = await execute(caller, sent)
     with telling_answer(sent):
-        result = _result(response, tool)
-    _require_fitting(caller, tool, response)
-    return result
+        _require_fitting(caller, tool, response)
+        return _result(response, tool)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:

@@ -9,7 +9,15 @@ from contextlib import contextmanager
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.errors import AddressRefused, DeadlinePassed, HttpError, UpstreamError, UpstreamFailure, UpstreamForbidden
+from handler.errors import (
+    AddressRefused,
+    AnswerMisfit,
+    DeadlinePassed,
+    HttpError,
+    UpstreamError,
+    UpstreamFailure,
+    UpstreamForbidden,
+)
 from handler.http import HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 from handler.server.caller import Caller
@@ -64,10 +72,13 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
     """Make what callers get of the answer to an operation.
 
     Raises:
+        AnswerMisfit: it is against the API's schema, and says of a mutation by itself what came of that.
         UpstreamError: it cannot be told. That is no reason to send a mutation once more.
     """
     try:
         yield
+    except AnswerMisfit:
+        raise
     except UpstreamError as exc:
         if operation.is_query:
             raise

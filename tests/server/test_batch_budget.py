@@ -38,7 +38,7 @@ def files(url: str) -> dict[str, str]:
 
 
 def rows(count: int) -> bytes:
-    return answer(json.dumps({"data": {"rows": [{"n": 1}] * count}}).encode(), content_type="application/json")
+    return answer(json.dumps({"data": {"rows": [{"n": [1]}] * count}}).encode(), content_type="application/json")
 
 
 def call(number: int) -> dict[str, Any]:
