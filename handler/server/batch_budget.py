@@ -12,8 +12,10 @@ from collections.abc import Callable
 from handler.json_shape import to_json_bytes
 from handler.server.payload import MAX_PAYLOAD_BYTES
 
-MAX_WORK_S = 1.0
-"""Processor time of the event loop's thread: a single request stays below it, the slowest of them by half."""
+MAX_WORK_S = 0.4
+"""Processor time of the event loop's thread after which no further item is started. A batch and its last item together
+stay below a second, on a core half as fast as well.
+"""
 
 ROOM_FOR_ERRORS = 20_000
 """Bytes that are kept for what is said of the items that are not answered."""

@@ -16,8 +16,8 @@ from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
 
-SDL = "type Query { rows: [Row!]! } type Row { n: [Int] }"
-OPERATION = "query Rows @mcpTool { rows { n } }"
+SDL = "type Query { rows: [Row!]! } type Row { n: [Int], text: String }"
+OPERATION = "query Rows @mcpTool { rows { n text } }"
 
 
 class Clock:
@@ -37,8 +37,10 @@ def files(url: str) -> dict[str, str]:
     }
 
 
-def rows(count: int) -> bytes:
-    return answer(json.dumps({"data": {"rows": [{"n": [1]}] * count}}).encode(), content_type="application/json")
+def row(*, chars: int) -> bytes:
+    """An answer with one long text: large, and little work."""
+    rows = [{"n": [1], "text": "x" * chars}]
+    return answer(json.dumps({"data": {"rows": rows}}).encode(), content_type="application/json")
 
 
 def call(number: int) -> dict[str, Any]:
@@ -91,7 +93,7 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
         nonlocal asked
         while peer.read_request():
             asked += 1
-            peer.send(rows(50_000))
+            peer.send(row(chars=600_000))
 
     with running_server(script) as api, running_function(compiled(tmp_path, files(api.url))) as function:
         answered = batch(function, [call(number) for number in range(20)])
@@ -110,7 +112,9 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
 
 def test_answers_of_a_batch_are_kept_as_bytes(tmp_path: Path) -> None:
     kept: list[int] = []
-    lists = answer(json.dumps({"data": {"rows": [{"n": [1]}] * 5_000}}).encode(), content_type="application/json")
+    lists = answer(
+        json.dumps({"data": {"rows": [{"n": [1], "text": None}] * 2_000}}).encode(), content_type="application/json"
+    )
 
     def counting(peer: Peer) -> None:
         while peer.read_request():
@@ -122,7 +126,7 @@ def test_answers_of_a_batch_are_kept_as_bytes(tmp_path: Path) -> None:
         answered = batch(function, [call(number) for number in range(8)])
 
     assert outcomes(answered) == ["ok"] * 8
-    assert max(kept[2:]) < kept[1] + 10_000  # one answer has 10,000 objects
+    assert max(kept[2:]) < kept[1] + 4_000  # one answer has 4,000 objects
 
 
 def test_no_item_is_started_after_the_deadline(tmp_path: Path) -> None:
@@ -132,7 +136,7 @@ def test_no_item_is_started_after_the_deadline(tmp_path: Path) -> None:
         while peer.read_request():
             asked.append(time.monotonic())
             time.sleep(0.6)
-            peer.send(rows(1))
+            peer.send(row(chars=1))
 
     with running_server(slow) as api, running_function(compiled(tmp_path, files(api.url))) as function:
         hurried = Function(function.handler, path=function.path, context=Context(remaining_ms=2_000))

@@ -20,7 +20,7 @@ from tests.work.search import Found, search
 
 CASES = int(os.environ.get("STILE_WORK_CASES", "24"))
 
-SEARCHED = ("documents", "introspection", "bodies", "headers")
+SEARCHED = tuple(FAMILIES)
 
 
 @pytest.fixture(scope="module")
