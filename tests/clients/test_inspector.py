@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from pathlib import Path
 
@@ -92,12 +93,17 @@ def test_client_follows_references_within_the_output_schema(
     assert called.result["structuredContent"]["data"]["a"]["email"] == EMAIL
 
 
-def test_answer_that_does_not_fit_is_refused_by_the_client(inspector: Inspector, served_demo: Compiled) -> None:
+def test_answer_that_does_not_fit_is_a_tool_error_that_the_client_reads(
+    inspector: Inspector, served_demo: Compiled
+) -> None:
     with running_server(_with_output(served_demo, {"type": "object", "properties": {"data": {"type": "null"}}})) as url:
         called = inspector.call(url, "list_orders", {"email": EMAIL, "first": 2}, era="legacy")
 
-    assert called.code != 0
-    assert "data/data must be null" in called.complaints
+    assert called.code == 5
+    assert "structuredContent" not in called.result
+    first, data = called.result["content"][0]["text"].splitlines()
+    assert first == "The API's answer is against its own schema (data: expected null, the API sent an object):"
+    assert len(json.loads(data)["data"]["customer"]["orders"]) == 2
 
 
 def test_failed_call_is_a_tool_error(inspector: Inspector, demo: Compiled) -> None:
