@@ -11,9 +11,10 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
+from itertools import islice
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -44,7 +45,8 @@ from handler.graph.schemas import ViewSchemas
 from handler.graph.view import build_view
 from handler.policy import Judgement, hidden_from
 from tests.corpora.fetch import fetch
-from tests.corpora.touched import touched, with_what_is_lost
+from tests.corpora.lost import with_what_is_lost
+from tests.corpora.touched import touched
 from tests.corpora.verdicts import read_sdl
 from tests.graph.random_documents import random_document
 
@@ -56,6 +58,12 @@ SEEDS = ("one", "two", "three")
 
 MOST_REFUSED = 0.05
 """Of the documents that touch nothing hidden, over all ways and seeds of a schema."""
+
+LEAST_OTHERS = 0.2
+"""As many documents as this share of those asked for touch nothing hidden, in each view: more are drawn if need be."""
+
+MOST_DRAWN = 10
+"""Times the documents that are asked for."""
 
 SHARE_GIVEN = 0.3
 """Of the optional fields of an input object."""
@@ -135,11 +143,13 @@ def summed(tallies: Sequence[Tally]) -> Tally:
 def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally]:
     """Try one schema, with other coordinates hidden in each way."""
     random = Random(f"{corpus} {seed}")
-    requests = random_requests(corpus, random, documents)
+    drawn = islice(random_requests(corpus, Random(f"{corpus} {seed} requests")), MOST_DRAWN * documents)
+    requests = list(islice(drawn, documents))
     for way in WAYS:
         hidden = random_hidden(schema_of(corpus), way, requests, random)
         schemas = view_of(corpus, way, tuple(hidden))
         gone = with_what_is_lost(schema_of(corpus), hidden)
+        requests += _missing(requests, drawn, gone, least=round(LEAST_OTHERS * documents))
         touching = [each for each in requests if not each.touches.isdisjoint(hidden)]
         others = [each for each in requests if each.touches.isdisjoint(gone)]
         yield Tally(
@@ -152,24 +162,35 @@ def run(corpus: str, seed: str, *, documents: int = DOCUMENTS) -> Iterator[Tally
         )
 
 
+def _missing(
+    requests: Sequence[Request], drawn: Iterator[Request], gone: Collection[str], *, least: int
+) -> list[Request]:
+    """More requests, until with those at hand there are enough that touch nothing of what is gone."""
+    found: list[Request] = []
+    others = sum(each.touches.isdisjoint(gone) for each in requests)
+    while others < least and (request := next(drawn, None)):
+        found.append(request)
+        others += request.touches.isdisjoint(gone)
+    return found
+
+
 @cache
 def schema_of(corpus: str) -> GraphQLSchema:
     """The whole schema as its API has it."""
     return read_sdl(fetch(corpus))
 
 
-def random_requests(corpus: str, random: Random, count: int) -> list[Request]:
-    """Requests that graphql-core takes, and Stile where nothing is hidden."""
+def random_requests(corpus: str, random: Random) -> Iterator[Request]:
+    """Requests that graphql-core takes, and Stile where nothing is hidden. They do not end."""
     schema, whole = schema_of(corpus), view_of(corpus, "hide", ())
-    found: list[Request] = []
-    while len(found) < count:
+    while True:
         text = random_document(schema, random, mistakes=0)
         document = parse(text)
         if not validate(schema, document):
             variables = random_values(schema, document, random)
             request = Request(text=text, variables=variables, touches=frozenset(touched(schema, document, variables)))
-            found += [request] if request.touches and not refusal(whole, request) else []
-    return found
+            if request.touches and not refusal(whole, request):
+                yield request
 
 
 def random_values(schema: GraphQLSchema, document: DocumentNode, random: Random) -> dict[str, Any]:
@@ -208,9 +229,11 @@ def random_hidden(schema: GraphQLSchema, way: str, requests: Sequence[Request], 
     found: set[str] = set()
     while len(found) < HIDDEN:
         coordinate = random.choice(sorted(random.choice(requests).touches))
-        owner = schema.type_map[coordinate.partition(".")[0]]
-        is_field = is_object_type(owner) or is_interface_type(owner)
-        if "." in coordinate and (way == "hide" or (is_field and "(" not in coordinate)):
+        owner, _, member = coordinate.partition(".")
+        type_ = schema.type_map.get(owner)
+        is_field = is_object_type(type_) or is_interface_type(type_)
+        is_part = bool(member) or owner.endswith(":)")  # the argument of a directive
+        if is_part and (way == "hide" or (is_field and "(" not in member)):
             found.add(coordinate)
     return sorted(found)
 

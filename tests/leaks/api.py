@@ -20,6 +20,7 @@ from graphql import (
     GraphQLSchema,
     build_schema,
     execute_sync,
+    get_directive_values,
     parse,
     validate,
 )
@@ -110,6 +111,8 @@ class Api:
         asked = {each: arguments[each] for each in given if each in arguments}
         every = self.rows["Person"] if owner == self.schema.mutation else self.linked(row, name)
         rows = self.select(every, made.inputs, asked)
+        for inputs, values in self._carried(info):
+            rows = self.select(rows, inputs, values)
         if named(made.type).endswith("Connection"):
             edges = [{"node": each, "cursor": f"at-{place}"} for place, each in enumerate(rows)]
             sums = dict.fromkeys(self.schema.types[named(made.type)].fields, 7)
@@ -117,6 +120,15 @@ class Api:
         if named(made.type).endswith("Touched"):
             return {"affected": len(rows)}
         return rows if "[" in made.type else next(iter(rows), None)
+
+    def _carried(self, info: GraphQLResolveInfo[Any]) -> Iterator[tuple[Mapping[str, Input], Mapping[str, Any]]]:
+        """The directives of an operation and of one field in it: their arguments, and the values of those given."""
+        for node in (info.operation, info.field_nodes[0]):
+            for name, inputs in self.schema.directives.items():
+                directive = self._executable.get_directive(name)
+                values = directive and get_directive_values(directive, node, info.variable_values)
+                if values:
+                    yield inputs, values
 
     def select(self, rows: Sequence[Row], inputs: Mapping[str, Input], given: Mapping[str, Any]) -> list[Row]:
         """The rows that arguments ask for, in their order. Defaults of arguments change nothing."""

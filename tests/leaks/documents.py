@@ -12,8 +12,11 @@ from tests.leaks.api import Api
 from tests.leaks.oracle import Denied
 from tests.leaks.schemas import LEAVES, Field, Input, named
 
-MOODS = ("denied", "denied", "told", "told", "told", "allowed", "allowed", "misspelt")
-"""What a document is after: denied fields, inputs that tell them, neither of both, or suggestions for wrong names."""
+MOODS = ("denied", "denied", "told", "told", "told", "allowed", "allowed", "misspelt", "carried")
+"""What a document is after: denied fields, inputs that tell them, neither of both, or suggestions for wrong names.
+
+One that is after ``carried`` tells them by directives alone, so that nothing else of it has to be refused.
+"""
 
 INTROSPECTION = """
 { __schema { description queryType { name } types { kind name description interfaces { name } possibleTypes { name }
@@ -85,14 +88,14 @@ class _Writer:
     def document(self, name: str, directives: str) -> Document:
         kind = "mutation" if self._chance(0.12) else "query"
         root = self._schema.query if kind == "query" else self._schema.mutation
-        body = self._selections(root, depth=3)
+        body, carried = self._selections(root, depth=3), self._carried((), share=0.6)
         defaults = {each: value for each, value in self._values.items() if self._chance(0.3)}
         declared = ", ".join(
             f"${each}: {asked.type}" + (f" = {literal(defaults[each])}" if each in defaults else "")
             for each, asked in self._inputs.items()
         )
         values = {each: value for each, value in self._values.items() if each not in defaults or self._chance(0.5)}
-        head = f"{kind} {name}{f'({declared})' if declared else ''}{directives}"
+        head = f"{kind} {name}{f'({declared})' if declared else ''}{directives}{carried}"
         text = "\n".join([f"{head} {body}", *self._fragments])
         return Document(text, self._inputs, values, defaults)
 
@@ -101,7 +104,8 @@ class _Writer:
 
     def _choose(self, coordinates: Mapping[str, bool], *, after: str) -> str:
         """One of several: those that are denied (``True``) above all where the document is after them, or never."""
-        weight = {after: 8, "allowed": 0.001}.get(self._mood, 0.5)
+        tells = after == "told" and self._mood == "carried"
+        weight = {after: 8, "allowed": 0.001, "carried": 8 if tells else 0.001}.get(self._mood, 0.5)
         return self._random.choices(list(coordinates), [weight if each else 1 for each in coordinates.values()])[0]
 
     def _selections(self, type_: str, *, depth: int) -> str:
@@ -110,7 +114,7 @@ class _Writer:
             return f"{{ __typename {' '.join(self._fragment(each, depth=depth) for each in made.above)} }}"
         fields = {name: each for name, each in made.fields.items() if depth or named(each.type) in LEAVES}
         parts = ["__typename"] if not fields or self._chance(0.2) else []
-        if "id" in fields and (self._mood != "allowed" or not self._is_denied(type_, "id")):
+        if "id" in fields and (self._mood not in ("allowed", "carried") or not self._is_denied(type_, "id")):
             parts.append("id")
         for _ in range(self._random.randint(1, 2) if fields else 0):
             name = self._choose({each: self._is_denied(type_, each) for each in fields}, after="denied")
@@ -144,12 +148,27 @@ class _Writer:
         alias = f"a{self._random.randrange(10**6, 10**7)}: " if given or self._chance(0.1) else ""
         directive = self._random.choice([" @include(if: true)", " @skip(if: false)"]) if self._chance(0.05) else ""
         below = "" if named(made.type) in LEAVES else " " + self._selections(named(made.type), depth=max(depth - 1, 0))
-        return f"{alias}{name}{arguments}{directive}{below}"
+        carried = self._carried(about, share=0.2) if below else ""
+        return f"{alias}{name}{arguments}{directive}{carried}{below}"
+
+    def _carried(self, about: Sequence[str], *, share: float) -> str:
+        """Directives of the API, with what is wanted of their arguments."""
+        found = ""
+        for name, inputs in self._schema.directives.items():
+            wanted = [each for each in inputs if self._wants(f"@{name}({each}:)", inputs[each])]
+            if wanted and self._chance(share):
+                one = self._random.choice(wanted)  # what several choose is often nothing
+                found += f" @{name}({one}: {self._given(inputs[one], about)})"
+        return found
 
     def _wants(self, coordinate: str, asked: Input) -> bool:
+        if self._mood == "carried" and not coordinate.startswith("@"):
+            return False
         if coordinate in self._denied.inputs:
-            return self._chance({"told": 0.8, "allowed": 0}.get(self._mood, 0.2))
-        return self._chance(0.7 if self._mood == "told" and asked.op in ("where", "order", "order_by") else 0.2)
+            return self._chance({"told": 0.8, "carried": 0.8, "allowed": 0}.get(self._mood, 0.2))
+        return self._chance(
+            0.7 if self._mood in ("told", "carried") and asked.op in ("where", "order", "order_by") else 0.2
+        )
 
     def _given(self, asked: Input, about: Sequence[str]) -> str:
         value = self.value(asked, about, depth=2)

@@ -121,7 +121,10 @@ class Oracle:
         """The fields that an input reads where it can stand. What only gives a mutation its data reads none."""
         owner, _, member = coordinate.partition(".")
         name, _, argument = member.removesuffix(":)").partition("(")
-        if argument:
+        if coordinate.startswith("@"):
+            directive, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
+            yield from self._targets(self._schema.directives[directive][argument], self._every_row())
+        elif argument:
             made = self._schema.types[owner].fields[name]
             yield from self._targets(made.inputs[argument], self._rows(made.type))
         else:
@@ -135,6 +138,8 @@ class Oracle:
         waiting = [
             (value, self._rows(made.type)) for _, made in self._schema.fields() for value in made.inputs.values()
         ]
+        every = self._every_row()
+        waiting += [(value, every) for inputs in self._schema.directives.values() for value in inputs.values()]
         while waiting:
             value, rows = waiting.pop()
             name = named(value.type)
@@ -145,6 +150,10 @@ class Oracle:
             for below in self._schema.types[name].inputs.values():
                 waiting.append((below, self._through(rows, below.link) if below.op == "nested" else rows))
         return found
+
+    def _every_row(self) -> set[str]:
+        """The objects that a directive can be about: those that any field returns."""
+        return {row for _, made in self._schema.fields() for row in self._rows(made.type)}
 
     def _rows(self, type_: str) -> set[str]:
         return set(self._schema.possible(named(type_).removesuffix("Connection").removesuffix("Touched")))

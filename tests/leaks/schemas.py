@@ -88,11 +88,15 @@ class Type:
 
 @dataclass(frozen=True, slots=True)
 class Schema:
-    """Types by name, and the names of the root types."""
+    """Types by name, the names of the root types, and the arguments of directives for requests.
+
+    A directive chooses rows as the arguments of a field do: of one field, or of every field of an operation.
+    """
 
     types: Mapping[str, Type]
     query: str
     mutation: str
+    directives: Mapping[str, Mapping[str, Input]] = field(default_factory=dict)
 
     def possible(self, name: str) -> tuple[str, ...]:
         """The object types that a value of a type can have; none for leaves."""
@@ -120,6 +124,8 @@ class Schema:
             yield from ((f"{name}.{each}", value) for each, value in type_.inputs.items())
             for each, made in type_.fields.items():
                 yield from ((f"{name}.{each}({argument}:)", value) for argument, value in made.inputs.items())
+        for name, inputs in self.directives.items():
+            yield from ((f"@{name}({argument}:)", value) for argument, value in inputs.items())
 
     def fields(self) -> Iterator[tuple[str, Field]]:
         """Coordinate and definition of every field of an object type or interface."""
@@ -165,7 +171,7 @@ def random_schema(random: Random) -> Schema:
     types[query] = Type(kind="object", fields=_query_fields(random))
     types[mutation] = Type(kind="object", fields=_mutation_fields(random))
     types["PersonPayload"] = Type(kind="object", fields={"person": Field("Person"), "note": Field("String")})
-    return Schema(types, query, mutation)
+    return Schema(types, query, mutation, _directives(random))
 
 
 def _own_fields(random: Random) -> dict[str, Field]:
@@ -305,14 +311,35 @@ def _mutation_fields(random: Random) -> dict[str, Field]:
     }
 
 
+def _directives(random: Random) -> dict[str, Mapping[str, Input]]:
+    """Directives whose arguments name fields, some by types that fields share; half of the schemas have none."""
+    shared = {
+        "where": Input("PersonFilter", "where"),
+        "orderBy": Input("[PersonOrder!]", "order"),
+        "grade": Input("Grade", "eq", "grade"),
+        "sort": Input("FoundOrderBy", "order_by"),
+    }
+    found: dict[str, Mapping[str, Input]] = {}
+    for name in random.choice([[], [], ["chosen"], ["chosen", "ranked"]]):
+        asked = dict(_question(noun, random) for noun in random.sample([*NOUNS, "amount"], 2))
+        found[name] = {each: shared[each] for each in random.sample(list(shared), 2)} | asked
+    return found
+
+
 def marker(coordinate: str) -> str:
     """The description of a coordinate: ``about-Person-members-where`` of ``Person.members(where:)``."""
     return "about-" + re.sub(r"\W+", "-", coordinate).strip("-")
 
 
 def print_types(schema: Schema) -> str:
-    """The SDL of all types. The ``schema`` definition is its author's, who writes tools into it."""
-    return "\n\n".join(_printed(name, type_) for name, type_ in schema.types.items()) + "\n"
+    """The SDL of all types and directives. The ``schema`` definition is its author's, who writes tools into it."""
+    parts = [_printed_directive(name, inputs) for name, inputs in schema.directives.items()]
+    return "\n\n".join([*parts, *(_printed(name, type_) for name, type_ in schema.types.items())]) + "\n"
+
+
+def _printed_directive(name: str, inputs: Mapping[str, Input]) -> str:
+    arguments = "\n".join(f"  {_printed_input(f'@{name}({each}:)', each, value)}" for each, value in inputs.items())
+    return f"directive @{name}(\n{arguments}\n) on QUERY | MUTATION | FIELD"
 
 
 def _printed(name: str, type_: Type) -> str:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tests.leaks.api import Api
+from tests.leaks.schemas import Input
 from tests.leaks.small import SMALL
 
 
@@ -41,6 +43,19 @@ def test_filter_through_a_link_chooses_rows_by_the_values_behind_it(api: Api) ->
 def test_order_sorts_rows_by_their_values(api: Api) -> None:
     assert salaries(api, "(orderBy: SALARY_ASC)") == sorted(salaries(api))
     assert salaries(api, "(orderBy: SALARY_DESC)") == sorted(salaries(api), reverse=True)
+
+
+def test_directive_chooses_the_rows_of_one_field_or_of_every_field_of_an_operation() -> None:
+    api = Api(replace(SMALL, directives={"chosen": {"salaryGt": Input("Int", "gt", "salary")}}), seed=1)
+    first, *others = sorted(salaries(api))
+    chosen = f"@chosen(salaryGt: {first})"
+
+    def both(text: str) -> list[list[int]]:
+        data = api.answer({"query": text})["data"]
+        return [sorted(row["salary"] for row in rows) for rows in data.values()]
+
+    assert both(f"{{ a: people {chosen} {{ salary }} b: people {{ salary }} }}") == [others, [first, *others]]
+    assert both(f"query {chosen} {{ a: people {{ salary }} b: people {{ salary }} }}") == [others, others]
 
 
 def test_varied_fields_have_other_values_and_other_fields_the_same(api: Api) -> None:

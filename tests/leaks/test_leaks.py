@@ -42,6 +42,7 @@ def test_nothing_denied_leaks_and_without_enforcement_it_does(part: int) -> None
 def only(guards: Mapping[str, Mask], kinds: str) -> dict[str, Mask]:
     """The guards of ``fields`` and types, or those of ``inputs``."""
     inputs = {place for place in guards if "(" in place or place.partition(".")[0].endswith(INPUT_TYPES)}
+    inputs |= {place for place in guards if place.startswith("@")}
     return {place: mask for place, mask in guards.items() if (place in inputs) == (kinds == "inputs")}
 
 
@@ -62,6 +63,16 @@ def without_guards_of(kinds: str) -> Weakened:
     return weakened
 
 
+def without_guards_of_directives(bundle: Bundle) -> Bundle:
+    def left(guards: Mapping[str, Mask]) -> dict[str, Mask]:
+        return {place: mask for place, mask in guards.items() if not place.startswith("@")}
+
+    tools = tuple(
+        replace(tool, guards=left(tool.guards)) if isinstance(tool, GraphQLTool) else tool for tool in bundle.tools
+    )
+    return replace(bundle, guards=left(bundle.guards), tools=tools)
+
+
 def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     return replace(bundle, graphql=replace(bundle.graphql, guards={}))
 
@@ -71,9 +82,10 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     [
         (without_guards_of("inputs"), "the answer depends on what is denied", 100),
         (without_guards_of("fields"), "stands in the answer", 20),
+        (without_guards_of_directives, "the answer depends on what is denied", 1),
         (without_guard_of_introspection, "was answered", 1),
     ],
-    ids=["inputs", "fields", "introspection"],
+    ids=["inputs", "fields", "directives", "introspection"],
 )
 def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str, enough: int) -> None:
     tally = run_cases(4000, schemas=80, seed="weakened", weakened=weakened, stop_after=enough)

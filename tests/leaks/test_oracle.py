@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -18,6 +19,7 @@ from tests.leaks.policies import (
     Pattern,
     random_condition,
 )
+from tests.leaks.schemas import Field, Input, Type
 from tests.leaks.small import ANYBODY, SERVICE, SMALL, access
 
 TELLING_SALARY = {
@@ -84,6 +86,19 @@ def test_input_that_is_shown_excepts_the_field_that_it_reads() -> None:
 
     assert found.inputs == TELLING_SALARY - {"PersonFilter.salaryGt"}
     assert found.excepted == {"Person.salary"}
+
+
+def test_arguments_of_directives_and_what_is_below_them_read_the_fields_of_all_objects() -> None:
+    letter = Type(kind="object", fields={"bonus": Field("Int"), "id": Field("ID!")})
+    only = Type(kind="input", inputs={"bonusGt": Input("Int", "gt", "bonus")})
+    query = Type(kind="object", fields={**SMALL.types["Query"].fields, "letter": Field("Letter")})
+    types = {**SMALL.types, "Letter": letter, "OnlyFilter": only, "Query": query}
+    directives = {"chosen": {"minSalary": Input("Int", "gt", "salary"), "where": Input("OnlyFilter", "where")}}
+    oracle = Oracle(replace(SMALL, types=types, directives=directives), access(hide=["Letter.bonus", "Person.salary"]))
+
+    found = oracle.denied(ANYBODY, None, Facts(None)).inputs
+
+    assert found == TELLING_SALARY | {"@chosen(minSalary:)", "OnlyFilter.bonusGt"}
 
 
 @pytest.mark.parametrize(
