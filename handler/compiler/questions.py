@@ -159,8 +159,8 @@ def _questions(schema: GraphQLSchema) -> Iterator[tuple[str, frozenset[str]]]:
         for argument, value in field.args.items() if type_ not in not_asked else ():
             yield f"{type_.name}.{name}({argument}:)", frozenset({answer})
             taken.setdefault(get_named_type(value.type).name, set()).add(answer)
-    # A directive may change any answer, so its arguments ask about everything.
-    everything = frozenset({schema.query_type.name} if schema.query_type else ())
+    # A directive may change any answer, that of a mutation too, so its arguments ask about everything.
+    everything = frozenset(root.name for root in (schema.query_type, schema.mutation_type) if root)
     for directive in executable_directives(schema):
         for argument, value in directive.args.items():
             yield f"@{directive.name}({argument}:)", everything
