@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType
 from typing import Any
 
-from handler.answer_shape import Form, Shape, read_shape
+from handler.answer_shape import Form, Members, Shape, read_shape
 from handler.records import dataclass
 
 MAX_STEPS = 2_000_000
@@ -126,21 +126,25 @@ class _Judge:
         return found[0] if len(found) == 1 else _nearest(found)
 
     def _in_form(self, value: dict[str, Any], form: Form) -> _Found | None:
-        self._spend(len(form.properties) + 1)
-        known = 0
-        for name, shape in form.properties:
+        self._spend(len(form.names) + 1)
+        found = self._in_members(value, form.leaves, form)
+        if found is None and form.closed and not value.keys() <= form.names:
+            found = _Found("expected no field but those that are selected, the API sent others", foreign=True)
+        # Looked into before that, a value that has others of its kind would be judged 2 ** depth times.
+        return found or self._in_members(value, form.composites, form)
+
+    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Found | None:
+        for name, shape in members:
             member = value.get(name, _ABSENT)
-            if member is _ABSENT:
-                if name in form.required:
-                    return _Found(f"expected {shape.expected}, the API sent nothing", name)
+            if type(member) in shape.types:
                 continue
-            known += 1
-            found = None if type(member) in shape.types else self.value(member, shape)
-            if found:
-                found.path.append(name)
-                return found
-        if form.closed and known < len(value):
-            return _Found("expected no field but those that are selected, the API sent others", foreign=True)
+            if member is not _ABSENT:
+                found = self.value(member, shape)
+                if found:
+                    found.path.append(name)
+                    return found
+            elif name in form.required:
+                return _Found(f"expected {shape.expected}, the API sent nothing", name)
         return None
 
     def _spend(self, steps: int) -> None:

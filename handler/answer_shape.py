@@ -43,6 +43,11 @@ class Shape:
         self.objects: list[Form] = []
 
     @property
+    def is_composite(self) -> bool:
+        """Whether a value that fits may have parts that are judged."""
+        return bool(self.objects) or self.items is not None
+
+    @property
     def expected(self) -> str:
         """The kinds of values that fit, in words."""
         if self.types >= ANY:
@@ -53,13 +58,18 @@ class Shape:
         return " or ".join([*composite, *self.names, *leaves])
 
 
+Members = Sequence[tuple[str, Shape]]
+
+
 class Form:
-    """One form that an object may have."""
+    """One form that an object may have. Leaves stand apart: they tell one form from another without a look below."""
 
-    __slots__ = ("closed", "properties", "required")
+    __slots__ = ("closed", "composites", "leaves", "names", "required")
 
-    def __init__(self, properties: Sequence[tuple[str, Shape]], required: frozenset[str], *, closed: bool) -> None:
-        self.properties = properties
+    def __init__(self, properties: Mapping[str, Shape], required: frozenset[str], *, closed: bool) -> None:
+        self.leaves: Members = [each for each in properties.items() if not each[1].is_composite]
+        self.composites: Members = [each for each in properties.items() if each[1].is_composite]
+        self.names = frozenset(properties)
         self.required = required
         self.closed = closed
 
@@ -109,7 +119,7 @@ class _Reader:
 
     def _form(self, schema: Mapping[str, Any]) -> Form:
         if id(schema) not in self._forms:
-            properties = [(name, self.read(below)) for name, below in schema.get("properties", {}).items()]
+            properties = {name: self.read(below) for name, below in schema.get("properties", {}).items()}
             closed = schema.get("additionalProperties") is False
             self._forms[id(schema)] = Form(properties, frozenset(schema.get("required", ())), closed=closed)
         return self._forms[id(schema)]

@@ -83,7 +83,7 @@ class Answer:
             BodyTooLarge, OtherEncoding: as they say.
             HTTPException, zlib.error: it stops early, or is not what it claims to be.
         """
-        encoding = self.headers.get("content-encoding", "identity").strip().lower()
+        encoding = self.headers.get("content-encoding", "").strip().lower() or "identity"
         pieces = self._pieces()
         if encoding in ("gzip", "x-gzip"):
             pieces = _inflated(pieces)

@@ -22,6 +22,9 @@ KIND_NAMES: Mapping[type, str] = {
     str: "a string",
 }
 
+TOO_MANY_DIGITS = "Exceeds the limit"
+"""The beginning of Python's own sentence, which names Python's functions."""
+
 
 def parse_json(raw: bytes) -> Any:
     """Parse JSON that can be written as JSON again: Python's reader would take ``NaN``, ``Infinity`` and ``1e999``.
@@ -34,6 +37,10 @@ def parse_json(raw: bytes) -> Any:
         return _READER.decode(raw.decode())
     except RecursionError as exc:
         raise ValueError("nested too deeply") from exc
+    except ValueError as exc:
+        if str(exc).startswith(TOO_MANY_DIGITS):
+            raise ValueError("a number has too many digits") from exc
+        raise
 
 
 def parse_stored(raw: bytes) -> Any:

@@ -42,6 +42,19 @@ class QuickCheck:
         """Whether a part of the value fits a part of the schema for certain."""
         return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
 
+    def differs(self, value: Any, schema: Any) -> bool:
+        """Whether an object is surely of another kind than a schema: its text where the schema has others."""
+        if isinstance(schema, dict) and "$ref" in schema:
+            schema = self.definitions.get(schema["$ref"].removeprefix(REFERENCE))
+        if not isinstance(schema, dict) or not isinstance(value, dict):
+            return False
+        rules = schema.get("properties", NOTHING_ASKED)
+        for name, told in value.items():
+            rule = rules.get(name)
+            if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
+                return True
+        return False
+
 
 class _Place:
     """Where a rule stands: its schema, what is known, and how much further in there may be others."""
@@ -77,6 +90,8 @@ def _fits_all(value: Any, schema: Mapping[str, Any], above: _Place) -> bool:
 
 def _type(value: Any, rule: Any, _: _Place) -> bool:
     names = _TYPES.get(type(value), ())
+    if type(value) is float and value.is_integer():  # JSON has one kind of numbers
+        names = _TYPES[int]
     return rule in names if isinstance(rule, str) else any(name in rule for name in names)
 
 
@@ -120,27 +135,14 @@ def _items(value: Any, rule: Any, place: _Place) -> bool:
 
 def _any_of(value: Any, rule: Any, place: _Place) -> bool:
     for schema in rule:  # noqa: SIM110 - a generator would take a call more of the stack
-        if _fits(value, schema, place):
+        if not place.check.differs(value, schema) and _fits(value, schema, place):
             return True
     return False
 
 
 def _one_of(value: Any, rule: Any, place: _Place) -> bool:
-    meant = [schema for schema in rule if not _differs(value, schema, place)]
+    meant = [schema for schema in rule if not place.check.differs(value, schema)]
     return len(meant) == 1 and _fits(value, meant[0], place)
-
-
-def _differs(value: Any, schema: Any, place: _Place) -> bool:
-    """Whether an object is surely of another kind than a schema: its text where the schema has others."""
-    if isinstance(schema, dict) and "$ref" in schema:
-        schema = place.check.definitions.get(schema["$ref"].removeprefix(REFERENCE))
-    if not isinstance(schema, dict) or not isinstance(value, dict):
-        return False
-    for name, rule in schema.get("properties", NOTHING_ASKED).items():
-        told = value.get(name)
-        if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
-            return True
-    return False
 
 
 def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
@@ -203,7 +205,7 @@ _TYPES: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
     int: ("integer", "number"),
-    float: ("number",),  # without a fraction it is an integer as well: a doubt
+    float: ("number",),
     dict: ("object",),
     list: ("array",),
     NoneType: ("null",),

@@ -42,6 +42,11 @@ class Judgement:
         """Whether a part of the value fits a part of the schema for certain."""
         return self._quick is not None and self._quick.surely_fits(value, schema)
 
+    def meant(self, value: Any, schemas: Sequence[Any]) -> list[int]:
+        """The places of the alternatives that a part of the value may fit; of all if it surely fits none."""
+        places = range(len(schemas))
+        return [each for each in places if not (self._quick and self._quick.differs(value, schemas[each]))] or [*places]
+
     def step(self) -> None:
         """Note that a part is judged by a part of the schema.
 
@@ -182,29 +187,30 @@ def _with_whole_numbers(value: Any) -> Any:
 
 def _any_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
     tried = _Tried(validator, branches, value)
-    if tried.fitting is None:
+    if not tried.fits:
         yield ValidationError("anyOf", context=tried.misfits)
 
 
 def _one_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
     tried = _Tried(validator, branches, value)
-    if tried.fitting is None:
+    if not tried.fits:
         yield ValidationError("oneOf", context=tried.misfits)
-    elif any(next(validator.descend(value, each), None) is None for each in branches[tried.fitting + 1 :]):
+    elif any(next(validator.descend(value, branches[each]), None) is None for each in tried.untried):
         yield ValidationError("oneOf")
 
 
 class _Tried:
-    """The place of the first branch that a value fits; if there is none, the misfits of all."""
+    """Whether a value fits a branch, and the places of the later ones; if it fits none, the misfits of all."""
 
     def __init__(self, validator: Any, branches: Sequence[Any], value: Any) -> None:
-        self.fitting: int | None = None
+        judgement: Judgement = validator.format_checker
+        self.fits = False
         self.misfits: list[ValidationError] = []
-        for place, branch in enumerate(branches):
-            found = list(_told(validator.descend(value, branch, schema_path=place)))
-            if not found:
-                self.fitting = place
-                return
+        self.untried = judgement.meant(value, branches)
+        while self.untried and not self.fits:
+            place = self.untried.pop(0)
+            found = list(_told(validator.descend(value, branches[place], schema_path=place)))
+            self.fits = not found
             self.misfits += found
 
 

@@ -98,13 +98,25 @@ def nested(depth: int, last: JSONObject) -> JSONObject:
     return last if not depth else {"id": "1", "next": nested(depth - 1, last), "name": "n"}
 
 
-def test_choices_within_choices_end_at_a_bound() -> None:
+def test_misfit_in_choices_within_choices_is_found_where_it_is() -> None:
     operation = "{ node " + "{ id next " * 20 + "{ id }" + " name ... on A { a } ... on B { b } }" * 20 + " }"
     checker = checker_of(operation)
 
-    assert checker.misfit({"data": {"node": nested(20, {"id": None})}}) == Misfit(
-        path=(), rule="more than 2,000,000 values to hold against the schema"
-    )
+    misfit = checker.misfit({"data": {"node": nested(20, {"id": None})}})
+
+    assert str(misfit) == f"data.node{'.next' * 20}.id: expected string or integer, the API sent null"
+
+
+def test_types_that_differ_in_their_last_field_cost_no_more_the_deeper_they_nest() -> None:
+    fragments = ["fragment F0 on Node { name }"]
+    node: JSONObject = {"name": "n"}
+    for level in range(12):
+        below = f"next {{ ...F{level} }}"
+        fragments.append(f"fragment F{level + 1} on Node {{ ... on A {{ {below} a }} ... on B {{ {below} b }} }}")
+        node = {"next": node, "b": 1}
+    operation = "{ node { ...F12 } } " + " ".join(fragments)
+
+    assert misfit_of(operation, {"node": node}, max_steps=500) is None
 
 
 def test_answer_with_more_values_than_the_bound_does_not_fit() -> None:

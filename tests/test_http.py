@@ -134,6 +134,10 @@ class TestAnswers:
         with running_server(answering(answer(b"direct"))) as server:
             assert client.send(get(server.url)).body == b"direct"
 
+    def test_an_empty_encoding_is_none(self, client: HttpClient) -> None:
+        with running_server(answering(answer(b"plain", content_encoding=""))) as server:
+            assert client.send(get(server.url)).body == b"plain"
+
     @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
     def test_an_answer_without_a_body_keeps_the_connection(self, client: HttpClient, status: str) -> None:
         raw = f"HTTP/1.1 {status}\r\ncontent-encoding: gzip\r\n\r\n".encode()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from handler.json_shape import Entries, Entry, spliced, to_json_bytes, to_well_formed_json
+from handler.json_shape import Entries, Entry, parse_json, spliced, to_json_bytes, to_well_formed_json
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -62,3 +62,8 @@ def test_half_a_surrogate_pair_is_replaced_in_what_is_answered(text: str, writte
 
 def test_half_a_surrogate_pair_is_kept_in_what_is_sent_on() -> None:
     assert to_json_bytes({"a": "\ud83c"}) == rb'{"a":"\ud83c"}'
+
+
+def test_number_of_too_many_digits_is_refused_without_a_word_of_python() -> None:
+    with pytest.raises(ValueError, match=r"^a number has too many digits$"):
+        parse_json(b'{"n": ' + b"9" * 5_000 + b"}")

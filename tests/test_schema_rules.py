@@ -122,9 +122,31 @@ def test_misfit_of_a_type_that_leads_to_itself_twice_is_told_if_it_is_near(kind:
 
 
 @pytest.mark.parametrize("kind", ["anyOf", "oneOf"])
+def test_misfit_of_a_type_that_its_constant_tells_is_found_at_any_depth(kind: str) -> None:
+    (said,) = Checker(expression(kind)).violations(nested(30, "x"))
+
+    assert said == f'{"/of/0" * 30}/op: expected "and" or "or", got string "x"'
+
+
+@pytest.mark.parametrize("kind", ["anyOf", "oneOf"])
+def test_many_values_of_types_that_their_constants_tell_are_judged(kind: str) -> None:
+    """A pattern is nothing that surely fits, so each value takes the way through jsonschema."""
+    branches = [
+        {"type": "object", "properties": {"kind": {"const": name}, "code": {"pattern": "^[A-Z]+$"}}}
+        for name in "abcdefghij"
+    ]
+    checker = Checker({"items": {kind: branches}})
+
+    assert checker.violations([{"kind": "j", "code": "X"}] * 3_000) == []
+
+
+@pytest.mark.parametrize("kind", ["anyOf", "oneOf"])
 def test_misfit_that_could_be_read_in_too_many_ways_is_refused_without_trying_them(kind: str) -> None:
+    value: dict[str, Any] = {"of": []}
+    for _ in range(30):
+        value = {"of": [value]}
     started = time.process_time()
-    violations = Checker(expression(kind)).violations(nested(30, "x"))
+    violations = Checker(expression(kind)).violations(value)
 
     assert violations == [TOO_MUCH]
     assert time.process_time() - started < MAX_S

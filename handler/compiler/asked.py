@@ -98,7 +98,7 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
 
 def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[Taken]:
     """The arguments of the API's own directives. A directive may change any answer, so they choose from all of them."""
-    everything = frozenset({Answer(schema.query_type.name)} if schema.query_type else ())
+    everything = frozenset(Answer(root.name) for root in (schema.query_type, schema.mutation_type) if root)
     asked = Asked(near=NOTHING, far=everything)
     for directive in executable_directives(schema):
         for argument, value in directive.args.items():

@@ -56,13 +56,13 @@ def tool_texts(made: Iterable[MadeTool]) -> Iterator[ReadText]:
 
 
 def content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
-    """The texts of prompts, and what is listed of the resources in a folder."""
+    """The texts of prompts and of the resources in a folder, and what is listed of both."""
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
         for text in (*_texts_in([prompt.entry, dict(prompt.completions)]), *messages):
             yield ReadText(text, f'the prompt "{prompt.name}"', content.places[prompt.name])
     for resource in content.resources:
-        for text in _texts_in(resource.entry):
+        for text in (*_texts_in(resource.entry), resource.text):
             yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
 
 

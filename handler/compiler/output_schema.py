@@ -1,7 +1,8 @@
 """The ``outputSchema`` of a prescribed tool: what its selection set can answer, in the GraphQL response envelope.
 
 The schema says only what an API may not change without breaking its clients. Values may be added to an enum, members
-to a union, and types that implement an interface: an answer with one of them fits.
+to a union, and types that implement an interface: an answer with one of them fits. A directive of the API's own may
+leave a field out or change its value, so nothing is said of a field that carries one.
 
 Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, section 7.1 (Response Format).
 """
@@ -47,6 +48,9 @@ SCALARS: Mapping[str, JSONObject] = {
 
 ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
 """GraphQL writes an ID as a string; several servers send the number that they keep."""
+
+CONDITIONS = frozenset({"skip", "include"})
+"""The directives that leave a field out, and do nothing else to it."""
 
 MAX_NAMED_BYTES = 160
 """How much a description may name of the values of an enum, or of the types of an object."""
@@ -122,7 +126,7 @@ class _Selected:
     """One key of the response, merged over all its selections."""
 
     name: str  # of the field; differs from the key under an alias
-    type: GraphQLOutputType | None  # None for a field of the specification: __typename, __schema, __type
+    type: GraphQLOutputType | None  # None for __typename, __schema, __type, and where it is not known
     optional: bool = True
     below: dict[int, _Part] = field(default_factory=dict)  # by identity: a fragment may be spread more than once
 
@@ -254,7 +258,7 @@ class _Shapes:
         seen: dict[int, bool] = {}
         for within, node, optional in [each for part in parts for each in self._fields(type_, type_, part, seen)]:
             key = (node.alias or node.name).value
-            type_of_field = _field_type(within, node)
+            type_of_field = None if self._directives(node) - CONDITIONS else _field_type(within, node)
             selected = found.setdefault(key, _Selected(node.name.value, type_of_field))
             if str(selected.type) != str(type_of_field):  # two interfaces say it of a type that is not there yet
                 selected.type = None
@@ -264,15 +268,15 @@ class _Shapes:
     def _fields(
         self, type_: GraphQLNamedType, within: GraphQLNamedType, part: _Part, seen: dict[int, bool]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode, bool]]:
-        """Every field that is selected of a type: the type that says what it is, and whether a condition may skip it.
+        """Every field that is selected of a type: the type that says what it is, and whether a directive may skip it.
 
-        ``seen`` has what was visited, and whether only under a condition: nothing is visited again to learn nothing.
+        ``seen`` has what was visited, and whether only under a directive: nothing is visited again to learn nothing.
         """
         if not seen.get(id(part.selections), True) or (part.optional and id(part.selections) in seen):
             return
         seen[id(part.selections)] = part.optional
         for node in part.selections.selections:
-            optional = part.optional or _is_conditional(node)
+            optional = part.optional or bool(self._directives(node))
             match node:
                 case FieldNode():
                     yield within, node, optional
@@ -282,6 +286,11 @@ class _Shapes:
                     if self._may_apply(wanted, type_):
                         below = _Part(fragment.selection_set, optional or not self._applies(wanted, type_))
                         yield from self._fields(type_, wanted if is_abstract_type(type_) else type_, below, seen)
+
+    def _directives(self, node: SelectionNode) -> set[str]:
+        """The directives that the API follows, and not a client."""
+        names = {directive.name.value for directive in node.directives or ()}
+        return {name for name in names if self._schema.get_directive(name)}
 
     def _condition_of(self, fragment: FragmentDefinitionNode | InlineFragmentNode) -> GraphQLNamedType | None:
         condition = fragment.type_condition
@@ -308,10 +317,6 @@ def _one_of(names: Sequence[str]) -> JSONObject:
         return {"type": "string"}
     more = f" and {len(names) - fitting} more" if fitting < len(names) else ""
     return {"type": "string", "description": f"One of: {', '.join(names[:fitting])}{more}, or one added later"}
-
-
-def _is_conditional(node: SelectionNode) -> bool:
-    return any(directive.name.value in ("skip", "include") for directive in node.directives or ())
 
 
 def _nullable(schema: JSONObject) -> JSONObject:

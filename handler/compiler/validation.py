@@ -56,7 +56,7 @@ def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> N
         places.setdefault(error.message, []).append(error)
     often = sorted(places.items(), key=lambda each: -len(each[1]))
     for message, errors in often[:MAX_DEPRECATIONS]:
-        more = f" So it is at {len(errors) - 1} more places." if len(errors) > 1 else ""
+        more = f" ({len(errors)} uses)" if len(errors) > 1 else ""
         problems.warn(errors[0], f"{message}{more}")
     rest = often[MAX_DEPRECATIONS:]
     if rest:

@@ -15,9 +15,13 @@ from typing import Any
 
 from handler.bundle import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
 from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
+from handler.invisible import escaped
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.input_required import answers_to, ask
+
+BRAILLE_BLANK = "\u2800"
+"""A letter to Unicode, without a dot to be seen."""
 
 _BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
 
@@ -123,8 +127,12 @@ def _ask(call: Call, question: str, state: JSONObject) -> Asked:
 
 def _shown(text: str, tool: Tool, part: str) -> str:
     """Text that shows what it is, whole: no character that is invisible, turns others around or pushes them away."""
-    visible = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    visible = "".join(each if _is_seen(each) else ascii(each)[1:-1] for each in escaped(text))
     shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
     if len(shown) > MAX_CONSENT_CHARS:
         raise ConsentTooLong(tool.name, part, chars=len(shown), max_chars=MAX_CONSENT_CHARS)
     return shown
+
+
+def _is_seen(character: str) -> bool:
+    return (character.isprintable() and character != BRAILLE_BLANK) or character == "\n"

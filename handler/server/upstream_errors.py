@@ -33,6 +33,7 @@ MAX_ERRORS = 10
 
 MAX_PATH_STEPS = 32
 MAX_STEP_CHARS = 200
+MAX_PLACE = 2**31
 MAX_CODE_CHARS = 100
 
 UNNAMED = "The API reported an error."
@@ -119,17 +120,17 @@ def _message(error: Mapping[str, Any], finding: Finding, *, names: Set[str] | No
     if not isinstance(message, str):
         return UNNAMED
     words = message if len(message) <= MAX_MESSAGE_CHARS else f"{message[: MAX_MESSAGE_CHARS - 1]}…"
-    if names is None:
-        return words
-    words = without_suggestions(words)
-    return without_names(words, but=names) if finding.of_document else words
+    if names is not None:
+        words = without_suggestions(words)
+        words = without_names(words, but=names) if finding.of_document else words
+    return words if words.strip() else UNNAMED
 
 
 def _path(error: Mapping[str, Any]) -> list[str | int]:
     """Where in the answer an error is, as far as it is told; empty: nowhere."""
     path = error.get("path")
     steps = path[:MAX_PATH_STEPS] if isinstance(path, list) else []
-    if not all(isinstance(step, str | int) for step in steps):
+    if not all(isinstance(step, str) or (type(step) is int and 0 <= step < MAX_PLACE) for step in steps):
         return []
     return [step[:MAX_STEP_CHARS] if isinstance(step, str) else step for step in steps]
 

@@ -145,6 +145,13 @@ def test_directive_without_its_guarded_argument_is_left(tmp_path: Path) -> None:
     assert "directive @inContext on QUERY | MUTATION" in entry["inputSchema"]["properties"]["query"]["description"]
 
 
+def test_argument_that_names_a_hidden_field_is_hidden_where_mutations_alone_return_its_type(tmp_path: Path) -> None:
+    sdl = SDL.replace("query: Query }", "query: Query mutation: Mutation }").replace(" staff: [Employee]", "")
+    written = files() | {"index.graphql": sdl % "" + "type Mutation { hire: Employee }"}
+
+    assert "@inContext(salaryGt:)" in compiled(tmp_path, written).bundle.guards
+
+
 def test_argument_that_names_a_hidden_field_comes_back_by_its_coordinate(tmp_path: Path) -> None:
     written = files(more='  show: ["@inContext(salaryGt:)"]\n')
 

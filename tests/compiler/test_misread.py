@@ -156,6 +156,14 @@ def test_one_place_that_many_tools_show_is_told_once(tmp_path: Path) -> None:
     assert len(misread(tmp_path, endpoint)) == 1
 
 
+def test_place_in_the_text_of_a_resource_is_told(tmp_path: Path) -> None:
+    endpoint = {**files(), "resources/terms.md": f"# Terms\n\nPay at once.{OVERRIDE}\n", "resources/a.csv": "a,b\r\n"}
+
+    (line,) = misread(tmp_path, endpoint)
+
+    assert line.startswith("resources/terms.md:3:13: a text that models read has U+202E here, which nobody sees")
+
+
 def test_name_of_a_resource_and_texts_of_tools_in_python_are_looked_at(tmp_path: Path) -> None:
     module = "tests.support.acme_unseen"
     config = f"{PUBLIC}code: [{{use: '{module}:kit', condition: 'true'}}]\n"

@@ -295,7 +295,7 @@ def test_what_is_deprecated_is_one_warning_however_often_it_is_used(tmp_path: Pa
     }
 
     assert doubts(tmp_path, files) == [
-        "operations/a.graphql:1:24: The field Query.a is deprecated. Use b. So it is at 2 more places.",
+        "operations/a.graphql:1:24: The field Query.a is deprecated. Use b. (3 uses)",
         "operations/b.graphql:1:31: The field Query.old is deprecated. No longer supported",
     ]
 

@@ -151,6 +151,18 @@ def test_fragment_that_is_also_spread_without_a_condition_is_required() -> None:
     assert data_of("query O($x: Boolean!) { ...F ...F @skip(if: $x) } " + fragment) == required
 
 
+def test_directive_of_the_api_may_leave_a_field_out_and_change_its_value() -> None:
+    sdl = f"directive @own on FIELD | FRAGMENT_SPREAD | INLINE_FRAGMENT {SDL}"
+    operation = "{ n @own f order @own { id } ... @own { b } ...F @own } fragment F on Query { m: n }"
+    number, flag = nullable({"type": "number"}), nullable({"type": "boolean"})
+
+    assert data_of(operation, sdl) == nullable(shape("f", n={}, f=number, order={}, b=flag, m=INTEGER))
+
+
+def test_directive_of_a_client_says_nothing_of_the_answer() -> None:
+    assert data_of("{ n @nonreactive }") == data(n=INTEGER)
+
+
 def test_what_a_skipped_selection_adds_to_an_object_is_not_required() -> None:
     operation = "query O($x: Boolean!) { order @skip(if: $x) { id } order { total } }"
 

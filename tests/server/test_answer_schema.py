@@ -222,7 +222,7 @@ def test_meta_of_the_tool_is_kept(tmp_path: Path) -> None:
 
 def test_answer_that_does_not_fit_and_is_too_large_is_left_out(tmp_path: Path) -> None:
     response = response_of("mutation", {"total": None, "note": '"' * 1_400_000})
-    with serving(tmp_path, response, kind="mutation") as (function, _):
+    with serving(tmp_path, response, kind="mutation", output="structured") as (function, _):
         text = function.call("t", {}).text
 
     assert text.splitlines()[0].startswith("The mutation was carried out: do not repeat it.")

@@ -547,6 +547,22 @@ def test_errors_are_bounded_in_number_and_size(tmp_path: Path, data: Any) -> Non
     assert told[0]["message"] == "é" * 999 + "…"
 
 
+@pytest.mark.parametrize("step", [10**4_000, -1, True, 1.5, None, [0]], ids=lambda step: f"{step!r:.10}")
+def test_path_is_left_out_if_it_has_a_step_that_no_answer_has(tmp_path: Path, step: Any) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "No.", "path": ["things", step]}]})) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": "No."}]
+
+
+@pytest.mark.parametrize("message", ["", " ", 'Did you mean "salary"?'])
+def test_error_of_which_no_word_can_be_told_is_not_blank(tmp_path: Path, message: str) -> None:
+    with answered(tmp_path, body({"errors": [{"message": message}]})) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": "The API reported an error."}]
+
+
 @pytest.mark.parametrize("filler", [" ", "(", "did you mea ", "\n", '"a" '])
 def test_foreign_text_costs_no_more_time_than_reading_it(tmp_path: Path, filler: str) -> None:
     said = "No user with the address " + filler * 40_000
