@@ -73,7 +73,7 @@ LIMITS = Limits(
 )
 """The widest that config.yaml takes: here, views alone refuse."""
 
-HEADINGS = ("schema", "way", "touch something hidden", "of these accepted", "touch nothing", "of these refused")
+HEADINGS = ("schema", "way", "touch something hidden", "of these accepted", "touch nothing lost", "of these refused")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
