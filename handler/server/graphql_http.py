@@ -52,7 +52,7 @@ from handler.server.graphql_request import (
 )
 from handler.server.listing import find_tool
 from handler.server.media_types import GRAPHQL_RESPONSE, JSON
-from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.payload import TOO_DEEP, TOO_LARGE, fits, untold
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
 from handler.server.services import Services
@@ -92,14 +92,13 @@ class GraphQLRoute:
         media_type = choose_media_type(http_call.headers.get("accept"))
         try:
             _refuse_transport(http_call, media_type)
-            response = await self._answer(http_call)
-            body = _encoded(response)
+            response, body = await self._answer(http_call)
         except Exception as exc:  # noqa: BLE001 - the edge of a request: what is no refusal of ours is noted as a failure
             return _refusal(http_call, exc).response(media_type or JSON)
         note(http_call.scope, outcome="errors" if "errors" in response else "ok")
         return _graphql_response(body, media_type or JSON)
 
-    async def _answer(self, http_call: HttpCall) -> JSONObject:
+    async def _answer(self, http_call: HttpCall) -> tuple[JSONObject, bytes]:
         endpoint = await find_endpoint(self._services, http_call)
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
@@ -117,7 +116,8 @@ class GraphQLRoute:
             if prepared.confirm and not parameters.confirmed:
                 raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
             note(http_call.scope, decision="allowed")
-            return await run(caller, prepared)
+            response = await run(caller, prepared)
+            return response, _encoded(response, is_query=prepared.kind == "query")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,13 +189,13 @@ def _refuse_mutation(http_call: HttpCall) -> None:
         raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
 
 
-def _encoded(response: JSONObject) -> bytes:
+def _encoded(response: JSONObject, *, is_query: bool) -> bytes:
     try:
         body = to_well_formed_json(response)
     except RecursionError as exc:
-        raise UpstreamError(TOO_DEEP) from exc
+        raise untold(TOO_DEEP, is_query=is_query) from exc
     if not fits(body):
-        raise UpstreamError(TOO_LARGE)
+        raise untold(TOO_LARGE, is_query=is_query)
     return body
 
 

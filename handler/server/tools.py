@@ -11,7 +11,6 @@ from handler.errors import (
     AnswerMisfit,
     CallError,
     UpstreamError,
-    UpstreamFailure,
     ValuesRefused,
 )
 from handler.json_shape import to_well_formed_json
@@ -19,15 +18,11 @@ from handler.server.bindings import fill_bound
 from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.deadlines import before
-from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
+from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits, untold
 from handler.server.upstream import GraphQLRequest, execute
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
 PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
-UNTOLD = (
-    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
-    "The answer itself is too large, or nested too deeply, to be told."
-)
 
 
 async def call_tool(
@@ -129,9 +124,7 @@ def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
     try:
         return _result(response, tool)
     except UpstreamError as exc:
-        if sent.is_query:
-            raise
-        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
+        raise untold(str(exc), is_query=sent.is_query) from exc
 
 
 def _written(response: JSONObject) -> bytes:

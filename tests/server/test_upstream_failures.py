@@ -235,6 +235,24 @@ def test_mutation_whose_result_cannot_be_told_is_not_to_be_repeated(tmp_path: Pa
     assert "Ask for fewer" not in text
 
 
+@pytest.mark.parametrize(("field", "repeatable"), [("things", True), ("pay", False)])
+def test_answer_that_a_graphql_route_cannot_tell_is_a_reason_to_repeat_queries_alone(
+    tmp_path: Path, field: str, repeatable: bool
+) -> None:
+    kind = "query" if repeatable else "mutation"
+    large = {"data": {field: "x" * 6_500_000}}
+    config = f"upstream: {{url: 'URL', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+    with running_server(body(large)) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": config.replace("URL", server.url)})
+        with running_function(made) as function:
+            selected = "{ name }" if repeatable else ""
+            (error,) = function.graphql({"query": f"{kind} {{ {field} {selected} }}"}).json["errors"]
+
+    assert ("Ask for fewer" in error["message"]) == repeatable
+    assert ("do not send it once more" in error["message"]) != repeatable
+    assert function.lines[-1]["reason"] == "UpstreamTooLarge"
+
+
 @pytest.mark.parametrize("tool", ["Things", "Pay"])
 def test_request_that_was_not_sent_says_so(tmp_path: Path, tool: str) -> None:
     with serving(tmp_path, "http://127.0.0.1:1/graphql") as function:
