@@ -15,6 +15,7 @@ from typing import Any
 
 from handler.bundle import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
 from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
+from handler.invisible import escaped
 from handler.records import dataclass
 from handler.server.call import Call
 from handler.server.input_required import answers_to, ask
@@ -123,7 +124,7 @@ def _ask(call: Call, question: str, state: JSONObject) -> Asked:
 
 def _shown(text: str, tool: Tool, part: str) -> str:
     """Text that shows what it is, whole: no character that is invisible, turns others around or pushes them away."""
-    visible = "".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text)
+    visible = escaped("".join(each if each.isprintable() or each == "\n" else ascii(each)[1:-1] for each in text))
     shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
     if len(shown) > MAX_CONSENT_CHARS:
         raise ConsentTooLong(tool.name, part, chars=len(shown), max_chars=MAX_CONSENT_CHARS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence, Set
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from handler.bundle import JSONObject
 from handler.bundle_upstream import UpstreamAuth
@@ -26,6 +26,9 @@ from handler.server.drift import (
 )
 from handler.server.named_coordinates import names_in, without_names, without_suggestions
 from handler.server.upstream_failures import in_graphql
+
+if TYPE_CHECKING:
+    from handler.server.upstream import GraphQLRequest
 
 MAX_ERRORS = 10
 """Of one answer, as many are told."""
@@ -69,14 +72,18 @@ class Report:
     reason: str
 
 
-def report(body: Mapping[str, Any], answer: HttpResponse, *, document: str, auth: UpstreamAuth) -> Report:
-    """Tell a response with errors. ``body`` is the answer's JSON, and what was asked for is ``document``."""
+def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth) -> Report:
+    """Tell a response with errors. ``body`` is the answer's JSON, and ``operation`` what was asked for."""
     data = body.get("data") or None  # some servers send an empty object with what they did not execute
-    told, reason = _told(body["errors"], executed=data is not None, document=document)
-    trouble = None if data else in_graphql(answer, auth, words=str(told[0]["message"]))
-    if trouble:
-        told.insert(0, {"message": trouble.said})
-        reason = trouble.reason
+    executed = data is not None
+    told, reason = _told(body["errors"], executed=executed, document=operation.text)
+    if all(value is None for value in (data or {}).values()):
+        judged = executed or not reason.startswith(OTHER)
+        trouble = in_graphql(answer, auth, words=str(told[0]["message"]), judged=judged)
+        said = trouble.sentences(is_query=operation.is_query, idempotency_key=operation.idempotency_key)
+        if said:
+            told.insert(0, {"message": said})
+            reason = trouble.reason
     return Report(response={"data": data, "errors": told}, reason=reason)
 
 

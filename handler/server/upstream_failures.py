@@ -46,9 +46,16 @@ class Trouble:
 
     def of(self, *, is_query: bool, idempotency_key: str = "") -> UpstreamFailure:
         """The error to raise for an operation."""
+        return UpstreamFailure(
+            self.sentences(is_query=is_query, idempotency_key=idempotency_key),
+            reason=self.reason,
+        )
+
+    def sentences(self, *, is_query: bool, idempotency_key: str = "") -> str:
+        """The words for a model that has sent an operation; empty: there is nothing to say."""
         repeatable = is_query or self.undone
         then = self.advice if repeatable else _doubt(idempotency_key)
-        return UpstreamFailure(f"{self.said} {then}".rstrip(), reason=self.reason)
+        return f"{self.said} {then}".strip()
 
 
 def _doubt(idempotency_key: str) -> str:
@@ -105,17 +112,26 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     if status >= 400:
         return _failed_status(answer, words)
     word, detail, what = _unread(answer, body)
-    said = f"The API answered with status {status} and no GraphQL response{what}.{_quoted(words)}"
-    return Trouble(word=word, detail=detail, said=said)
+    wait = waiting(answer)  # GitHub has status 200 for too many requests, too
+    said = f"The API answered with status {status} and no GraphQL response{what}.{_quoted(words)} {wait}".rstrip()
+    return Trouble(word=word, detail=detail, said=said, advice="Try again then." if wait else "")
 
 
-def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str) -> Trouble | None:
-    """The trouble that the status tells of beside a GraphQL response, whose first error is ``words``."""
+def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str, judged: bool) -> Trouble:
+    """The trouble that the head tells of beside a GraphQL response with errors and without a value, if it says any.
+
+    ``words`` are its first error; ``judged``: the API itself says what became of the operation, whatever the status.
+    """
+    status, undone = answer.status, judged or _is_undone(answer.status)
     if is_refusal(answer, words):
-        said = refused_credential(answer.status, auth)
-        return Trouble(word=refusal_word(auth), detail=str(answer.status), said=said)
-    wait = waiting(answer) if answer.status >= 400 else ""
-    return Trouble(word=_word_for(answer.status), detail=str(answer.status), said=wait) if wait else None
+        said = refused_credential(status, auth)
+        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
+    return Trouble(word=_word_for(status), detail=str(status), said=waiting(answer), undone=undone)
+
+
+def _is_undone(status: int) -> bool:
+    """Whether a request was refused before any of it was carried out."""
+    return status < 500 and status not in UNDECIDED
 
 
 def _failed_status(answer: HttpResponse, words: str) -> Trouble:
@@ -127,13 +143,13 @@ def _failed_status(answer: HttpResponse, words: str) -> Trouble:
         detail=str(status),
         said=f"{said} {wait}".rstrip(),
         advice="Try again then." if wait else later,
-        undone=status < 500 and status not in UNDECIDED,
+        undone=_is_undone(status),
     )
 
 
 def _word_for(status: int) -> str:
-    """The log's word for a status that is no refusal of a credential."""
-    return "UpstreamLimit" if status in (403, 429) else "UpstreamStatus"
+    """The log's word for a status that is no refusal of a credential. GitHub and Shopify have 200 for limits."""
+    return "UpstreamLimit" if status in (200, 403, 429) else "UpstreamStatus"
 
 
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
@@ -186,6 +202,8 @@ def waiting(answer: HttpResponse) -> str:
     Source: RFC 9110, section 10.2.3.
     """
     given = answer.headers.get("retry-after", "").strip()[:64]
+    if not given:
+        return ""
     wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
     return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
 

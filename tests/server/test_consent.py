@@ -422,6 +422,15 @@ def test_question_shows_characters_that_would_hide_something(tmp_path: Path) -> 
     assert "\u202e" not in turned
 
 
+@pytest.mark.parametrize("blank", ["\u3164", "\u115f", "\uffa0", "\u2800", "\u00a0", "\u3000", "\u034f"])
+def test_question_shows_letters_that_are_drawn_as_nothing(tmp_path: Path, blank: str) -> None:
+    with serving(tmp_path, "required") as (function, _):
+        message = message_of(call(function, {"id": "7", "name": f"Zoë{blank}"}))
+
+    assert blank not in message
+    assert f'"name": "Zoë{ascii(blank)[1:-1]}"' in message
+
+
 def test_arguments_are_judged_before_anybody_is_asked(tmp_path: Path) -> None:
     with serving(tmp_path, "required") as (function, _):
         assert call(function, {"id": "7"}).text.startswith("Invalid arguments for tool t: ")

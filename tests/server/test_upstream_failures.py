@@ -399,6 +399,77 @@ def test_time_to_wait_is_told_beside_graphql_errors(tmp_path: Path) -> None:
     assert function.lines[-1]["reason"] == "UpstreamLimit: 429"
 
 
+LIMITED = {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "reason"),
+    [
+        (LIMITED, "200 OK", "UpstreamLimit: 200"),
+        ({"data": {"things": None}, **LIMITED}, "429 Too Many Requests", "UpstreamLimit: 429"),
+        ({"message": "You have exceeded a secondary rate limit."}, "200 OK", "UpstreamNotGraphQL"),
+    ],
+)
+def test_time_to_wait_is_told_whatever_the_status_and_the_form_of_the_answer(
+    tmp_path: Path, content: Any, status: str, reason: str
+) -> None:
+    with answered(tmp_path, body(content, status=status, retry_after="12")) as function:
+        called = function.call("Things", {})
+
+    assert "The API asks to wait 12 s." in called.text
+    assert called.result["isError"] is True
+    assert function.lines[-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_credential_that_is_refused_beside_a_null_is_told_too(tmp_path: Path, status: int) -> None:
+    content = {"data": {"things": None}, "errors": [{"message": "Who are you?", "path": ["things"]}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        text = function.call("Things", {}).text
+
+    assert f"which has no credential for it (status {status})" in text
+    assert "Who are you?" in text
+    assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_mutation_that_a_gateway_gave_up_in_graphql_may_have_been_carried_out(tmp_path: Path, status: int) -> None:
+    content = {"errors": [{"message": "timeout", "extensions": {"code": "REQUEST_TIMEOUT"}}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        paid = function.call("Pay", {}).result["structuredContent"]["errors"]
+        reason = function.lines[-1]["reason"]
+        asked = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert paid == [{"message": DOUBT}, *asked]
+    assert asked == content["errors"]
+    assert reason == f"UpstreamStatus: {status}"
+
+
+def test_mutation_that_the_apis_schema_does_not_allow_was_not_carried_out_whatever_the_status(tmp_path: Path) -> None:
+    error = {"message": 'Cannot query field "pay" on type "Mutation".', "locations": AT}
+    with answered(tmp_path, body({"errors": [error]}, status="500 No")) as function:
+        text = function.call("Pay", {}).text
+
+    assert "carried out" not in text
+    assert function.lines[-1]["reason"] == "Drift: Mutation.pay"
+
+
+def test_mutation_that_failed_where_it_was_executed_is_told_as_its_error_alone(tmp_path: Path) -> None:
+    content = {"data": {"pay": None}, "errors": [{"message": "No money", "path": ["pay"]}]}
+    with answered(tmp_path, body(content, status="500 No")) as function:
+        assert function.call("Pay", {}).result["structuredContent"] == content
+
+
+@pytest.mark.parametrize("content", [{"data": None}, {"data": None, "errors": []}, {"data": None, "errors": None}])
+def test_null_without_an_error_is_no_response(tmp_path: Path, content: Any) -> None:
+    with answered(tmp_path, body(content)) as function:
+        called = function.call("Pay", {})
+
+    assert called.result["isError"] is True
+    assert called.text.endswith(DOUBT)
+    assert function.lines[-1]["reason"] == "UpstreamNotGraphQL"
+
+
 def test_mark_before_json_is_read_over(tmp_path: Path) -> None:
     with answered(tmp_path, answering(answer(b'\xef\xbb\xbf{"data": {"things": []}}', **JSON))) as function:
         assert function.call("Things", {}).result["structuredContent"] == {"data": {"things": []}}
