@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 
+from handler.aws import Credentials, CredentialSource
 from handler.server.outgoing.circuits import MAX_FAILURES
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
 from handler.server.upstream_errors import MAX_ERRORS
 from tests.conftest import ROOT
@@ -220,6 +222,24 @@ def test_mutation_that_outlasts_the_call_may_have_been_carried_out(tmp_path: Pat
         text = dataclasses.replace(function, context=Context(remaining_ms=800)).call("Pay", {}).text
 
     assert text.startswith("The API did not answer within 0.")
+    assert text.endswith(DOUBT)
+
+
+class _SlowCredentials(CredentialSource):
+    """Credentials that the platform takes its time to give."""
+
+    def current(self) -> Credentials:
+        time.sleep(0.3)
+        return Credentials(access_key="of the test", secret_key="of the test, too")
+
+
+def test_mutation_that_outlasts_the_call_was_sent_however_long_its_credentials_took(tmp_path: Path) -> None:
+    signed = "timeout_s: 20, auth: {sigv4: {service: appsync, region: eu-central-1}}"
+    with running_server(_silent) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', {signed}}}\n{PUBLIC}"})
+        with running_function(made, outgoing=OutgoingServices(aws=_SlowCredentials({}))) as function:
+            text = dataclasses.replace(function, context=Context(remaining_ms=1_200)).call("Pay", {}).text
+
     assert text.endswith(DOUBT)
 
 

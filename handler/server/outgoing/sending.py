@@ -39,8 +39,8 @@ async def _send(
     """The answer, and whether another credential may get another one."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
     headers = {**told, **request.headers, **credential.headers}
-    complete = replace(request, headers=headers, timeout_s=_left(request, deadline))
-    ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
+    complete, endpoint = await signed(caller, replace(request, headers=headers)), caller.endpoint.bundle.endpoint
+    ready = replace(complete, timeout_s=_left(request, deadline))
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
     return answer, answer.status == UNAUTHORIZED and credential.refuse()
