@@ -80,10 +80,7 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         if isinstance(consent, Asked):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
-    response = await execute(caller, sent)
-    result = _told(response, tool, sent)
-    _require_fitting(caller, tool, response)
-    return result
+    return _told(caller, await execute(caller, sent), tool, sent)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -103,7 +100,7 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
-    return _told(await run(call.caller, prepared), tool, prepared.request)
+    return _told(call.caller, await run(call.caller, prepared), tool, prepared.request)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -119,10 +116,14 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 
 
-def _told(response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
+def _told(caller: Caller, response: JSONObject, tool: Tool, sent: GraphQLRequest) -> JSONObject:
     """The result of an operation. One that cannot be told does not undo a mutation, and is no reason to repeat that."""
     try:
+        if isinstance(tool, PrescribedTool):
+            _require_fitting(caller, tool, response)
         return _result(response, tool)
+    except AnswerMisfit:
+        raise
     except UpstreamError as exc:
         raise untold(str(exc), is_query=sent.is_query) from exc
 
