@@ -593,6 +593,16 @@ def test_errors_beside_data_keep_their_words(tmp_path: Path) -> None:
     assert told == {"data": {"things": []}, "errors": [{"message": message}]}
 
 
+def test_error_of_the_document_beside_a_null_names_nothing_that_was_not_asked_for(tmp_path: Path) -> None:
+    message = 'Cannot query field "thing" on type "Query". Did you mean "salary"?'
+    of_place = {"message": "Unknown city. Did you mean Berlin?", "path": ["things"]}
+    content = {"data": {"things": None}, "errors": [{"message": message, "locations": AT}, of_place]}
+    with answered(tmp_path, body(content)) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": 'Cannot query field "…" on type "Query".'}, of_place]
+
+
 @pytest.mark.parametrize("data", [None, {"things": []}])
 def test_errors_are_bounded_in_number_and_size(tmp_path: Path, data: Any) -> None:
     long = "é" * 3_000
