@@ -38,7 +38,8 @@ def files(url: str) -> dict[str, str]:
 
 
 def rows(count: int) -> bytes:
-    return answer(json.dumps({"data": {"rows": [{"n": [1]}] * count}}).encode(), content_type="application/json")
+    """An answer of so many numbers, in a single list: many bytes, and little work."""
+    return answer(json.dumps({"data": {"rows": [{"n": [1] * count}]}}).encode(), content_type="application/json")
 
 
 def call(number: int) -> dict[str, Any]:
@@ -91,7 +92,7 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
         nonlocal asked
         while peer.read_request():
             asked += 1
-            peer.send(rows(50_000))
+            peer.send(rows(200_000))
 
     with running_server(script) as api, running_function(compiled(tmp_path, files(api.url))) as function:
         answered = batch(function, [call(number) for number in range(20)])
