@@ -93,16 +93,25 @@ def test_answer_that_is_no_object_is_told_apart() -> None:
     assert str(checker_of("{ grid }").misfit([])) == "the answer: expected object, the API sent an array"
 
 
-def nested(depth: int, last: JSONObject) -> JSONObject:
+def nested(depth: int, last: JSONObject, **more: int) -> JSONObject:
     """An object in an object of an interface, each of which could be of two types up to its end."""
-    return last if not depth else {"id": "1", "next": nested(depth - 1, last), "name": "n"}
+    return last if not depth else {"id": "1", "next": nested(depth - 1, last, **more), "name": "n", **more}
+
+
+NESTED = "{ node " + "{ id next " * 20 + "{ id }" + " name ... on A { a } ... on B { b } }" * 20 + " }"
+
+
+@pytest.mark.parametrize("members", [{"a": 1}, {"b": 1}, {}])
+def test_choices_within_choices_take_no_more_steps_than_there_are_values(members: dict[str, int]) -> None:
+    answer = {"node": nested(20, {"id": "1"}, **members)}
+
+    assert misfit_of(NESTED, answer, max_steps=200) is None
 
 
 def test_choices_within_choices_end_at_a_bound() -> None:
-    operation = "{ node " + "{ id next " * 20 + "{ id }" + " name ... on A { a } ... on B { b } }" * 20 + " }"
-    checker = checker_of(operation)
+    checker = checker_of(NESTED)
 
-    assert checker.misfit({"data": {"node": nested(20, {"id": None})}}) == Misfit(
+    assert checker.misfit({"data": {"node": nested(20, {"id": None}, a=1, b=1)}}) == Misfit(
         path=(), rule="more than 2,000,000 values to hold against the schema"
     )
 
