@@ -393,6 +393,23 @@ def test_endpoints_own_credential_that_is_refused_is_its_maintainers_matter(
     assert level_of(function.lines[-1]) == WARNING
 
 
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 500])
+@pytest.mark.parametrize(
+    "content",
+    [{"message": "Not valid: Bearer {}"}, {"errors": [{"message": "Not valid: {}", "extensions": {"code": "{}"}}]}],
+)
+def test_credential_that_an_api_repeats_is_told_to_nobody(tmp_path: Path, status: int, content: Any) -> None:
+    secret = "sk-of-the-endpoint-alone"
+    said = json.loads(json.dumps(content).replace("{}", secret))
+    with running_api(lambda _: Reply(said, status=status)) as api:
+        auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
+        with asking(tmp_path, auth, **_secret(secret)) as function:
+            text = function.call("Me", {}).text
+
+    assert "Not valid: " in text
+    assert secret not in text + str(function.lines)
+
+
 def test_callers_token_that_is_refused_is_the_callers_matter(tmp_path: Path) -> None:
     with running_api(lambda _: Reply(REFUSED, status=401)) as api:
         passthrough = f"{{url: '{api.url}', auth: {{passthrough: {{audience: '{AUDIENCE}'}}}}}}"

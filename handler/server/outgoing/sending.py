@@ -8,11 +8,14 @@ from urllib.parse import urlsplit
 from handler.errors import HttpTimeout
 from handler.http import HttpRequest, HttpResponse
 from handler.server.caller import Caller
-from handler.server.outgoing.credentials import credential_for, signed
+from handler.server.outgoing.credentials import Credential, credential_for, signed
 from handler.server.outgoing.told import told_headers
 from handler.server.principal import ANONYMOUS, Principal
 
 UNAUTHORIZED = 401
+
+MIN_SECRET_BYTES = 8
+"""Shorter ones are no secrets, and would be found in words of the API."""
 
 
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
@@ -43,7 +46,15 @@ async def _send(
     ready = replace(complete, timeout_s=_left(request, deadline))
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
-    return answer, answer.status == UNAUTHORIZED and credential.refuse()
+    return _without(credential, answer), answer.status == UNAUTHORIZED and credential.refuse()
+
+
+def _without(credential: Credential, answer: HttpResponse) -> HttpResponse:
+    """The answer as callers may read it: some APIs repeat in an error the credential that they were sent."""
+    secret = credential.token.rpartition(" ")[2].encode()
+    if len(secret) < MIN_SECRET_BYTES or secret not in answer.body:
+        return answer
+    return replace(answer, body=answer.body.replace(secret, "…".encode()))
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:
