@@ -118,12 +118,12 @@ class _Judge:
 
     def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> _Found | None:
         found: list[_Found] = []
-        for form in forms:
+        for form in _possible(value, forms):
             misfit = self._in_form(value, form)
             if misfit is None:
                 return None
             found.append(misfit)
-        return found[0] if len(found) == 1 else _nearest(found)
+        return found[0] if len(forms) == 1 else _nearest(found)
 
     def _in_form(self, value: dict[str, Any], form: Form) -> _Found | None:
         self._spend(len(form.names) + 1)
@@ -151,6 +151,11 @@ class _Judge:
         self._steps -= steps
         if self._steps < 0:
             raise _TooMuch
+
+
+def _possible(value: dict[str, Any], forms: Sequence[Form]) -> Sequence[Form]:
+    """The forms whose members an object has: what stands below the others would be judged once for each; else all."""
+    return [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
 
 
 def _nearest(found: Sequence[_Found]) -> _Found:

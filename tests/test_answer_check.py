@@ -93,9 +93,19 @@ def test_answer_that_is_no_object_is_told_apart() -> None:
     assert str(checker_of("{ grid }").misfit([])) == "the answer: expected object, the API sent an array"
 
 
-def nested(depth: int, last: JSONObject) -> JSONObject:
+def nested(depth: int, last: JSONObject, **more: int) -> JSONObject:
     """An object in an object of an interface, each of which could be of two types up to its end."""
-    return last if not depth else {"id": "1", "next": nested(depth - 1, last), "name": "n"}
+    return last if not depth else {"id": "1", "next": nested(depth - 1, last, **more), "name": "n", **more}
+
+
+NESTED = "{ node " + "{ id next " * 20 + "{ id }" + " name ... on A { a } ... on B { b } }" * 20 + " }"
+
+
+@pytest.mark.parametrize("members", [{"a": 1}, {"b": 1}, {}])
+def test_choices_within_choices_take_no_more_steps_than_there_are_values(members: dict[str, int]) -> None:
+    answer = {"node": nested(20, {"id": "1"}, **members)}
+
+    assert misfit_of(NESTED, answer, max_steps=200) is None
 
 
 def test_misfit_in_choices_within_choices_is_found_where_it_is() -> None:

@@ -52,6 +52,7 @@ UNSEEN = {
     "a line separator": ("a\u2028b", "U+2028"),
     "an annotation": ("a\ufff9b", "U+FFF9"),
     "a filler": ("a\u3164b", "U+3164"),
+    "a blank of Braille": ("a\u2800b", "U+2800"),
     "half a pair": ("a\ud800b", "U+D800"),
 }
 

@@ -22,6 +22,10 @@ ROOM_FOR_ERRORS = 20_000
 
 ALONE = "Send this request by itself."
 TOO_LARGE = f"Not answered, because the answers before it fill the batch. {ALONE}"
+LEFT_OUT = (
+    "This request was carried out, but its answer is left out, because it does not fit beside those before it. "
+    "Send it by itself only if it changes nothing."
+)
 TOO_LATE = f"Not answered, because the time of the batch is over. {ALONE}"
 TOO_MUCH_WORK = f"Not answered, because the requests before it took all the work that a batch may. {ALONE}"
 

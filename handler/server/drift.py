@@ -55,14 +55,14 @@ PERSISTED = re.compile(r"(?:mer_err_gql_)?persisted_?(?:query|document|operation
 EXCEEDED = re.compile(
     r"""exceed(s|ed|ing)?\b | \blimit\ of\ \d | too\ (complex|deep|deeply|many|large|big|expensive|costly|often)\b
     | \b(rate|depth|node|complexity|cost|query|request|usage|quota)[ -]limit | \bthrottled\b | \bmore\ than\ [\d,]+
-    | \ballowed:
+    | \ballowed: | \bmax(imum)?\ (allowed|query)\b | \bexhausted\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
 MEASURED = re.compile(
     r"""\b(query|operation|execution|selection|nesting)?\ ?(depth|height|complexity|cost|points?|budget)\b
-    | \b(alias|aliases|directives?|tokens?|characters?|nodes?|fields|root\ fields|rate|quota|requests?|deeply|complex
-      |expensive|often|throttled)\b
+    | \b(alias|aliases|directives?|tokens?|characters?|nodes?|fields|root\ fields|rate|quota|requests?|deep|deeply
+      |complex|expensive|often|throttled)\b
     """,
     re.IGNORECASE | re.VERBOSE,
 )
@@ -212,7 +212,8 @@ HABITS: Mapping[str, _Habit] = {
         lambda error: error.says("classification") == "ExecutionAborted" and bool(EXCEEDED.search(error.message))
     ),
     # In words alone: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity, GraphQL
-    # Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby, PostGraphile.
+    # Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby, PostGraphile,
+    # webonyx with Lighthouse and WPGraphQL, Sangria, async-graphql, Contentful, monday.com.
     "limits by words": _limit(
         lambda error: not error.path and bool(EXCEEDED.search(error.message)) and bool(MEASURED.search(error.message))
     ),
@@ -225,4 +226,13 @@ def _is_limit_code(code: str) -> bool:
     return "LIMIT" in words.split("_") or words.endswith(LIMIT_ENDINGS)
 
 
-LIMIT_ENDINGS = ("RATE_LIMITED", "_EXCEEDED", "THROTTLED", "TOO_EXPENSIVE", "TOO_MANY_REQUESTS", "TOO_COMPLEX")
+LIMIT_ENDINGS = (
+    "RATE_LIMITED",
+    "RATELIMITED",
+    "_EXCEEDED",
+    "_EXHAUSTED",
+    "THROTTLED",
+    "TOO_EXPENSIVE",
+    "TOO_MANY_REQUESTS",
+    "TOO_COMPLEX",
+)

@@ -154,7 +154,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
-    from handler.server.batch_budget import TOO_LARGE, BatchBudget
+    from handler.server.batch_budget import LEFT_OUT, BatchBudget
 
     budget = BatchBudget(caller.deadline)
     calls: list[JSONObject] = []
@@ -166,7 +166,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
         refusal = budget.refusal() if isinstance(item, Request) else ""
         answer = b"" if refusal else to_well_formed_json(await _answer_item(http_call, item, caller, facts))
         if not refusal and not budget.takes(answer):
-            refusal = TOO_LARGE
+            refusal = LEFT_OUT
         answers.append(_unanswered(item, refusal, facts) if refusal else answer)
         calls.append(bounded(facts))
     note(http_call.scope, method="batch", outcome="ok", calls=calls)

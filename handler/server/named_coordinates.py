@@ -133,11 +133,12 @@ def without_names(message: str, *, but: Set[str]) -> str:
     Taken for a name is what is quoted, is spelt like one (``unitPrice``, ``unit_price``, ``Order.total``), or stands
     after the word for what it would be (``field total``).
     """
-    before = ""
+    before, end = "", 0
 
     def shown(found: re.Match[str]) -> str:
-        nonlocal before
-        word, previous, before = found[0], before, found[0].lower()
+        nonlocal before, end
+        ended = _ENDED.search(message, end, found.start())
+        word, previous, before, end = found[0], "" if ended else before, found[0].lower(), found.end()
         if word in but or PUBLIC.fullmatch(word):
             return word
         named = NOUN.fullmatch(previous) and not PROSE.fullmatch(before)
@@ -163,4 +164,5 @@ def _is_joined(before: str, after: str) -> bool:
     return (after[:1] == "." and after[1:].isalpha()) or before == "."
 
 
+_ENDED = re.compile(r"[.!?;](?=\s)")
 _QUOTES = "\"'`“”‘’«»$@[]/"

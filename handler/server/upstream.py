@@ -80,9 +80,7 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
     except AnswerMisfit:
         raise
     except UpstreamError as exc:
-        if operation.is_query:
-            raise
-        raise UpstreamFailure(UNTOLD, reason="UpstreamTooLarge") from exc
+        raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
 
 
 def _allowed_s(caller: Caller) -> float:
@@ -140,17 +138,17 @@ def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -
         return {"data": body["data"]}
     from handler.server.upstream_errors import report  # its patterns are compiled where an API has answered with errors
 
-    told = report(body, answer, operation, caller.endpoint.bundle.upstream.auth)
+    told = report(body, answer, operation, auth=caller.endpoint.bundle.upstream.auth)
     caller.note(reason=told.reason)
     return told.response
 
 
 def _is_graphql(body: Any) -> bool:
     """Whether JSON has the form of a response. Source: GraphQL specification, section 7.1 (Response Format)."""
-    if not isinstance(body, dict) or not ("data" in body or body.get("errors")):
+    if not isinstance(body, dict):
         return False
     data, errors = body.get("data"), body.get("errors")
-    return isinstance(data, dict | None) and isinstance(errors, list | None)
+    return isinstance(errors, list | None) and (isinstance(data, dict) or (data is None and bool(errors)))
 
 
 def _parse(body: bytes) -> Any:

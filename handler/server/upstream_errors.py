@@ -26,7 +26,7 @@ from handler.server.drift import (
 )
 from handler.server.named_coordinates import names_in, without_names, without_suggestions
 from handler.server.outgoing.operation import GraphQLRequest
-from handler.server.upstream_failures import in_graphql
+from handler.server.upstream_failures import in_graphql, is_usual
 
 MAX_ERRORS = 10
 """Of one answer, as many are told."""
@@ -71,22 +71,26 @@ class Report:
     reason: str
 
 
-def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, auth: UpstreamAuth) -> Report:
-    """Tell a response with errors. ``body`` is the answer's JSON, and ``auth`` how it was asked for."""
+def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth) -> Report:
+    """Tell a response with errors. ``body`` is the answer's JSON, and ``operation`` what was asked for."""
     data = body.get("data") or None  # some servers send an empty object with what they did not execute
-    told, reason = _told(body["errors"], executed=data is not None, document=operation.text)
-    trouble = None if data else in_graphql(answer, told[0]["message"], operation, auth)
-    if trouble and trouble.said:
-        told.insert(0, {"message": trouble.said})
-    if trouble and not reason.startswith("Drift"):
-        reason = trouble.reason
+    executed, has_value = data is not None, any(value is not None for value in (data or {}).values())
+    names = None if has_value else names_in(operation.text)
+    told, reason = _told(body["errors"], executed=executed, names=names)
+    if not has_value:
+        judged = executed or not reason.startswith(OTHER)
+        trouble = in_graphql(answer, auth, words=str(told[0]["message"]), judged=judged)
+        said = trouble.sentences(operation)
+        if said:
+            told.insert(0, {"message": said})
+        if said or not (judged or is_usual(answer.status)):
+            reason = trouble.reason
     return Report(response={"data": data, "errors": told}, reason=reason)
 
 
-def _told(errors: Sequence[Any], *, executed: bool, document: str) -> tuple[list[JSONObject], str]:
+def _told(errors: Sequence[Any], *, executed: bool, names: Set[str] | None) -> tuple[list[JSONObject], str]:
     """The first errors, how many more there are, and the reason."""
-    names = None if executed else names_in(document)
-    judged = [_judged(error, names=names) for error in errors[:MAX_ERRORS]]
+    judged = [_judged(error, executed=executed, names=names) for error in errors[:MAX_ERRORS]]
     told, more = [each for each, _ in judged], len(errors) - MAX_ERRORS
     if more > 0:
         told.append({"message": f"The API reported {more} more errors."})
@@ -97,10 +101,16 @@ OTHER = "GraphQLErrors"
 """The log's reason for an error that is only what it says."""
 
 
-def _judged(error: Any, *, names: Set[str] | None) -> tuple[JSONObject, str]:
-    """One error as it is told, and the log's reason. ``names`` are those of the document; ``None``: there is data."""
+def _judged(error: Any, *, executed: bool, names: Set[str] | None) -> tuple[JSONObject, str]:
+    """One error as it is told, and the log's reason.
+
+    ``names`` are those of the document; ``None``: there is a value. ``executed``: there are places for values, so an
+    error with a path is of one of these.
+    """
     if not isinstance(error, dict):
         return {"message": UNNAMED}, OTHER
+    if executed and error.get("path"):
+        names = None
     finding = Finding() if names is None else find_in(error, names=names)
     kept: JSONObject = {"message": _message(error, finding, names=names)}
     code, path = _code(error), _path(error)

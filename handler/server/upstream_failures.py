@@ -39,8 +39,12 @@ class Trouble:
 
     def of(self, operation: GraphQLRequest) -> UpstreamFailure:
         """The error to raise for an operation."""
+        return UpstreamFailure(self.sentences(operation), reason=self.reason)
+
+    def sentences(self, operation: GraphQLRequest) -> str:
+        """The words for a model that has sent an operation; empty if there is nothing to say."""
         then = self.advice if self.undone else _doubt(operation) or self.advice
-        return UpstreamFailure(f"{self.said} {then}".rstrip(), reason=self.reason)
+        return f"{self.said} {then}".strip()
 
 
 def _doubt(operation: GraphQLRequest) -> str:
@@ -101,22 +105,22 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     if status >= 400:
         return _failed_status(answer, words)
     word, detail, what = _unread(answer, body)
-    said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)}"
-    return Trouble(word=word, detail=detail, said=said)
+    wait = waiting(answer)  # GitHub has status 200 for too many requests, too
+    said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)} {wait}".rstrip()
+    return Trouble(word=word, detail=detail, said=said, advice="Try again then." if wait else "")
 
 
-def in_graphql(answer: HttpResponse, words: str, operation: GraphQLRequest, auth: UpstreamAuth) -> Trouble | None:
-    """The trouble that the status tells of beside a GraphQL response without data, whose first error is ``words``.
+def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str, judged: bool) -> Trouble:
+    """The trouble that the head tells of beside a GraphQL response with errors and without a value, if it says any.
 
+    ``words`` are its first error; ``judged``: the API itself says what became of the operation, whatever the status.
     A gateway answers in GraphQL too when the API behind it did not.
     """
-    status = answer.status
+    status, undone = answer.status, judged or _is_undone(answer.status)
     if is_refusal(answer, words):
-        return Trouble(word=refusal_word(auth), detail=str(status), said=refused_credential(status, auth))
-    if status < 500 and status != 429:
-        return None
-    doubt = "" if _is_undone(status) else _doubt(operation)
-    return Trouble(word=_word_for(status), detail=str(status), said=f"{waiting(answer)} {doubt}".strip())
+        said = refused_credential(status, auth)
+        return Trouble(word=refusal_word(auth), detail=str(status), said=said, undone=True)
+    return Trouble(word=_word_for(status), detail=str(status), said=waiting(answer), undone=undone)
 
 
 def _failed_status(answer: HttpResponse, words: str) -> Trouble:
@@ -132,13 +136,18 @@ def _failed_status(answer: HttpResponse, words: str) -> Trouble:
     )
 
 
+def is_usual(status: int) -> bool:
+    """Whether servers have a status for errors of any kind: it tells no more than these do."""
+    return status < 500 and status != 429
+
+
 def _is_undone(status: int) -> bool:
     return status < 500 and status not in UNDECIDED
 
 
 def _word_for(status: int) -> str:
-    """The log's word for a status that is no refusal of a credential."""
-    return "UpstreamLimit" if status in (403, 429) else "UpstreamStatus"
+    """The log's word for a status that is no refusal of a credential. GitHub and Shopify have 200 for limits."""
+    return "UpstreamLimit" if status in (200, 403, 429) else "UpstreamStatus"
 
 
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from handler.server.batch_budget import MAX_WORK_S, TOO_LARGE, TOO_LATE, TOO_MUCH_WORK, BatchBudget
+from handler.server.batch_budget import LEFT_OUT, MAX_WORK_S, TOO_LARGE, TOO_LATE, TOO_MUCH_WORK, BatchBudget
 from handler.server.payload import MAX_PAYLOAD_BYTES
-from tests.support.endpoints import READABLE, compiled
+from tests.support.endpoints import PUBLIC, READABLE, compiled
 from tests.support.function import Answer, Context, Function, running_function
-from tests.support.raw_http import Peer, answer, running_server
+from tests.support.raw_http import Peer, answer, answering, running_server
 
 SDL = "type Query { rows: [Row!]! } type Row { n: [Int], text: String }"
 OPERATION = "query Rows @mcpTool { rows { n text } }"
@@ -99,15 +99,32 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
         answered = batch(function, [call(number) for number in range(20)])
 
     said = outcomes(answered)
-    fitting = said.index(TOO_LARGE)
+    fitting = said.index(LEFT_OUT)
     assert answered.status == 200
     assert 1 <= fitting < 10
-    assert said == ["ok"] * fitting + [TOO_LARGE] * (20 - fitting)
+    assert said == ["ok"] * fitting + [LEFT_OUT] + [TOO_LARGE] * (19 - fitting)
     assert [item["id"] for item in answered.json] == list(range(20))
     assert asked == fitting + 1
     (line,) = function.lines
     assert [each["outcome"] for each in line["calls"]] == ["ok"] * fitting + ["rejected"] * (20 - fitting)
     assert {each["reason"] for each in line["calls"][fitting:]} == {"BatchExceeded"}
+
+
+def test_mutation_whose_answer_does_not_fit_is_not_to_be_sent_once_more(tmp_path: Path) -> None:
+    made = {
+        "index.graphql": "type Query { rows: Int } type Mutation { pay: String }",
+        "operations/pay.graphql": "mutation Pay @mcpTool { pay }",
+    }
+    paid = answer(json.dumps({"data": {"pay": "x" * 2_000_000}}).encode(), content_type="application/json")
+    items = [{**call(number), "params": {"name": "Pay", "arguments": {}}} for number in range(3)]
+    with running_server(answering(paid)) as api:
+        config = f"upstream: {{url: '{api.url}'}}\n{PUBLIC}"
+        with running_function(compiled(tmp_path, {**made, "config.yaml": config})) as function:
+            _, second, third = outcomes(batch(function, items))
+
+        assert len(api.requests) == 2
+    assert second.startswith("This request was carried out")
+    assert third.startswith("Not answered")
 
 
 def test_answers_of_a_batch_are_kept_as_bytes(tmp_path: Path) -> None:

@@ -241,6 +241,23 @@ LIMITS: dict[str, dict[str, Any]] = {
         "extensions": {"cost": {"requestedQueryCost": 5, "maximumAvailable": 4}},
     },
     "Absinthe": {"message": "Operation is too complex: complexity is 30 and maximum is 20", "locations": AT},
+    "Lighthouse, depth": {"message": "Max query depth should be 3 but got 5.", "locations": AT},
+    "Lighthouse, complexity": {"message": "Max query complexity should be 10 but got 20."},
+    "WPGraphQL": {
+        "message": "The server administrator has limited the max query depth to 10. The requested query has 15 levels.",
+        "locations": AT,
+    },
+    "Sangria": {"message": "Max query depth 10 is reached."},
+    "async-graphql": {"message": "Query is nested too deep.", "locations": AT},
+    "Contentful": {
+        "message": "Query cannot be executed. The maximum allowed complexity for a query is 11000 but it was 50000.",
+        "extensions": {"contentful": {"code": "TOO_COMPLEX_QUERY"}},
+    },
+    "monday.com": {
+        "message": "Complexity budget exhausted, query cost 30001 budget remaining 29 out of 1000000",
+        "extensions": {"code": "COMPLEXITY_BUDGET_EXHAUSTED"},
+    },
+    "Linear": {"message": "You made too many calls", "extensions": {"code": "RATELIMITED"}},
     "PostGraphile": {"message": "Query depth of 9 exceeds the maximum of 8", "locations": AT},
     "Apollo Router, depth": {
         "message": "Maximum depth limit exceeded in this operation",
@@ -326,6 +343,12 @@ def test_judging_foreign_text_takes_no_longer_than_reading_it(start: str, filler
     find_in(error, names=NAMES)
 
     assert time.process_time() - started < 2
+
+
+def test_word_that_begins_a_sentence_is_none_of_the_schema() -> None:
+    said = without_names("Query has too many fields: 8. Max fields: 5. Unknown field wage", but=NAMES)
+
+    assert said == "Query has too many fields: 8. Max fields: 5. Unknown field …"
 
 
 @pytest.mark.parametrize("filler", FOREIGN)

@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from handler.aws import Credentials, CredentialSource
 from handler.server.outgoing.circuits import MAX_FAILURES
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
 from handler.server.upstream_errors import MAX_ERRORS
 from tests.conftest import ROOT
@@ -225,6 +227,24 @@ def test_mutation_that_outlasts_the_call_may_have_been_carried_out(tmp_path: Pat
     assert text.endswith(DOUBT)
 
 
+class _SlowCredentials(CredentialSource):
+    """Credentials that the platform takes its time to give."""
+
+    def current(self) -> Credentials:
+        time.sleep(0.3)
+        return Credentials(access_key="of the test", secret_key="of the test, too")
+
+
+def test_mutation_that_outlasts_the_call_was_sent_however_long_its_credentials_took(tmp_path: Path) -> None:
+    signed = "timeout_s: 20, auth: {sigv4: {service: appsync, region: eu-central-1}}"
+    with running_server(_silent) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', {signed}}}\n{PUBLIC}"})
+        with running_function(made, outgoing=OutgoingServices(aws=_SlowCredentials({}))) as function:
+            text = dataclasses.replace(function, context=Context(remaining_ms=1_200)).call("Pay", {}).text
+
+    assert text.endswith(DOUBT)
+
+
 def test_mutation_whose_result_cannot_be_told_is_not_to_be_repeated(tmp_path: Path) -> None:
     large = json.dumps({"data": {"pay": "x" * 4_000_000}}).encode()
     config = f"upstream: {{url: 'URL', timeout_s: 10, max_bytes: 20000000}}\n{PUBLIC}"
@@ -235,6 +255,24 @@ def test_mutation_whose_result_cannot_be_told_is_not_to_be_repeated(tmp_path: Pa
 
     assert "do not send it once more" in text
     assert "Ask for fewer" not in text
+
+
+@pytest.mark.parametrize(("field", "repeatable"), [("things", True), ("pay", False)])
+def test_answer_that_a_graphql_route_cannot_tell_is_a_reason_to_repeat_queries_alone(
+    tmp_path: Path, field: str, repeatable: bool
+) -> None:
+    kind = "query" if repeatable else "mutation"
+    large = {"data": {field: "x" * 6_500_000}}
+    config = f"upstream: {{url: 'URL', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+    with running_server(body(large)) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": config.replace("URL", server.url)})
+        with running_function(made) as function:
+            selected = "{ name }" if repeatable else ""
+            (error,) = function.graphql({"query": f"{kind} {{ {field} {selected} }}"}).json["errors"]
+
+    assert ("Ask for fewer" in error["message"]) == repeatable
+    assert ("do not send it once more" in error["message"]) != repeatable
+    assert function.lines[-1]["reason"] == "UpstreamTooLarge"
 
 
 @pytest.mark.parametrize("tool", ["Things", "Pay"])
@@ -371,7 +409,24 @@ def test_credential_that_an_error_repeats_is_not_told(tmp_path: Path, auth: str)
             with asking(tmp_path, upstream, **_secret("of-the-endpoint")) as function:
                 text = function.call("Me", {}).text
 
-        assert "There is no key ... here" in text
+        assert "There is no key … here" in text
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 500])
+@pytest.mark.parametrize(
+    "content",
+    [{"message": "Not valid: Bearer {}"}, {"errors": [{"message": "Not valid: {}", "extensions": {"code": "{}"}}]}],
+)
+def test_credential_that_an_api_repeats_is_told_to_nobody(tmp_path: Path, status: int, content: Any) -> None:
+    secret = "sk-of-the-endpoint-alone"
+    said = json.loads(json.dumps(content).replace("{}", secret))
+    with running_api(lambda _: Reply(said, status=status)) as api:
+        auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
+        with asking(tmp_path, auth, **_secret(secret)) as function:
+            text = function.call("Me", {}).text
+
+    assert "Not valid: " in text
+    assert secret not in text + str(function.lines)
 
 
 def test_callers_token_that_is_refused_is_the_callers_matter(tmp_path: Path) -> None:
@@ -424,6 +479,77 @@ def test_graphql_client_reads_that_a_mutation_was_answered(tmp_path: Path) -> No
             (error,) = function.graphql({"query": "mutation { pay(id: 1) }"}).json["errors"]
 
     assert "do not send it once more" in error["message"]
+
+
+LIMITED = {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "reason"),
+    [
+        (LIMITED, "200 OK", "UpstreamLimit: 200"),
+        ({"data": {"things": None}, **LIMITED}, "429 Too Many Requests", "UpstreamLimit: 429"),
+        ({"message": "You have exceeded a secondary rate limit."}, "200 OK", "UpstreamNotGraphQL"),
+    ],
+)
+def test_time_to_wait_is_told_whatever_the_status_and_the_form_of_the_answer(
+    tmp_path: Path, content: Any, status: str, reason: str
+) -> None:
+    with answered(tmp_path, body(content, status=status, retry_after="12")) as function:
+        called = function.call("Things", {})
+
+    assert "The API asks to wait 12 s." in called.text
+    assert called.result["isError"] is True
+    assert function.lines[-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_credential_that_is_refused_beside_a_null_is_told_too(tmp_path: Path, status: int) -> None:
+    content = {"data": {"things": None}, "errors": [{"message": "Who are you?", "path": ["things"]}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        text = function.call("Things", {}).text
+
+    assert f"which has no credential for it (status {status})" in text
+    assert "Who are you?" in text
+    assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_mutation_that_a_gateway_gave_up_in_graphql_may_have_been_carried_out(tmp_path: Path, status: int) -> None:
+    content = {"errors": [{"message": "timeout", "extensions": {"code": "REQUEST_TIMEOUT"}}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        paid = function.call("Pay", {}).result["structuredContent"]["errors"]
+        reason = function.lines[-1]["reason"]
+        asked = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert paid == [{"message": DOUBT}, *asked]
+    assert asked == content["errors"]
+    assert reason == f"UpstreamStatus: {status}"
+
+
+def test_mutation_that_the_apis_schema_does_not_allow_was_not_carried_out_whatever_the_status(tmp_path: Path) -> None:
+    error = {"message": 'Cannot query field "pay" on type "Mutation".', "locations": AT}
+    with answered(tmp_path, body({"errors": [error]}, status="500 No")) as function:
+        text = function.call("Pay", {}).text
+
+    assert "carried out" not in text
+    assert function.lines[-1]["reason"] == "Drift: Mutation.pay"
+
+
+def test_mutation_that_failed_where_it_was_executed_is_told_as_its_error_alone(tmp_path: Path) -> None:
+    content = {"data": {"pay": None}, "errors": [{"message": "No money", "path": ["pay"]}]}
+    with answered(tmp_path, body(content, status="500 No")) as function:
+        assert function.call("Pay", {}).result["structuredContent"] == content
+
+
+@pytest.mark.parametrize("content", [{"data": None}, {"data": None, "errors": []}, {"data": None, "errors": None}])
+def test_null_without_an_error_is_no_response(tmp_path: Path, content: Any) -> None:
+    with answered(tmp_path, body(content)) as function:
+        called = function.call("Pay", {})
+
+    assert called.result["isError"] is True
+    assert called.text.endswith(DOUBT)
+    assert function.lines[-1]["reason"] == "UpstreamNotGraphQL"
 
 
 def test_mark_before_json_is_read_over(tmp_path: Path) -> None:
@@ -527,6 +653,16 @@ def test_errors_beside_data_keep_their_words(tmp_path: Path) -> None:
         told = function.call("Things", {}).result["structuredContent"]
 
     assert told == {"data": {"things": []}, "errors": [{"message": message}]}
+
+
+def test_error_of_the_document_beside_a_null_names_nothing_that_was_not_asked_for(tmp_path: Path) -> None:
+    message = 'Cannot query field "thing" on type "Query". Did you mean "salary"?'
+    of_place = {"message": "Unknown city. Did you mean Berlin?", "path": ["things"]}
+    content = {"data": {"things": None}, "errors": [{"message": message, "locations": AT}, of_place]}
+    with answered(tmp_path, body(content)) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": 'Cannot query field "…" on type "Query".'}, of_place]
 
 
 @pytest.mark.parametrize("data", [None, {"things": []}])

@@ -118,7 +118,8 @@ def _doubtful(reason: str) -> Callable[[Seen], None]:
 
 
 def _cut(found: Seen) -> None:
-    assert "Party" in found.told or found.is_error
+    assert "Party \ufffd" in found.told or found.is_error
+    assert "\\ud" not in found.told
 
 
 EXPECTED: Mapping[str, Callable[[Seen], None]] = {

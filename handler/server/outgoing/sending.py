@@ -8,14 +8,14 @@ from urllib.parse import urlsplit
 from handler.errors import HttpTimeout
 from handler.http import HttpRequest, HttpResponse
 from handler.server.caller import Caller
-from handler.server.outgoing.credentials import credential_for, signed
+from handler.server.outgoing.credentials import Credential, credential_for, signed
 from handler.server.outgoing.told import told_headers
 from handler.server.principal import ANONYMOUS, Principal
 
 UNAUTHORIZED = 401
 
-MIN_SECRET_CHARS = 8
-"""A shorter credential is a word like any other."""
+MIN_SECRET_BYTES = 8
+"""Shorter ones are no secrets, and would be found in words of the API."""
 
 
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
@@ -42,19 +42,19 @@ async def _send(
     """The answer, and whether another credential may get another one."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
     headers = {**told, **request.headers, **credential.headers}
-    complete = replace(request, headers=headers, timeout_s=_left(request, deadline))
-    ready, endpoint = await signed(caller, complete), caller.endpoint.bundle.endpoint
+    complete, endpoint = await signed(caller, replace(request, headers=headers)), caller.endpoint.bundle.endpoint
+    ready = replace(complete, timeout_s=_left(request, deadline))
     asked = _asked(caller.principal, request)
     answer = await caller.services.outgoing.circuits.send(caller.http, ready, endpoint=endpoint, asked=asked)
-    return _unrepeated(answer, credential.token), answer.status == UNAUTHORIZED and credential.refuse()
+    return _without(credential, answer), answer.status == UNAUTHORIZED and credential.refuse()
 
 
-def _unrepeated(answer: HttpResponse, token: str) -> HttpResponse:
-    """The answer, in which an error does not repeat the credential: callers read its words."""
-    shown = token.encode()
-    if answer.status < 400 or len(shown) < MIN_SECRET_CHARS or shown not in answer.body:
+def _without(credential: Credential, answer: HttpResponse) -> HttpResponse:
+    """The answer as callers may read it: some APIs repeat in an error the credential that they were sent."""
+    secret = credential.token.rpartition(" ")[2].encode()
+    if len(secret) < MIN_SECRET_BYTES or secret not in answer.body:
         return answer
-    return replace(answer, body=answer.body.replace(shown, b"..."))
+    return replace(answer, body=answer.body.replace(secret, "…".encode()))
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:
