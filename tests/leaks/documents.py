@@ -12,7 +12,7 @@ from tests.leaks.api import Api
 from tests.leaks.oracle import Denied
 from tests.leaks.schemas import LEAVES, Field, Input, named
 
-MOODS = ("denied", "denied", "told", "told", "told", "allowed", "allowed", "misspelt", "carried")
+MOODS = ("denied", "denied", "told", "told", "told", "allowed", "allowed", "misspelt", "carried", "carried")
 """What a document is after: denied fields, inputs that tell them, neither of both, or suggestions for wrong names.
 
 One that is after ``carried`` tells them by directives alone, so that nothing else of it has to be refused.
@@ -88,7 +88,7 @@ class _Writer:
     def document(self, name: str, directives: str) -> Document:
         kind = "mutation" if self._chance(0.12) else "query"
         root = self._schema.query if kind == "query" else self._schema.mutation
-        body, carried = self._selections(root, depth=3), self._carried((), share=0.6)
+        body, carried = self._selections(root, depth=3), self._carried((), share=1 if self._mood == "carried" else 0.6)
         defaults = {each: value for each, value in self._values.items() if self._chance(0.3)}
         declared = ", ".join(
             f"${each}: {asked.type}" + (f" = {literal(defaults[each])}" if each in defaults else "")
@@ -157,7 +157,8 @@ class _Writer:
         for name, inputs in self._schema.directives.items():
             wanted = [each for each in inputs if self._wants(f"@{name}({each}:)", inputs[each])]
             if wanted and self._chance(share):
-                one = self._random.choice(wanted)  # what several choose is often nothing
+                denied = {each: f"@{name}({each}:)" in self._denied.inputs for each in wanted}
+                one = self._choose(denied, after="told")  # one alone: what several choose is often nothing
                 found += f" @{name}({one}: {self._given(inputs[one], about)})"
         return found
 

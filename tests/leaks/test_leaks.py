@@ -82,7 +82,7 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     [
         (without_guards_of("inputs"), "the answer depends on what is denied", 100),
         (without_guards_of("fields"), "stands in the answer", 20),
-        (without_guards_of_directives, "the answer depends on what is denied", 1),
+        (without_guards_of_directives, "the answer depends on what is denied", 20),
         (without_guard_of_introspection, "was answered", 1),
     ],
     ids=["inputs", "fields", "directives", "introspection"],
