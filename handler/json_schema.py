@@ -18,7 +18,7 @@ from handler.violations import pointer_of, sentences
 MAX_VIOLATIONS = 50
 MAX_PLACES = 10
 
-MIN_STEPS = 20_000
+MIN_STEPS = 12_000
 STEPS_PER_VALUE = 2
 """How often parts of a value are compared with parts of a schema, unless they surely fit. In types that lead to
 themselves in several branches, the ways to read a value double with each level of it."""

@@ -8,7 +8,7 @@ Source: JSON Schema 2020-12; OpenAI, "Structured Outputs" ("All fields must be r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from handler.json_shape import parse_json
@@ -30,6 +30,17 @@ JSON_TYPES: Mapping[type, Sequence[str]] = {
     list: ("array",),
     type(None): ("null",),
 }
+
+
+def has_null(value: Any) -> bool:
+    """Whether a ``null`` stands anywhere in a value."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each is None:
+            return True
+        waiting += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return False
 
 
 def without_refused_nulls(value: Any, schema: JSONObject) -> Any:
@@ -107,64 +118,100 @@ def _definition(reference: str, root: JSONObject) -> Any:
 
 
 class _Nulls:
-    """Leaves ``null`` out of values of one root schema."""
+    """Leaves ``null`` out of values of one root schema.
+
+    What is known of some schemas is found once, for many values have the same.
+    """
 
     def __init__(self, root: JSONObject) -> None:
         self._root = root
+        self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the places of schemas in memory
 
     def left_out(self, value: Any, schemas: Sequence[Any]) -> Any:
         """The value of which each of ``schemas`` may be the schema, without the members that none of them wants."""
         match value:
             case dict():
-                found = [*self._alternatives(schemas)]
-                members = {name: [_of_member(name, each) for each in found] for name in value}
+                found = self._found(schemas)
                 return {
-                    name: self.left_out(each, members[name])
+                    name: self.left_out(each, found.members(name))
                     for name, each in value.items()
-                    if each is not None or self._wants_null(name, found)
+                    if each is not None or found.wants_null(name)
                 }
             case list():
-                items = [each["items"] for each in self._alternatives(schemas) if "items" in each]
+                items = self._found(schemas).items
                 return [self.left_out(each, items) for each in value]
         return value
 
-    def _wants_null(self, name: str, found: Sequence[JSONObject]) -> bool:
-        declaring = [each for each in found if name in each.get("properties", {})]
+    def _found(self, schemas: Sequence[Any]) -> _Alternatives:
+        key = tuple(map(id, schemas))
+        if key not in self._known:
+            self._known[key] = _Alternatives(schemas, self._root)
+        return self._known[key]
+
+
+class _Alternatives:
+    """The schemas that a value may have, with all that these may apply to the same value."""
+
+    def __init__(self, schemas: Sequence[Any], root: JSONObject) -> None:
+        self._root = root
+        self._all = list(_all_applied(schemas, root))
+        self._members: dict[str, Sequence[Any]] = {}
+        self._wants: dict[str, bool] = {}
+        self.items = _each_once(each["items"] for each in self._all if "items" in each)
+
+    def members(self, name: str) -> Sequence[Any]:
+        """The schemas that the member of a name may have."""
+        if name not in self._members:
+            self._members[name] = _each_once(_of_member(name, each) for each in self._all)
+        return self._members[name]
+
+    def wants_null(self, name: str) -> bool:
+        """Whether a ``null`` of this name is to stay."""
+        if name not in self._wants:
+            self._wants[name] = self._is_wanted(name)
+        return self._wants[name]
+
+    def _is_wanted(self, name: str) -> bool:
+        declaring = [each for each in self._all if name in each.get("properties", {})]
         if all(name in each.get("required", ()) for each in declaring):
             return True  # also of a name that nothing declares
-        return any(self._takes_null(each["properties"][name]) for each in declaring)
+        return any(_takes_null(each["properties"][name], self._root) for each in declaring)
 
-    def _alternatives(self, schemas: Sequence[Any]) -> Iterator[JSONObject]:
-        """The schemas, and all that these may apply to the same value."""
-        seen: set[int] = set()
-        waiting = list(schemas)
-        while waiting:
-            schema = waiting.pop()
-            if not isinstance(schema, dict) or id(schema) in seen:
-                continue
+
+def _all_applied(schemas: Sequence[Any], root: JSONObject) -> Iterator[JSONObject]:
+    seen: set[int] = set()
+    waiting = list(schemas)
+    while waiting:
+        schema = waiting.pop()
+        if isinstance(schema, dict) and id(schema) not in seen:
             seen.add(id(schema))
             yield schema
-            waiting += _applied(schema, self._root)
+            waiting += _applied(schema, root)
 
-    def _takes_null(self, schema: Any, steps: int = MAX_STEPS) -> bool:
-        """Whether a schema takes ``null``. A keyword that is not known here takes anything."""
-        if not isinstance(schema, dict) or not steps:
-            return schema is not False
 
-        def takes(part: Any) -> bool:
-            return self._takes_null(part, steps - 1)
+def _each_once(schemas: Iterable[Any]) -> list[Any]:
+    return list({id(each): each for each in schemas if each is not None}.values())
 
-        is_then = "if" not in schema or takes(schema["if"])
-        return (
-            "null" in _listed(schema.get("type", "null"))
-            and None in schema.get("enum", (None,))
-            and schema.get("const") is None
-            and takes(_definition(schema["$ref"], self._root) if "$ref" in schema else True)
-            and all(map(takes, schema.get("allOf", ())))
-            and all(any(map(takes, schema[keyword])) for keyword in ("anyOf", "oneOf") if keyword in schema)
-            and not ("not" in schema and takes(schema["not"]))
-            and takes(schema.get("then" if is_then else "else"))
-        )
+
+def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
+    """Whether a schema takes ``null``. A keyword that is not known here takes anything."""
+    if not isinstance(schema, dict) or not steps:
+        return schema is not False
+
+    def takes(part: Any) -> bool:
+        return _takes_null(part, root, steps - 1)
+
+    is_then = "if" not in schema or takes(schema["if"])
+    return (
+        "null" in _listed(schema.get("type", "null"))
+        and None in schema.get("enum", (None,))
+        and schema.get("const") is None
+        and takes(_definition(schema["$ref"], root) if "$ref" in schema else True)
+        and all(map(takes, schema.get("allOf", ())))
+        and all(any(map(takes, schema[keyword])) for keyword in ("anyOf", "oneOf") if keyword in schema)
+        and not ("not" in schema and takes(schema["not"]))
+        and takes(schema.get("then" if is_then else "else"))
+    )
 
 
 def _of_member(name: str, schema: JSONObject) -> Any:

@@ -10,7 +10,7 @@ from handler.bundle import JSONObject
 from handler.errors import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema import Checker
-from handler.sent_arguments import unstringified, without_refused_nulls
+from handler.sent_arguments import has_null, unstringified, without_refused_nulls
 from handler.tools.context import Context
 from handler.tools.option_checks import read_schema
 from handler.tools.options import Options
@@ -148,13 +148,10 @@ def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
 
 def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, strict: bool) -> JSONObject:
     """The arguments, found to fit: if need be without each ``null`` that stands for a name that is left out."""
-    found = checker.violations(arguments)
-    if not found:
-        return arguments
-    left = arguments if strict else without_refused_nulls(arguments, schema)
-    if left == arguments or (found := checker.violations(left)):
+    meant = without_refused_nulls(arguments, schema) if has_null(arguments) and not strict else arguments
+    if found := checker.violations(meant):
         raise Misfits(found)
-    return left
+    return meant
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:

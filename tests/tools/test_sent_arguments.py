@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -149,3 +150,26 @@ def test_schemas_that_lead_back_to_themselves_end() -> None:
 
     assert without_refused_nulls({"x": None}, schema) is not None
     assert unstringified({"x": "{}"}, schema) == {"x": "{}"}
+
+
+def test_schemas_that_many_values_have_are_looked_through_once() -> None:
+    kinds = {
+        f"K{number}": {
+            "type": "object",
+            "properties": {
+                "kind": {"const": f"k{number}"},
+                "n": {"type": "integer"},
+                "items": {"type": "array", "items": {"$ref": "#/$defs/Any"}},
+            },
+            "required": ["kind"],
+        }
+        for number in range(60)
+    }
+    whole = {"$defs": {**kinds, "Any": {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in kinds]}}}
+    value = {"kind": "k1", "items": [{"kind": "k2", "n": None} for _ in range(4_000)]}
+
+    began = time.process_time()
+    left = without_refused_nulls(value, {**whole, "$ref": "#/$defs/Any"})
+
+    assert left == {"kind": "k1", "items": [{"kind": "k2"}] * 4_000}
+    assert time.process_time() - began < 2  # a tenth of it, and 30 s where each value looks through all of them
