@@ -36,6 +36,7 @@ from graphql import (
 )
 
 from handler.bundle import JSONObject
+from handler.compiler.foreign import EXECUTABLE
 from handler.compiler.sharing import SharedParts
 from handler.policy import OPEN, Mask, hidden_from_everybody
 
@@ -288,8 +289,8 @@ class _Shapes:
                         yield from self._fields(type_, wanted if is_abstract_type(type_) else type_, below, seen)
 
     def _directives(self, node: SelectionNode) -> set[str]:
-        """The directives that the API follows, and not a client."""
-        names = {directive.name.value for directive in node.directives or ()}
+        """The directives that the API follows, and not a client, but for those that change no type."""
+        names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
         return {name for name in names if self._schema.get_directive(name)}
 
     def _condition_of(self, fragment: FragmentDefinitionNode | InlineFragmentNode) -> GraphQLNamedType | None:

@@ -108,7 +108,7 @@ def test_null_is_found_where_it_is_taken() -> None:
 
 
 def test_nullability_is_right_of_custom_scalars_too() -> None:
-    tools = {tool["name"]: tool for tool in stile_tools(APIS["demo"])}
+    tools = {tool["name"]: copy.deepcopy(tool) for tool in stile_tools(APIS["demo"])}
     fields = {name: field for _, name, field in APIS["demo"].fields()}
     assert all("nullability" in right(tools[name], fields[name]) for name in fields)
 
