@@ -12,7 +12,7 @@ from collections.abc import Callable
 from handler.json_shape import to_json_bytes
 from handler.server.payload import MAX_PAYLOAD_BYTES
 
-MAX_WORK_S = 0.4
+MAX_WORK_S = 0.3
 """Processor time of the event loop's thread after which no further item is started. A batch and its last item together
 stay below a second, on a core half as fast as well.
 """
