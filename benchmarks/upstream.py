@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from benchmarks.runner import ROOT
 
 BODY = (
-    b'{"data":{"viewer":{"login":"octocat"},"repository":null,'
+    b'{"data":{"viewer":{"login":"octocat"},"repository":null,"thing":null,'
     b'"customers":{"edges":[{"node":{"name":"octocat","email":"octocat@example.com"}}]}}}'
 )
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%b" % (len(BODY), BODY)
