@@ -23,10 +23,12 @@
         CredentialRefused       a credential that is unknown or expired
         CredentialMalformed     a request whose credential cannot be read
         KeysUnavailable         a credential that nobody can judge at the moment
+        VerifierMissing         a credential that this function cannot judge as it was built
         InsufficientScope       a credential whose scopes do not reach
       OAuthRefused              a request to the bridge that OAuth has an error for
         RedirectRefused         one that wants people sent to where the owner lets none go
       EndpointNotFound          no endpoint of that folder/name is published
+      FunctionLacks             the function was built or configured without what an endpoint needs
       NotFound                  nothing of that name for this caller, whether or not it exists
         ToolNotFound            no tool
         PromptNotFound          no prompt
@@ -262,6 +264,16 @@ class KeysUnavailable(AccessError):
         super().__init__("the credential cannot be judged at the moment", reason="key_set")
 
 
+class VerifierMissing(AccessError):
+    """A token that may be good, and a function without the packages that could tell."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the credential cannot be judged by this function",
+            reason="no_verifier: the extra jwt cannot be imported; build the function with the extra jwt",
+        )
+
+
 class InsufficientScope(AccessError):
     """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, ``held`` all that there are.
 
@@ -299,6 +311,15 @@ class EndpointNotFound(StileError):
     def __init__(self, endpoint: str) -> None:
         super().__init__(f"no endpoint {endpoint}")
         self.endpoint = endpoint
+
+
+class FunctionLacks(StileError):
+    """The function was built or configured without what an endpoint needs. ``lacks`` are sentences for the log."""
+
+    def __init__(self, endpoint: str, lacks: Sequence[str]) -> None:
+        super().__init__("; ".join(lacks))
+        self.endpoint = endpoint
+        self.lacks = tuple(lacks)
 
 
 class NotFound(StileError):

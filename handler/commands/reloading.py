@@ -11,7 +11,7 @@ from types import ModuleType
 
 from handler.errors import SettingsError
 from handler.settings import read_code_modules
-from handler.tools.frozen import is_among
+from handler.tools.modules import is_among
 
 
 def code_places() -> list[Path]:

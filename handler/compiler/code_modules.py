@@ -14,7 +14,8 @@ from pathlib import Path
 from handler.compiler.code_config import KitUse
 from handler.compiler.problems import Place, Problems
 from handler.errors import CodeUnavailable, ToolDefinitionError
-from handler.tools.frozen import is_among, load_kit
+from handler.tools.frozen import load_kit
+from handler.tools.modules import is_among
 from handler.tools.schemas import MISSING
 from handler.tools.toolkit import Toolkit
 

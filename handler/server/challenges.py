@@ -17,6 +17,7 @@ from handler.errors import (
     CredentialRequired,
     InsufficientScope,
     KeysUnavailable,
+    VerifierMissing,
 )
 from handler.server.caller import Caller
 from handler.server.resource_metadata import (
@@ -32,6 +33,7 @@ STATUSES: Mapping[type[AccessError], int] = {
     CredentialMalformed: 400,
     InsufficientScope: 403,
     KeysUnavailable: 503,
+    VerifierMissing: 503,
 }
 
 CODES: Mapping[type[AccessError], str] = {

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from starlette.requests import Request as HttpCall
 
-from handler.errors import AccessError, CredentialRequired, KeysUnavailable
+from handler.errors import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
 from handler.records import dataclass
 from handler.server.challenges import STATUSES, challenge
 from handler.server.entrance import ENDPOINT
@@ -32,6 +32,8 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     status = STATUSES[type(reason)]
     if isinstance(reason, KeysUnavailable):
         return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
+    if isinstance(reason, VerifierMissing):
+        return Denial(status=status, headers={})
     value = challenge(reason, http_call.scope[ENDPOINT].bundle, public_url(http_call.scope))
     return Denial(status=status, headers={"www-authenticate": value})
 

@@ -10,7 +10,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle import ENDPOINT_NAME, JSONObject
-from handler.errors import BundleError, EndpointNotFound, StorageError
+from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
 from handler.json_shape import to_well_formed_json
 from handler.server.caller import Caller
 from handler.server.credentials import require_readable_credential
@@ -38,7 +38,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     """The endpoint that a request's path names.
 
     Raises:
-        HTTPException: 404 where there is none, 503 where it cannot be loaded.
+        HTTPException: 404 where there is none, 503 where it cannot be loaded, or not be served by this function.
     """
     name = endpoint_name(http_call)
     if not ENDPOINT_NAME.fullmatch(name):
@@ -49,6 +49,9 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         raise HTTPException(404, "there is no such endpoint") from exc
     except (StorageError, BundleError) as exc:
         raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
+    except FunctionLacks as exc:
+        note(http_call.scope, endpoint=name)
+        raise HTTPException(503, "this function was built without what the endpoint needs") from exc
     note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint

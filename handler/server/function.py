@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 from mangum import Mangum
 
-from handler.errors import BundleError, EndpointNotFound, StorageError
+from handler.bundle import Bundle
+from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
 from handler.http import HttpClient
 from handler.json_shape import well_formed
 from handler.server import media_types
@@ -27,6 +28,9 @@ from handler.server.tokens import TokenVerifier
 from handler.settings import Settings
 from handler.storage import Storage
 
+if TYPE_CHECKING:
+    from handler.server.lacks import Lack
+
 
 def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
@@ -41,6 +45,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
             refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
         ),
         on_trouble=partial(_log_trouble, logger),
+        find_lacks=partial(_lacks_of, settings.code_modules),
     )
     for name in settings.preload:
         _preload(endpoints, name, logger)
@@ -73,12 +78,22 @@ def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
         endpoints.load(name)
     except EndpointNotFound:
         logger.warning("preload: no such endpoint", endpoint=name)
-    except (StorageError, BundleError):
+    except (StorageError, BundleError, FunctionLacks):
         pass  # on_trouble has logged it
 
 
+def _lacks_of(code_modules: Sequence[str], bundle: Bundle) -> Sequence[Lack]:
+    if not bundle.identity.issuers and not bundle.code:
+        return ()
+    from handler.server.lacks import find_lacks
+
+    return find_lacks(bundle, code_modules=code_modules)
+
+
 def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
-    logger.error("endpoint not loaded", endpoint=name, reason=str(trouble))
+    lacking = isinstance(trouble, FunctionLacks)
+    what = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
+    logger.error(what, endpoint=name, reason=str(trouble))
 
 
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:

@@ -13,13 +13,14 @@ from handler.server.bridge_http import bridge_routes
 from handler.server.entrance import find_endpoint, json_response
 from handler.server.front_door import public_url
 from handler.server.graphql_http import GraphQLRoute
+from handler.server.health import health_routes
 from handler.server.request_log import note
 from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
 from handler.server.services import Services
 
 
 def other_routes(services: Services) -> list[Route]:
-    """GraphQL, what clients read before they sign in, the bridge, and whether the function is up."""
+    """GraphQL, what clients read before they sign in, the bridge, and the health of the function."""
     graphql = GraphQLRoute(services)
     return [
         Route("/{folder}/{name}/graphql", graphql),
@@ -27,7 +28,7 @@ def other_routes(services: Services) -> list[Route]:
         Route("/{folder}/{name}/tools/{tool}/graphql", graphql),
         Route(f"{WELL_KNOWN}/{{folder}}/{{name}}/mcp", _resource_metadata(services), methods=["GET"]),
         *bridge_routes(services),
-        Route("/health", _health(services), methods=["GET"]),
+        *health_routes(services),
     ]
 
 
@@ -42,12 +43,3 @@ def _resource_metadata(services: Services) -> Callable[[HttpCall], Awaitable[Res
         return json_response(document)
 
     return resource_metadata_of
-
-
-def _health(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
-    async def health(_: HttpCall) -> Response:
-        checked_s = services.endpoints.oldest_check_s
-        oldest = None if checked_s is None else int(checked_s)
-        return json_response({"status": "ok", "endpoints": services.endpoints.count, "oldestCheckS": oldest})
-
-    return health

@@ -19,6 +19,7 @@ FOR_MAINTAINERS = frozenset(
         "CodeChanged",
         "CredentialUnavailable",
         "Drift",
+        "NotReady",
         "UpstreamBadJson",
         "UpstreamBroken",
         "UpstreamDocuments",
@@ -35,6 +36,7 @@ FOR_MAINTAINERS = frozenset(
         "UpstreamTooLarge",
         "UpstreamUnreachable",
         "answer_schema",
+        "no_verifier",
     }
 )
 """The words that reasons begin with which whoever maintains an endpoint has to act on."""

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
-from handler.errors import CredentialRefused
+from handler.errors import CredentialRefused, VerifierMissing
 from handler.http import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.json_shape import parse_json
@@ -56,6 +56,7 @@ class TokenVerifier:
         Raises:
             CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
             KeysUnavailable: its issuer does not give the keys that could tell.
+            VerifierMissing: the packages that could tell are not there.
         """
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)
@@ -116,7 +117,7 @@ class TokenVerifier:
         if self._algorithms is None:
             self._algorithms = _load_algorithms()
         if token.algorithm not in self._algorithms:
-            raise CredentialRefused(NO_EXTRA)
+            raise VerifierMissing
         return self._algorithms[token.algorithm]
 
     def _material(self, key: VerificationKey) -> str:
@@ -137,9 +138,6 @@ class Token:
     claims: JSONObject
     signed: bytes
     signature: bytes
-
-
-NO_EXTRA = "the extra jwt is not installed: build the function with STILE_EXTRAS=jwt"
 
 
 def parse_token(text: str) -> Token:
@@ -248,5 +246,5 @@ def _load_algorithms() -> Mapping[str, Algorithm]:
     try:
         from jwt.algorithms import get_default_algorithms
     except ImportError as exc:
-        raise CredentialRefused(NO_EXTRA) from exc
+        raise VerifierMissing from exc
     return get_default_algorithms()

@@ -11,6 +11,7 @@ from typing import Any
 from handler.errors import CodeUnavailable
 from handler.json_shape import to_json_bytes
 from handler.tools.definition import ToolDefinition
+from handler.tools.modules import is_among
 from handler.tools.prompts import PromptDefinition
 from handler.tools.resources import ResourceDefinition
 from handler.tools.toolkit import Toolkit
@@ -40,11 +41,6 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
     if not isinstance(kit, Toolkit):
         raise CodeUnavailable(use, f"expected a Toolkit, got {type(kit).__name__}")
     return kit
-
-
-def is_among(module: str, modules: Sequence[str]) -> bool:
-    """Whether a module is one of these, or in one of these packages."""
-    return any(module == each or module.startswith(f"{each}.") for each in modules)
 
 
 def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from handler.server.tokens import NO_EXTRA
 from tests.infra.cloudformation import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
 from tests.infra.test_events import Event, all_events, read_event
@@ -147,15 +146,48 @@ def test_a_pruned_field_is_refused_before_the_upstream_hears_of_it(emulator: Emu
     assert upstream.requests() == []
 
 
-def test_a_token_gets_in_if_what_verifies_it_was_built_in_and_else_the_log_says_so(emulator: Emulator) -> None:
-    event = named("tools-list")
-    event["rawPath"] = event["requestContext"]["http"]["path"] = "/api/signed/mcp"
-    event["headers"]["authorization"] = f"Bearer {PROVIDER.token()}"
+def signed_event(event: str, path: str = "/api/signed/mcp") -> Event:
+    found = named(event)
+    found["rawPath"] = found["requestContext"]["http"]["path"] = path
+    found["headers"]["authorization"] = f"Bearer {PROVIDER.token()}"
+    return found
 
-    response = emulator.invoke(event)
+
+def health_event() -> Event:
+    event = signed_event("tools-list", "/health")
+    event["requestContext"]["http"]["method"] = "GET"
+    return {**event, "body": ""}
+
+
+def test_a_token_gets_in_if_what_verifies_it_was_built_in_and_else_nobody_is_told_to_sign_in(
+    emulator: Emulator,
+) -> None:
+    response = emulator.invoke(signed_event("tools-list"))
+    health = emulator.invoke(health_event())
 
     if "jwt" in os.environ.get("STILE_EXTRAS", "").split(","):
         assert response["statusCode"] == 200, emulator.log.read_text()
+        assert (health["statusCode"], message_of(health)["status"]) == (200, "ok")
     else:
-        assert response["statusCode"] == 401
-        assert NO_EXTRA in emulator.log.read_text()
+        assert response["statusCode"] == 503
+        assert "www-authenticate" not in response["headers"]
+        assert (health["statusCode"], message_of(health)["status"]) == (503, "not_ready")
+        assert message_of(health)["lacking"] == 1
+
+
+def test_what_a_preloaded_endpoint_needs_and_the_build_lacks_is_an_error_in_the_log_once(
+    binary: Path, artifact: Path, bundles: Path, tmp_path: Path
+) -> None:
+    environment = {"STILE_BUNDLES": str(bundles), "STILE_PRELOAD": "api/signed"}
+    with running_emulator(binary, artifact, tmp_path, environment) as emulator:
+        health = emulator.invoke(health_event())
+        for _ in range(2):
+            emulator.invoke(signed_event("tools-list"))
+        log = [json.loads(line) for line in emulator.log.read_text().splitlines() if line.startswith('{"level')]
+
+    found = [(line["endpoint"], line["reason"]) for line in log if line["level"] == "ERROR"]
+    if "jwt" in os.environ.get("STILE_EXTRAS", "").split(","):
+        assert (health["statusCode"], found) == (200, [])
+    else:
+        need = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
+        assert (health["statusCode"], found) == (503, [("api/signed", need)])

@@ -20,7 +20,8 @@ from handler.errors import CredentialRefused, KeysUnavailable
 from handler.http import HttpClient
 from handler.json_bounds import MAX_NESTING
 from handler.server.key_sets import FRESH_S, STALE_S
-from handler.server.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, NO_EXTRA, TokenVerifier
+from handler.server.request_log import WARNING, level_of
+from handler.server.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, TokenVerifier
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.support.issuers import (
@@ -617,14 +618,21 @@ identity: {{issuer: {PROVIDER.name}, audience: {AUDIENCE}, keys: [{{algorithm: H
 
 
 @pytest.mark.parametrize("missing", ["jwt", "cryptography"])
-def test_missing_extra_is_said_in_the_log_alone(
+def test_packages_that_cannot_be_imported_refuse_no_token(
     function: Function, monkeypatch: pytest.MonkeyPatch, missing: str
 ) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "jwt"]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
 
-    answer = function.request("tools/list", headers=bearer(PROVIDER.token()))
+    listed = function.request("tools/list", headers=bearer(PROVIDER.token()))
+    asked = function.graphql(ASKED, headers=bearer(PROVIDER.token()))
 
-    assert (answer.status, answer.json["message"]) == (401, "the credential was refused")
-    assert [line["reason"] for line in function.lines] == [NO_EXTRA]
+    sentence = "the credential cannot be judged by this function"
+    assert (listed.status, listed.json) == (503, {"error": "temporarily_unavailable", "message": sentence})
+    assert (asked.status, asked.json) == (503, {"errors": [{"message": sentence}]})
+    for answer in (listed, asked):
+        assert "www-authenticate" not in answer.headers
+        assert "retry-after" not in answer.headers
+    assert {line["reason"].partition(":")[0] for line in function.lines} == {"no_verifier"}
+    assert level_of(function.lines[-1]) == WARNING

@@ -145,7 +145,7 @@ def test_health_counts_endpoints_tells_when_they_were_checked_and_names_none(fun
 
     answer = function.send("GET", "/health")
 
-    assert answer.json == {"status": "ok", "endpoints": 1, "oldestCheckS": 0}
+    assert answer.json == {"status": "ok", "endpoints": 1, "failing": 0, "lacking": 0, "oldestCheckS": 0}
 
 
 def test_one_line_a_request_says_what_was_done_and_no_argument(function: Function) -> None:

@@ -1,0 +1,120 @@
+"""The health of the function: its status and counts. The routes are open to anybody, so no name is among them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.routing import Route
+
+from handler.bundle import JSONObject
+from handler.errors import StorageError
+from handler.records import dataclass
+from handler.server.endpoints import Endpoints, Known
+from handler.server.entrance import json_response
+from handler.server.instant import Instant
+from handler.server.request_log import note
+from handler.server.services import Services
+
+OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
+
+STATUSES: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
+"""A function that serves some endpoints stays in use: one broken bundle must not take the others down."""
+
+
+def health_routes(services: Services) -> list[Route]:
+    """``/health``, which asks storage, and ``/health/live``, which says that the process answers and nothing else."""
+    health = Health(services.endpoints, start_lacks=services.start_lacks)
+
+    async def ready(http_call: HttpCall) -> Response:
+        report = await health.report()
+        note(http_call.scope, route="health", outcome=report.status)
+        if report.why:
+            note(http_call.scope, reason=f"NotReady: {report.why}")
+        return _response(http_call, {"status": report.status, **report.counts}, status=STATUSES[report.status])
+
+    async def live(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="health", outcome=OK)
+        return _response(http_call, {"status": OK}, status=200)
+
+    return [Route("/health", ready, methods=["GET"]), Route("/health/live", live, methods=["GET"])]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The status, and for the log why the function is not ready; empty if it is."""
+
+    status: str
+    why: str
+    counts: JSONObject
+
+
+class Health:
+    """Judges the endpoints. Storage is asked once a refresh at most, however often somebody asks for a report."""
+
+    def __init__(self, endpoints: Endpoints, *, start_lacks: Sequence[str] = ()) -> None:
+        self._endpoints = endpoints
+        self._start_lacks = start_lacks
+        self._asked: Instant | None = None
+        self._storage_trouble = ""
+        self._lock = asyncio.Lock()
+
+    async def report(self) -> Report:
+        """The status and counts of this moment. Waits for storage if its last answer is old."""
+        async with self._lock:
+            if self._endpoints.is_old(self._asked):
+                await self._ask_storage()
+        known, checked_s = self._endpoints.known, self._endpoints.oldest_check_s
+        status, why = self._judge(known)
+        counts = {
+            "endpoints": sum(each.serves for each in known),
+            "failing": sum(each.failing for each in known),
+            "lacking": sum(each.lacking for each in known),
+            "oldestCheckS": None if checked_s is None else int(checked_s),
+        }
+        return Report(status=status, why=why, counts=counts)
+
+    async def _ask_storage(self) -> None:
+        """Ask for the endpoint whose answer is oldest, one that fails before others. Without any: for an object at all.
+
+        One question a refresh is enough to notice a storage that fails, and an endpoint that works again though no
+        request comes for it.
+        """
+        known = self._endpoints.known
+        old = [each for each in known if self._endpoints.is_old(each.asked)]
+        if known and not old:
+            return
+        self._storage_trouble = ""
+        if old:
+            await self._endpoints.ask(max(old, key=self._urgency).name)
+        else:
+            try:
+                await self._endpoints.reach()
+            except StorageError as exc:
+                self._storage_trouble = str(exc)
+        self._asked = self._endpoints.clock()
+
+    def _urgency(self, known: Known) -> tuple[bool, float]:
+        return known.failing and not known.serves, self._endpoints.clock().age_s(known.asked)
+
+    def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
+        """The status, and why it is not ready."""
+        if self._start_lacks:
+            return NOT_READY, "; ".join(self._start_lacks)
+        if any(each.lacking for each in known):
+            return NOT_READY, "the function lacks what an endpoint needs"
+        if known and not any(each.serves for each in known):
+            return NOT_READY, "no endpoint can be loaded"
+        if not known and self._storage_trouble:
+            return NOT_READY, self._storage_trouble
+        return (DEGRADED if any(each.failing for each in known) else OK), ""
+
+
+def _response(http_call: HttpCall, content: JSONObject, *, status: int) -> Response:
+    response = json_response(content, status=status)
+    if http_call.method == "HEAD":
+        response.body = b""
+        del response.headers["content-length"]
+    return response

@@ -1,0 +1,48 @@
+"""Parts that a bundle needs of its function, and that the build or the settings of the function do not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from handler.bundle import Bundle
+from handler.records import dataclass
+from handler.tools.modules import is_among, is_there
+
+JWT_PACKAGES = ("jwt", "cryptography")
+CODE_PACKAGES = ("pydantic",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lack:
+    """One missing part. ``sentence`` is for the log; ``closes``: nobody may use the endpoint without the part."""
+
+    sentence: str
+    closes: bool
+
+
+def find_lacks(bundle: Bundle, *, code_modules: Sequence[str]) -> tuple[Lack, ...]:
+    """The parts that an endpoint needs and the function lacks. Nothing is imported, as a module of an author would run.
+
+    Without the extra jwt a token is neither good nor bad. A caller who is told to sign in would do so for ever, so the
+    endpoint closes for everybody. A part that tools in Python need fails the calls of these tools alone.
+    """
+    return (*_lacks_of_tokens(bundle), *_lacks_of_code(bundle, code_modules))
+
+
+def _lacks_of_tokens(bundle: Bundle) -> Iterator[Lack]:
+    if bundle.identity.issuers and not all(map(is_there, JWT_PACKAGES)):
+        sentence = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
+        yield Lack(sentence=sentence, closes=True)
+
+
+def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:
+    if bundle.code and not all(map(is_there, CODE_PACKAGES)):
+        sentence = "the extra code is missing, which tools in Python need: build the function with the extra code"
+        yield Lack(sentence=sentence, closes=False)
+    for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
+        if not is_among(module, code_modules):
+            sentence = f"{module} is not among STILE_CODE_MODULES: name the module there"
+            yield Lack(sentence=sentence, closes=False)
+        elif not is_there(module):
+            sentence = f"there is no module {module}: build the function with the code of the module"
+            yield Lack(sentence=sentence, closes=False)

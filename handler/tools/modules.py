@@ -1,0 +1,35 @@
+"""Modules of authors: which of them may be imported, and which are there. Nothing is imported to tell."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def is_among(module: str, modules: Sequence[str]) -> bool:
+    """Whether a module is one of these, or in one of these packages."""
+    return any(module == each or module.startswith(f"{each}.") for each in modules)
+
+
+def is_there(module: str) -> bool:
+    """Whether a module can be found. ``True`` as well where only an import could tell."""
+    package, places = "", None
+    for part in module.split("."):
+        if not part:
+            return False
+        name = f"{package}.{part}" if package else part
+        if name in sys.modules:
+            if sys.modules[name] is None:  # Python's way to say that nobody may import the module
+                return False
+            package, places = name, getattr(sys.modules[name], "__path__", None)
+            continue
+        if package and places is None:
+            return False
+        try:
+            spec = next(filter(None, (finder.find_spec(name, places, None) for finder in sys.meta_path)), None)
+        except (AttributeError, ImportError, KeyError, ValueError):
+            return True  # such as a folder without __init__.py inside another one, whose place an import makes known
+        if spec is None:
+            return False
+        package, places = name, spec.submodule_search_locations
+    return True
