@@ -154,7 +154,7 @@ class Endpoints:
             if self._age_s(self._missing.get(name)) < min(MISS_S, refresh_s):
                 raise EndpointNotFound(name)
             return await self._load(name)
-        if self._age_s(held.asked) < min(refresh_s, max_stale_s):
+        if not self.is_old(held.asked):
             return held.require_open()
         if self._age_s(held.confirmed) >= max_stale_s:
             return await self._load(name)
@@ -230,7 +230,7 @@ class Endpoints:
 
     def is_old(self, then: Instant | None) -> bool:
         """Whether what storage said at that moment has to be asked for again."""
-        return self._age_s(then) >= self._keeping.refresh_s
+        return self._age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     def _age_s(self, then: Instant | None) -> float:
         return self.clock().age_s(then)

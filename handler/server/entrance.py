@@ -51,7 +51,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
     except FunctionLacks as exc:
         note(http_call.scope, endpoint=name)
-        raise HTTPException(503, "this function was built without what the endpoint needs") from exc
+        raise HTTPException(503, "this function lacks what the endpoint needs") from exc
     note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint

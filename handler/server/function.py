@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from handler.server.lacks import Lack
 
 
+MAX_REASON_CHARS = 2_000
+"""Of the reason why an endpoint is in trouble: a bundle may name any number of modules."""
+
+
 def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
     logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
@@ -45,7 +49,7 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
             refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
         ),
         on_trouble=partial(_log_trouble, logger),
-        find_lacks=partial(_lacks_of, settings.code_modules),
+        find_lacks=partial(_lacks_of, settings),
     )
     for name in settings.preload:
         _preload(endpoints, name, logger)
@@ -82,18 +86,20 @@ def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
         pass  # on_trouble has logged it
 
 
-def _lacks_of(code_modules: Sequence[str], bundle: Bundle) -> Sequence[Lack]:
+def _lacks_of(settings: Settings, bundle: Bundle) -> Sequence[Lack]:
+    """The parts that the function lacks for an endpoint. Most endpoints need none, and no module loads to tell."""
     if not bundle.identity.issuers and not bundle.code:
         return ()
     from handler.server.lacks import find_lacks
 
-    return find_lacks(bundle, code_modules=code_modules)
+    secrets = [name for name, secret in settings.secrets.items() if secret]
+    return find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets)
 
 
 def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
     lacking = isinstance(trouble, FunctionLacks)
     what = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
-    logger.error(what, endpoint=name, reason=str(trouble))
+    logger.error(what, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
 
 
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from handler.bundle import Bundle
+from handler.bundle import SECRET_REFERENCE, Bundle
 from handler.records import dataclass
 from handler.tools.modules import is_among, is_there
 
@@ -20,19 +20,26 @@ class Lack:
     closes: bool
 
 
-def find_lacks(bundle: Bundle, *, code_modules: Sequence[str]) -> tuple[Lack, ...]:
+def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collection[str]) -> tuple[Lack, ...]:
     """The parts that an endpoint needs and the function lacks. Nothing is imported, as a module of an author would run.
 
-    Without the extra jwt a token is neither good nor bad. A caller who is told to sign in would do so for ever, so the
-    endpoint closes for everybody. A part that tools in Python need fails the calls of these tools alone.
+    Where tokens cannot be verified, a token is neither good nor bad. A caller who is told to sign in would do so for
+    ever, so the endpoint closes for everybody. A part that tools in Python need fails the calls of these tools alone.
+    ``secrets`` are the names of those that keys of issuers may refer to.
     """
-    return (*_lacks_of_tokens(bundle), *_lacks_of_code(bundle, code_modules))
+    return (*_lacks_of_tokens(bundle, secrets), *_lacks_of_code(bundle, code_modules))
 
 
-def _lacks_of_tokens(bundle: Bundle) -> Iterator[Lack]:
+def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
     if bundle.identity.issuers and not all(map(is_there, JWT_PACKAGES)):
         sentence = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
         yield Lack(sentence=sentence, closes=True)
+    keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]
+    for reference in dict.fromkeys(key.key for key in keys if key.algorithm == "HS256"):
+        name = reference.removeprefix(SECRET_REFERENCE)
+        if name != reference and name not in secrets:
+            sentence = f"STILE_SECRET_{name} is missing, which verifies tokens of an issuer: set the variable"
+            yield Lack(sentence=sentence, closes=True)
 
 
 def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:

@@ -127,6 +127,9 @@ CALLING = {
 }
 """The same of a prescribed call, beside those."""
 
+WITH_NEEDS = {"server.lacks", "tools", "tools.modules"}
+"""What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
+
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
 
@@ -264,6 +267,7 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
 
     after_other, after_good = steps
     assert not HEAVY & after_other
+    assert _ours(after_other) - LISTING == WITH_NEEDS | {"server.challenges", "server.denials"}
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good
 
@@ -402,6 +406,7 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
 
     for listed in (after_init, after_list, after_prompts):
         assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.tools.definition"}) & listed
+    assert _ours(after_list) - LISTING == WITH_NEEDS
     assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.tools.definition"}) & after_catalog
     assert not (HEAVY - {"pydantic"} | {"handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
+from handler.server.function import MAX_REASON_CHARS
 from handler.storage import FolderStorage
 from handler.tools.modules import is_there
 from tests.support.endpoints import compiled
@@ -24,6 +25,7 @@ from tests.support.started import errors, logged, started_function
 
 __all__ = ["modules"]
 
+HS256_KEY = "rT5v9Xq2Zc7Lr1Tb6Wn8Kd3Hf5Jp0GsQ"
 PROVIDER = Provider("https://login.example/", (ec_key(),))
 OPEN = """\
 extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: "a"})
@@ -34,7 +36,7 @@ ACCESS: dict[str, Any] = {"anonymous": "allow", "policies": [{"type": "Query", "
 JWT = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
 CODE = "the extra code is missing, which tools in Python need: build the function with the extra code"
 LACKING = "function lacks what the endpoint needs"
-REFUSED = "this function was built without what the endpoint needs"
+REFUSED = "this function lacks what the endpoint needs"
 
 
 def files(*, issuers: bool = True, **more: Any) -> dict[str, str]:
@@ -200,6 +202,24 @@ def test_function_that_has_it_all_serves_and_logs_nothing(location: str, capsys:
     assert errors(capsys) == []
 
 
+@pytest.mark.parametrize("environ", [{}, {"STILE_SECRET_LOGIN": ""}, {"STILE_SECRET_OTHER": HS256_KEY}])
+def test_secret_of_an_issuer_that_is_not_set_closes_the_endpoint(
+    tmp_path: Path, folder_storage: FolderStorage, capsys: pytest.CaptureFixture[str], environ: Mapping[str, str]
+) -> None:
+    keys = [{"algorithm": "HS256", "key": "env:LOGIN"}]
+    store(folder_storage, compiled(tmp_path, files(keys=keys)))
+    with started_function(folder_storage.location, **environ) as function:
+        for headers in CREDENTIALS.values():
+            answer = function.request("tools/list", headers=headers)
+            assert (answer.status, answer.json) == (503, {"error": REFUSED})
+        assert function.send("GET", "/health").json["status"] == "not_ready"
+    need = "STILE_SECRET_LOGIN is missing, which verifies tokens of an issuer: set the variable"
+    assert errors(capsys) == [(LACKING, "api/things", need)]
+
+    with started_function(folder_storage.location, STILE_SECRET_LOGIN=HS256_KEY) as function:
+        assert function.request("tools/list").status == 200
+
+
 class TestCode:
     @pytest.fixture
     def coded(self, tmp_path: Path) -> Compiled:
@@ -262,6 +282,20 @@ class TestCode:
 
         code = "tests.support.acme_tools is not among STILE_CODE_MODULES: name the module there"
         assert errors(capsys) == [(LACKING, "api/things", f"{JWT}; {code}")]
+
+
+def test_line_of_very_many_lacks_is_bounded(
+    tmp_path: Path, folder_storage: FolderStorage, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = with_kit(compiled(tmp_path, files(issuers=False)), TOOLS)
+    (kit,) = made.bundle.code
+    kits = tuple(dataclasses.replace(kit, use=f"kit{number}:kit") for number in range(2_000))
+    store(folder_storage, dataclasses.replace(made, bundle=dataclasses.replace(made.bundle, code=kits)))
+    with started_function(folder_storage.location, STILE_PRELOAD="api/things"):
+        pass
+
+    ((_, _, reason),) = errors(capsys)
+    assert len(reason) == MAX_REASON_CHARS
 
 
 class TestIsThere:
