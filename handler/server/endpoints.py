@@ -72,7 +72,7 @@ class _Held:
 
     @property
     def closed(self) -> bool:
-        """Whether the function lacks something without which nobody may use the endpoint."""
+        """``True`` if the function lacks something without which nobody may use the endpoint."""
         return any(lack.closes for lack in self.lacks)
 
     def require_open(self) -> Endpoint:
@@ -229,7 +229,7 @@ class Endpoints:
         return held + failed
 
     def is_old(self, then: Instant | None) -> bool:
-        """Whether what storage said at that moment has to be asked for again."""
+        """Tell whether storage has to be asked again, if it was last asked at that moment."""
         return self._age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     def _age_s(self, then: Instant | None) -> float:

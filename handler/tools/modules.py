@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def is_among(module: str, modules: Sequence[str]) -> bool:
-    """Whether a module is one of these, or in one of these packages."""
+    """Tell whether a module is one of these, or in one of these packages."""
     return any(module == each or module.startswith(f"{each}.") for each in modules)
 
 
 def is_there(module: str) -> bool:
-    """Whether a module can be found. ``True`` as well where only an import could tell."""
+    """Tell whether a module can be found. ``True`` as well if only an import could tell."""
     package, places = "", None
     for part in module.split("."):
         if not part:

@@ -261,6 +261,18 @@ class TestNames:
         assert health(function) == (200, "degraded", 1, 1, 0)
 
 
+def test_process_that_starts_from_a_snapshot_asks_storage_first(objects: Objects, clocks: Clocks) -> None:
+    http = HttpClient()
+    endpoints = Endpoints(objects.storage(http), on_trouble=lambda *_: None, clock=clocks)
+    endpoints.load(NAMES[0])
+    endpoints.doubt()
+    objects.fault = denied
+    report = asyncio.run(Health(endpoints).report())
+
+    assert (report.status, report.counts["endpoints"], report.counts["failing"]) == ("degraded", 1, 1)
+    http.close()
+
+
 class TestPreload:
     def test_endpoint_whose_preload_failed_is_known_from_the_start(
         self, objects: Objects, capsys: pytest.CaptureFixture[str]

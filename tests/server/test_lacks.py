@@ -202,6 +202,17 @@ def test_function_that_has_it_all_serves_and_logs_nothing(location: str, capsys:
     assert errors(capsys) == []
 
 
+def test_function_is_ready_again_without_a_request_once_another_bundle_is_there(
+    tmp_path: Path, without_jwt: str, folder_storage: FolderStorage
+) -> None:
+    environ = {"STILE_REFRESH_S": "0", "STILE_PRELOAD": "api/things"}
+    with started_function(without_jwt, **environ) as function:
+        assert function.send("GET", "/health").json["status"] == "not_ready"
+        store(folder_storage, compiled(tmp_path / "open", files(issuers=False)))
+        assert function.send("GET", "/health").json["status"] == "ok"
+        assert function.request("tools/list").status == 200
+
+
 @pytest.mark.parametrize("environ", [{}, {"STILE_SECRET_LOGIN": ""}, {"STILE_SECRET_OTHER": HS256_KEY}])
 def test_secret_of_an_issuer_that_is_not_set_closes_the_endpoint(
     tmp_path: Path, folder_storage: FolderStorage, capsys: pytest.CaptureFixture[str], environ: Mapping[str, str]
