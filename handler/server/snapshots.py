@@ -29,3 +29,4 @@ def renew(services: Services) -> None:
     services.http.close()
     services.endpoints.doubt()
     services.pseudonyms.renew()
+    services.outgoing.own.clear()
