@@ -38,6 +38,9 @@ RETRY_S = 10.0
 MAX_RETRY_S = 60.0
 """Pause after a failed read of an owner's secret; it doubles with each failure."""
 
+MAX_READ_S = 4.0
+"""Bound of one read of an owner's secret, which has no deadline of a call; resolving a name has none of its own."""
+
 MAX_CHARS = 8_192
 
 
@@ -131,9 +134,10 @@ class OwnSecrets:
 
     async def _renew(self, secret: SecretArn, entry: _Read, fault_of: Callable[[str], str]) -> None:
         try:
-            text = await self._ask(secret, fault_of)
-        except AwsUnanswered as exc:
-            self._failed(secret, entry, str(exc), serves=self._clock() < entry.stale_until)
+            async with asyncio.timeout(MAX_READ_S):
+                text = await self._ask(secret, fault_of)
+        except (AwsUnanswered, TimeoutError) as exc:
+            self._failed(secret, entry, str(exc) or "no answer", serves=self._clock() < entry.stale_until)
         except AwsDenied as exc:
             self._failed(secret, entry, f"{exc}: {_PERMISSIONS}")
         except SecretUnavailable as exc:
