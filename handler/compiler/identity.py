@@ -162,8 +162,8 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
 
 
 _HOW_SECRETS_ARE_NAMED = (
-    "a key for HS256 is named as env:NAME, wherever it lies: of a secret in Secrets Manager the function has the ARN, "
-    "as STILE_SECRET_NAME or among its STILE_SECRET_ARNS"
+    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
+    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
 )
 
 

@@ -28,8 +28,8 @@ NO_JWKS_URL = '"identity.jwksendpoint": expected the https URL of a JSON Web Key
 NO_SET_FOR = "the keys of a key set cannot be for"
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/CI-AbC123"
 BY_ENV = (
-    "a key for HS256 is named as env:NAME, wherever it lies: of a secret in Secrets Manager the function has the ARN, "
-    "as STILE_SECRET_NAME or among its STILE_SECRET_ARNS"
+    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
+    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
 )
 NO_SECRET = "expected the secret, or env:NAME, which stands for STILE_SECRET_NAME"
 PUBLIC_KEY = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"
