@@ -88,8 +88,10 @@ class OwnSecrets:
         *,
         on_trouble: Callable[[SecretArn, str], None] = lambda *_: None,
         clock: Callable[[], float] = time.time,
+        max_read_s: float = MAX_READ_S,
     ) -> None:
         self._aws = aws
+        self._max_read_s = max_read_s
         self._on_trouble = on_trouble
         self._clock = clock
         self._read: dict[SecretArn, _Read] = {}
@@ -134,7 +136,7 @@ class OwnSecrets:
 
     async def _renew(self, secret: SecretArn, entry: _Read, fault_of: Callable[[str], str]) -> None:
         try:
-            async with asyncio.timeout(MAX_READ_S):
+            async with asyncio.timeout(self._max_read_s):
                 text = await self._ask(secret, fault_of)
         except (AwsUnanswered, TimeoutError) as exc:
             self._failed(secret, entry, str(exc) or "no answer", serves=self._clock() < entry.stale_until)

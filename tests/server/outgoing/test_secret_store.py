@@ -464,3 +464,17 @@ def test_stand_in_of_an_author_may_be_an_arn(owner: Owner) -> None:
     assert store.refuse("secret:K", "one", endpoint="api/things") is True
     assert store.refuse("env:L", "one", endpoint="api/things") is True
     assert reason(store, "env:L").startswith("env:L: STILE_SECRET_L='…': expected a secret, or arn:aws:secretsmanager:")
+
+
+def test_reading_of_the_owners_secret_ends_in_time(owner: Owner, http: HttpClient) -> None:
+    go = threading.Event()
+
+    def slow(_: Asked) -> Reply:
+        go.wait(2)  # in time for the request, and not for the reading
+        return secret_reply("late")
+
+    owner.aws.answer = slow
+    impatient = OwnSecrets(aws_at(owner.aws, http), clock=owner.clock, max_read_s=0.2)
+    with pytest.raises(SecretUnavailable, match="STILE_SECRET_ARNS: no answer"):
+        asyncio.run(impatient.read(ARN))
+    go.set()
