@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from handler.aws import CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.bundle import JSONObject
-from handler.errors import AwsError, AwsUnanswered, HttpError
+from handler.errors import AwsDenied, AwsError, AwsUnanswered, HttpError
 from handler.http import HttpClient, HttpRequest, HttpResponse
 from handler.json_shape import parse_json, to_json_bytes
 
@@ -29,17 +29,20 @@ class AwsJson:
         self._credentials = CredentialSource(environ)
         self._now = now
 
-    async def call(self, service: str, action: str, arguments: JSONObject) -> JSONObject:
+    async def call(self, service: str, action: str, arguments: JSONObject, *, region: str = "") -> JSONObject:
         """What a service answers. ``action`` is as in ``secretsmanager.GetSecretValue``.
+
+        An empty ``region`` is the environment's.
 
         Raises:
             AwsUnanswered: no answer, or one that says to try later.
+            AwsDenied: the credentials do not allow it.
             AwsError: any other refusal; the message has the service's code, and nothing of what was asked.
             SettingsError: an AWS variable is missing or malformed.
 
         """
         endpoint = endpoint_of(self._environ, service)
-        region = region_of(self._environ, required=endpoint is None)
+        region = region or region_of(self._environ, required=endpoint is None)
         request = HttpRequest(
             method="POST",
             url=endpoint or f"https://{service}.{region}.{domain_of(region)}/",
@@ -71,7 +74,9 @@ def _read(response: HttpResponse) -> JSONObject:
     kind = body.get("__type") if isinstance(body, dict) else None
     found = _CODE.search(kind) if isinstance(kind, str) else None
     code = found[1] if found else f"HTTP status {response.status}"
-    raise AwsUnanswered(code) if response.status >= 500 or code == "ThrottlingException" else AwsError(code)
+    if response.status >= 500 or code == "ThrottlingException":
+        raise AwsUnanswered(code)
+    raise AwsDenied(code) if code.startswith("AccessDenied") or response.status == 403 else AwsError(code)
 
 
 _CODE = re.compile(r"(?:^|#)(\w{1,80})$")

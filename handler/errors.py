@@ -11,7 +11,9 @@
       StorageError              the place of the bundles did not answer as it should
         ObjectNotFound          it answered, and there is no such object
       AwsError                  AWS refused, or there are no credentials to sign a request with
+        AwsDenied               the credentials do not allow it
         AwsUnanswered           it did not answer, or says to try later
+      SecretUnavailable         a secret of the function's settings cannot be read
       HttpError                 an HTTP exchange that gave no response to read
         HttpTimeout             the deadline passed
         HttpUnreachable         no connection, or one that broke before the answer was whole
@@ -177,8 +179,21 @@ class AwsError(StileError):
     """AWS refused, by the code in the message; or no credentials to sign with, and the message says what to set."""
 
 
+class AwsDenied(AwsError):
+    """AWS knows the credentials, and they do not allow what was asked."""
+
+
 class AwsUnanswered(AwsError):
     """An AWS service that did not answer, or says to try later."""
+
+
+class SecretUnavailable(StileError):
+    """A secret of the function's settings that cannot be read. ``reason`` is for the log."""
+
+    def __init__(self, variable: str, reason: str) -> None:
+        super().__init__(f"{variable}: {reason}")
+        self.variable = variable
+        self.reason = reason
 
 
 class HttpError(StileError):
@@ -258,10 +273,10 @@ class CredentialMalformed(AccessError):
 
 
 class KeysUnavailable(AccessError):
-    """A token whose issuer does not give its keys. It may be good, so its holder has no reason to sign in again."""
+    """A token whose keys cannot be read now. The token may be good, so its holder has no reason to sign in again."""
 
-    def __init__(self) -> None:
-        super().__init__("the credential cannot be judged at the moment", reason="key_set")
+    def __init__(self, reason: str = "key_set") -> None:
+        super().__init__("the credential cannot be judged at the moment", reason=reason)
 
 
 class VerifierMissing(AccessError):

@@ -27,6 +27,33 @@ LOG_SUBJECTS = ("hashed", "plain")
 SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
+SECRET_ARNS = "STILE_SECRET_ARNS"  # noqa: S105 - a variable's name
+RESERVED_NAME = SECRET_ARNS.removeprefix(SECRET_PREFIX)
+MAX_SECRET_NAME_CHARS = 128
+
+ARN = (
+    r"arn:(?P<partition>aws|aws-cn|aws-us-gov):secretsmanager:(?P<region>[a-z]{2}(-[a-z]+)+-[0-9]{1,2}):[0-9]{12}"
+    r":secret:(?P<name>[A-Za-z0-9/_+=.@-]{1,512})-[A-Za-z0-9]{6}"
+)
+"""Source: the AWS Secrets Manager guide, "Secrets Manager ARNs": a name, and six characters that no one chooses."""
+
+ARN_FORM = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX, the whole ARN of a secret"
+NO_TEXT = "…"
+"""Shown for the value of a variable that holds a secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretArn:
+    """A secret that lies in Secrets Manager. ``variable`` names it in the log, as the owner does."""
+
+    variable: str
+    arn: str
+    region: str
+    name: str  # without the suffix
+
+
+Secret = str | SecretArn
+"""A secret of the owner's: the text itself, or where it lies."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +67,15 @@ class Settings:
     cache_mb: int = 128  # STILE_CACHE_MB: what the endpoints that are held may take
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
     public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
-    log_key: str = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
+    log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
-    state_keys: tuple[str, ...] = field(default=(), repr=False)  # STILE_STATE_KEY: one, or the new and the old
+    # STILE_STATE_KEY: one, or the new and the old
+    state_keys: tuple[str, ...] | SecretArn = field(default=(), repr=False)
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
     addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: what authors may name
     secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # STILE_SECRET_NAME: what env:NAME stands for
+    # STILE_SECRET_NAME, STILE_SECRET_ARNS: what env:NAME stands for
+    secrets: Mapping[str, Secret] = field(default_factory=dict, repr=False)
     env_secrets: frozenset[str] = frozenset()  # STILE_ENV_SECRETS: folder/name/NAME, who may read which; empty: any all
 
 
@@ -73,7 +102,7 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         code_modules=read_code_modules(environ),
         addresses=_addresses(environ),
         secrets_prefix=_secrets_prefix(environ),
-        secrets=read_secrets(environ),
+        secrets=_secrets(environ),
         env_secrets=_env_secrets(environ),
     )
 
@@ -92,10 +121,47 @@ def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """The secrets that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
+    """The variables that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
     return {
-        name.removeprefix(SECRET_PREFIX): value for name, value in environ.items() if name.startswith(SECRET_PREFIX)
+        name.removeprefix(SECRET_PREFIX): value
+        for name, value in environ.items()
+        if name.startswith(SECRET_PREFIX) and name != SECRET_ARNS
     }
+
+
+def read_secret(variable: str, text: str) -> Secret:
+    """The secret that a variable holds: its text, or, where that begins as an ARN does, the secret it names.
+
+    A malformed ARN is never taken for a secret: everybody could guess it.
+
+    Raises:
+        SettingsError: an ARN that is not the whole ARN of a Secrets Manager secret.
+    """
+    stripped = text.strip()
+    if not stripped.lower().startswith("arn:") and ":secretsmanager:" not in stripped:
+        return text
+    found = _secret_arn(variable, stripped)
+    if found is None:
+        raise SettingsError(variable, NO_TEXT, expected=f"a secret, or {ARN_FORM}")
+    return found
+
+
+def log_key_fault(key: str) -> str:
+    """What is expected of a log key that does not fit; empty where it fits."""
+    return f"{MIN_LOG_KEY_CHARS} characters or more" if len(key) < MIN_LOG_KEY_CHARS else ""
+
+
+def state_keys_in(text: str) -> tuple[str, ...]:
+    """The keys of states: one, or the new one and the old one."""
+    return _parts(text)
+
+
+def state_key_fault(text: str) -> str:
+    """What is expected of state keys that do not fit; empty where they fit."""
+    keys = state_keys_in(text)
+    if 1 <= len(keys) <= MAX_STATE_KEYS and all(len(key) >= MIN_STATE_KEY_CHARS for key in keys):
+        return ""
+    return f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
 
 
 def _endpoints(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -123,11 +189,59 @@ def _public_url(environ: Mapping[str, str]) -> str:
     return url
 
 
-def _log_key(environ: Mapping[str, str]) -> str:
-    key = environ.get("STILE_LOG_KEY", "")
-    if 0 < len(key) < MIN_LOG_KEY_CHARS:
-        raise SettingsError("STILE_LOG_KEY", "…", expected=f"{MIN_LOG_KEY_CHARS} characters or more")  # it is a secret
+def _log_key(environ: Mapping[str, str]) -> Secret:
+    key = read_secret("STILE_LOG_KEY", environ.get("STILE_LOG_KEY", ""))
+    if isinstance(key, str) and key:
+        _require("STILE_LOG_KEY", log_key_fault(key))
     return key
+
+
+def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...] | SecretArn:
+    secret = read_secret("STILE_STATE_KEY", environ.get("STILE_STATE_KEY", ""))
+    if isinstance(secret, SecretArn):
+        return secret
+    keys = state_keys_in(secret)
+    if keys:
+        _require("STILE_STATE_KEY", state_key_fault(secret))
+    return keys
+
+
+def _require(variable: str, fault: str) -> None:
+    if fault:
+        raise SettingsError(variable, NO_TEXT, expected=fault)
+
+
+def _secrets(environ: Mapping[str, str]) -> dict[str, Secret]:
+    """The secrets by the names that authors have for them, from variables of their own and from the list of ARNs."""
+    found = {name: read_secret(f"{SECRET_PREFIX}{name}", text) for name, text in read_secrets(environ).items()}
+    listed: dict[str, SecretArn] = {}
+    for text in dict.fromkeys(_list(environ, SECRET_ARNS)):
+        arn = _secret_arn(SECRET_ARNS, text)
+        if arn is None:  # a text that is not an ARN may be the secret itself
+            shown = text if text.startswith("arn:") else NO_TEXT
+            raise SettingsError(SECRET_ARNS, shown, expected=f"{ARN_FORM}, several separated by commas")
+        name = arn.name.rpartition("/")[2]
+        if not SECRET_NAME.fullmatch(name) or len(name) > MAX_SECRET_NAME_CHARS or name == RESERVED_NAME:
+            expected = "a secret whose name ends in the NAME of env:NAME, as stile/NAME: letters, digits and _"
+            raise SettingsError(SECRET_ARNS, text, expected=expected)
+        if name in listed:
+            raise SettingsError(SECRET_ARNS, text, expected=f"one secret for env:{name}, not {listed[name].arn} too")
+        if found.get(name):
+            raise SettingsError(SECRET_ARNS, text, expected=f"env:{name} here or as {SECRET_PREFIX}{name}, not both")
+        listed[name] = arn
+    return {**found, **listed}
+
+
+def _secret_arn(variable: str, text: str) -> SecretArn | None:
+    """The secret that a text is the ARN of; ``None`` where it is not a whole ARN of one."""
+    parts = re.fullmatch(ARN, text)
+    if not parts or parts["partition"] != _partition_of(parts["region"]):
+        return None
+    return SecretArn(variable=variable, arn=text, region=parts["region"], name=parts["name"])
+
+
+def _partition_of(region: str) -> str:
+    return next((f"aws-{kind}" for kind in ("cn", "us-gov") if region.startswith(f"{kind}-")), "aws")
 
 
 def _secrets_prefix(environ: Mapping[str, str]) -> str:
@@ -156,14 +270,6 @@ def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> 
     return text
 
 
-def _state_keys(environ: Mapping[str, str]) -> tuple[str, ...]:
-    keys = _list(environ, "STILE_STATE_KEY")
-    if len(keys) > MAX_STATE_KEYS or any(len(key) < MIN_STATE_KEY_CHARS for key in keys):
-        expected = f"one or two keys of {MIN_STATE_KEY_CHARS} characters or more, separated by a comma"
-        raise SettingsError("STILE_STATE_KEY", "…", expected=expected)  # it is a secret
-    return keys
-
-
 def _addresses(environ: Mapping[str, str]) -> AddressRules:
     hosts = _list(environ, "STILE_UPSTREAM_HOSTS")
     for host in hosts:
@@ -177,7 +283,11 @@ def _addresses(environ: Mapping[str, str]) -> AddressRules:
 
 
 def _list(environ: Mapping[str, str], name: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in environ.get(name, "").split(",") if part.strip())
+    return _parts(environ.get(name, ""))
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _seconds(environ: Mapping[str, str], name: str, default: float) -> float:

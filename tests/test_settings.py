@@ -4,7 +4,7 @@ import pytest
 
 from handler.addresses import AddressRules
 from handler.errors import SettingsError
-from handler.settings import Settings, read_settings
+from handler.settings import SecretArn, Settings, read_settings
 
 
 def test_only_the_place_of_the_bundles_is_required() -> None:
@@ -74,6 +74,103 @@ def test_log_key_is_in_no_message_and_no_representation() -> None:
     with pytest.raises(SettingsError) as caught:
         read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": secret[:9]})
     assert secret[:9] not in str(caught.value)
+
+
+ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/COGNITO-AbC123"
+OTHER = "arn:aws-cn:secretsmanager:cn-north-1:123456789012:secret:ENTRA-AbC123"
+GOV = "arn:aws-us-gov:secretsmanager:us-gov-west-1:123456789012:secret:a/b/GOV_1-AbC123"
+
+
+def settings_with(**environ: str) -> Settings:
+    return read_settings({"STILE_BUNDLES": "folder", **environ})
+
+
+def test_keys_and_secrets_may_be_arns() -> None:
+    settings = settings_with(STILE_LOG_KEY=ARN, STILE_STATE_KEY=f" {OTHER}\n", STILE_SECRET_K=GOV, STILE_SECRET_L="l")
+
+    assert settings.log_key == SecretArn(variable="STILE_LOG_KEY", arn=ARN, region="eu-west-1", name="stile/COGNITO")
+    assert settings.state_keys == SecretArn(variable="STILE_STATE_KEY", arn=OTHER, region="cn-north-1", name="ENTRA")
+    assert settings.secrets == {
+        "K": SecretArn(variable="STILE_SECRET_K", arn=GOV, region="us-gov-west-1", name="a/b/GOV_1"),
+        "L": "l",
+    }
+
+
+def test_listed_secrets_have_the_last_part_of_their_names() -> None:
+    settings = settings_with(
+        STILE_SECRET_ARNS=f"{ARN}, {OTHER},{GOV},{ARN},", STILE_SECRET_L="l", STILE_SECRET_ENTRA=""
+    )
+
+    assert {name: isinstance(each, SecretArn) for name, each in settings.secrets.items()} == {
+        "COGNITO": True,
+        "ENTRA": True,
+        "GOV_1": True,
+        "L": False,
+    }
+
+
+A_SECRET = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX, the whole ARN of a secret"
+
+
+@pytest.mark.parametrize("variable", ["STILE_LOG_KEY", "STILE_STATE_KEY", "STILE_SECRET_K"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        ARN.removesuffix("-AbC123"),
+        f"{ARN},{OTHER}",
+        f"{'k' * 32},{ARN}",
+        f'"{ARN}"',
+        ARN.upper(),
+        ARN.replace("secretsmanager", "ssm"),
+        ARN.replace("eu-west-1", "cn-north-1"),
+        ARN.replace("aws", "aws-other", 1),
+        ARN.replace("COGNITO", "*"),
+        f"{ARN}:key::",
+        f"{ARN} {ARN}",
+        "arn:aws:iam::123456789012:role/any-role-of-the-account",
+    ],
+)
+def test_malformed_arn_is_never_taken_for_a_secret(variable: str, text: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_with(**{variable: text})
+
+    assert (caught.value.name, caught.value.value) == (variable, "…")
+    assert caught.value.expected == f"a secret, or {A_SECRET}"
+
+
+@pytest.mark.parametrize(
+    ("environ", "shown", "expected"),
+    [
+        ({"STILE_SECRET_ARNS": "a-secret-itself"}, "…", f"{A_SECRET}, several separated by commas"),
+        ({"STILE_SECRET_ARNS": f"{ARN},{ARN[:-7]}"}, ARN[:-7], f"{A_SECRET}, several separated by commas"),
+        (
+            {"STILE_SECRET_ARNS": ARN.replace("COGNITO", "log-key")},
+            ARN.replace("COGNITO", "log-key"),
+            "a secret whose name ends in the NAME of env:NAME, as stile/NAME: letters, digits and _",
+        ),
+        (
+            {"STILE_SECRET_ARNS": ARN.replace("COGNITO", "ARNS")},
+            ARN.replace("COGNITO", "ARNS"),
+            "a secret whose name ends in the NAME of env:NAME, as stile/NAME: letters, digits and _",
+        ),
+        (
+            {"STILE_SECRET_ARNS": f"{ARN},{ARN.replace('stile', 'prod')}"},
+            ARN.replace("stile", "prod"),
+            f"one secret for env:COGNITO, not {ARN} too",
+        ),
+        (
+            {"STILE_SECRET_ARNS": ARN, "STILE_SECRET_COGNITO": "a-secret-itself"},
+            ARN,
+            "env:COGNITO here or as STILE_SECRET_COGNITO, not both",
+        ),
+    ],
+)
+def test_list_of_arns_that_does_not_fit_says_which(environ: dict[str, str], shown: str, expected: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings_with(**environ)
+
+    assert (caught.value.name, caught.value.value, caught.value.expected) == ("STILE_SECRET_ARNS", shown, expected)
+    assert "a-secret-itself" not in str(caught.value)
 
 
 ORIGINS = "origins such as https://app.example.com, several separated by commas, or *"

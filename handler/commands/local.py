@@ -62,6 +62,13 @@ def local_services(
         SettingsError: an environment variable that does not fit.
     """
     settings = local_settings()
+    outgoing = outgoing_services(
+        settings,
+        os.environ,
+        http,
+        stand_ins=partial(_secrets_of, env_file_of),
+        on_trouble=lambda secret, reason: complain(f"{secret.variable}, {secret.arn}: {reason}"),
+    )
     return Services(
         endpoints=Endpoints(
             storage,
@@ -69,10 +76,10 @@ def local_services(
             on_trouble=lambda name, exc: complain(f"{name}: {exc}"),
         ),
         http=http,
-        tokens=TokenVerifier(http, secrets=settings.secrets),
-        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)]),
+        tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
+        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)], own=outgoing.own),
         code_modules=settings.code_modules,
-        outgoing=outgoing_services(settings, os.environ, http, stand_ins=partial(_secrets_of, env_file_of)),
+        outgoing=outgoing,
         **more,
     )
 

@@ -146,7 +146,7 @@ def _literal_secrets(bundle: Bundle) -> Iterator[str]:
 
 
 _PLACES = {
-    "env": "the function's variable STILE_SECRET_{name}",
+    "env": "the function's variable STILE_SECRET_{name}, or the secret {name} among its STILE_SECRET_ARNS",
     "secret": "Secrets Manager, {{STILE_SECRETS}}/{endpoint}/{name}",
     "ssm": "Parameter Store, /{{STILE_SECRETS}}/{endpoint}/{name}",
 }

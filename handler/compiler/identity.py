@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
 from handler.bundle import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle_upstream import SECRET_SOURCES
 from handler.compiler.bridge import read_bridge
 from handler.compiler.problems import Problems, suggestion
 from handler.compiler.public_keys import FAULTS, public_key_pem
@@ -150,12 +151,25 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
     if text.startswith(SECRET_REFERENCE):
         if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
             problems.add(place, f"{name}: expected env:NAME, with letters, digits and _ in NAME")
+    elif _names_a_place(text):
+        problems.add(place, f"{name}: {_HOW_SECRETS_ARE_NAMED}")
     elif not text:
         problems.add(place, f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME")
     elif "-----BEGIN" in text:
         problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none")
     elif len(text.encode()) < MIN_SECRET_BYTES:
         problems.warn(place, f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token")
+
+
+_HOW_SECRETS_ARE_NAMED = (
+    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
+    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
+)
+
+
+def _names_a_place(text: str) -> bool:
+    """Whether a text means a secret that lies elsewhere. Taken for the secret itself, everybody could guess it."""
+    return text.strip().partition(":")[0].lower() in ("arn", *SECRET_SOURCES) and ":" in text
 
 
 def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:

@@ -54,7 +54,7 @@ async def call_code_tool(
         definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
         ctx = await _context(call, definition)
         value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=on_failure)
-        return _with_options(_answer(call, value), tool)
+        return _with_options(await _answer(call, value), tool)
 
     return await _result(call, name, answer, on_failure)
 
@@ -71,7 +71,7 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
         kit = _loaded(call, prompt.kit)
         found = next((each for each in kit.prompts if each.name == prompt.name), None)
         definition = _published(found, prompt.digest, what)
-        return _answer(call, await run_prompt(definition, arguments, await context_of(call)))
+        return await _answer(call, await run_prompt(definition, arguments, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
@@ -88,7 +88,7 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
     try:
         found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
         definition = _published(found, resource.digest, what)
-        return _answer(call, await run_resource(definition, uri, await context_of(call)))
+        return await _answer(call, await run_resource(definition, uri, await context_of(call)))
     except (AuthorFailed, CallError) as exc:
         raise _failure(call, what, exc) from exc
 
@@ -138,7 +138,7 @@ async def call_provided_tool(
     async def answer() -> JSONObject:
         loaded, ctx = _loaded(call, kit.use), await context_of(call)
         own = _own(call, name, arguments)
-        return _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
+        return await _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
 
     return await _result(call, name, answer, on_failure)
 
@@ -198,7 +198,7 @@ async def _context(call: Call, definition: ToolDefinition) -> Context:
     return ctx
 
 
-def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
+async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
     """What is sent: a result, or questions.
 
     Raises:
@@ -209,7 +209,7 @@ def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
         if isinstance(value, InputRequired):
             with authors_code():
                 requests = value.input_requests()
-            value = ask(call, requests, state=value.state)
+            value = await ask(call, requests, state=value.state)
         return _fitting(value)
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(exc) from exc

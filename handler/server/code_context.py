@@ -38,7 +38,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         CredentialUnavailable: the call needs the credential for the API, which cannot be got.
         InvalidParams: the answers that came with the request are not for it, or not as MCP has them.
     """
-    caller, answers, requests = call.caller, answers_to(call), OwnRequests(call.caller)
+    caller, answers, requests = call.caller, await answers_to(call), OwnRequests(call.caller)
     access = await api_access(caller, required=needs_credential)
     return Context(
         request_id=caller.request_id,

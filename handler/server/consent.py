@@ -74,7 +74,7 @@ class Asked:
     result: JSONObject
 
 
-def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal) -> Agreed | Asked:
+async def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal) -> Agreed | Asked:
     """Judge a call of a tool that says ``confirm``.
 
     Raises:
@@ -90,17 +90,17 @@ def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: 
         return _take_at_its_word(tool, arguments, is_required=is_required)
     question = proposal.question(call, tool)
     asked = proposal.digest(question)
-    answers = answers_to(call)
+    answers = await answers_to(call)
     state = answers.state
     # An answer to another question is none: something else was published since.
     if not isinstance(state, dict) or state.get("asked") != asked:
-        return _ask(call, question, {"asked": asked, "key": str(uuid.uuid4())})
+        return await _ask(call, question, {"asked": asked, "key": str(uuid.uuid4())})
     match answers.responses.get(CONFIRM):
         case {"action": "accept", "content": {"confirm": True}}:
             return Agreed(idempotency_key=state["key"])
         case {"action": "decline" | "cancel"} | {"action": "accept", "content": {"confirm": False}}:
             raise ConsentDeclined(tool.name)
-    return _ask(call, question, state)
+    return await _ask(call, question, state)
 
 
 def _takes_forms(call: Call) -> bool:
@@ -120,9 +120,10 @@ def _take_at_its_word(tool: Tool, arguments: Mapping[str, Any], *, is_required: 
     return Agreed()
 
 
-def _ask(call: Call, question: str, state: JSONObject) -> Asked:
+async def _ask(call: Call, question: str, state: JSONObject) -> Asked:
     params = {"mode": "form", "message": question, "requestedSchema": FORM}
-    return Asked(result=ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state))
+    asked = await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
+    return Asked(result=asked)
 
 
 def _shown(text: str, tool: Tool, part: str) -> str:

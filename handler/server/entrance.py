@@ -71,7 +71,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         principal = await identify(
             presented, bundle, tokens=services.tokens, development=development, now=services.clock()
         )
-    note(http_call.scope, principal=principal.kind, who=services.pseudonyms.of(principal))
+    note(http_call.scope, principal=principal.kind, who=await services.pseudonyms.of(principal))
     trace = continue_trace(http_call.headers)
     if trace:
         note(http_call.scope, trace_id=trace.id)

@@ -25,7 +25,7 @@ from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
 from handler.server.tokens import TokenVerifier
-from handler.settings import Settings
+from handler.settings import SecretArn, Settings
 from handler.storage import Storage
 
 if TYPE_CHECKING:
@@ -53,16 +53,17 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
     )
     for name in settings.preload:
         _preload(endpoints, name, logger)
+    outgoing = outgoing_services(settings, environ, http, on_trouble=partial(_log_unread, logger))
     services = Services(
         endpoints=endpoints,
         http=http,
-        tokens=TokenVerifier(http, secrets=settings.secrets),
+        tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
         allowed_origins=settings.allowed_origins,
         public_url=settings.public_url,
-        states=RequestStates(settings.state_keys),
+        states=RequestStates(settings.state_keys, own=outgoing.own),
         code_modules=settings.code_modules,
-        outgoing=outgoing_services(settings, environ, http),
-        pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain"),
+        outgoing=outgoing,
+        pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain", own=outgoing.own),
     )
     renew_after_restore(services, environ)
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
@@ -100,6 +101,10 @@ def _log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
     lacking = isinstance(trouble, FunctionLacks)
     what = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
     logger.error(what, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
+
+
+def _log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
+    logger.error("secret not read", variable=secret.variable, arn=secret.arn, reason=reason)
 
 
 def _write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:

@@ -41,7 +41,7 @@ class Answers:
 NO_ANSWERS = Answers(responses={}, state=None)
 
 
-def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
+async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
     """The result that asks for answers to ``requests``, which are as MCP has them; ``state`` is JSON.
 
     Raises:
@@ -66,11 +66,11 @@ def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) ->
         result["inputRequests"] = dict(requests)
     if state is not None:
         content = {"asked": list(requests), "state": state}
-        result["requestState"] = call.caller.services.states.seal(content, binding=_binding(call))
+        result["requestState"] = await call.caller.services.states.seal(content, binding=_binding(call))
     return result
 
 
-def answers_to(call: Call) -> Answers:
+async def answers_to(call: Call) -> Answers:
     """The answers that came with a call.
 
     With a state, they are those to what was asked with it, of this caller for this very call. Without one nothing
@@ -88,7 +88,7 @@ def answers_to(call: Call) -> Answers:
     sealed = call.request.params.get("requestState")
     if sealed is None:
         return Answers(responses=responses, state=None)
-    opened = call.caller.services.states.open(sealed, binding=_binding(call))
+    opened = await call.caller.services.states.open(sealed, binding=_binding(call))
     answered = {key: responses[key] for key in opened["asked"] if key in responses}
     return Answers(responses=answered, state=opened["state"])
 

@@ -1,7 +1,7 @@
 """What a snapshot of a process must not freeze: Lambda SnapStart starts many containers from one, hours later.
 
-A container's credentials, issuers' keys, tokens and secrets are judged by the wall clock, which goes on, so they need
-nothing here.
+A container's credentials, issuers' keys, tokens and secrets of endpoints are judged by the wall clock, which goes on,
+so they need nothing here. Secrets of the owner's are read by each process itself.
 
 Source: AWS Lambda developer guide, "Implement code before or after Lambda function snapshots".
 """
@@ -29,3 +29,4 @@ def renew(services: Services) -> None:
     services.http.close()
     services.endpoints.doubt()
     services.pseudonyms.renew()
+    services.outgoing.own.clear()

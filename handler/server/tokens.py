@@ -13,15 +13,19 @@ import hashlib
 import re
 from collections import OrderedDict
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
-from handler.errors import CredentialRefused, VerifierMissing
+from handler.bundle_upstream import is_reference
+from handler.errors import CredentialRefused, KeysUnavailable, SecretUnavailable, VerifierMissing
 from handler.http import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.json_shape import parse_json
 from handler.records import dataclass
 from handler.server.key_sets import FRESH_S, KeySets
+from handler.server.outgoing.secret_store import OwnSecrets
+from handler.settings import Secret
 
 if TYPE_CHECKING:
     from jwt.algorithms import Algorithm
@@ -43,11 +47,11 @@ class TokenVerifier:
     ``secrets`` are those that keys of issuers refer to, by name. PyJWT loads with the first signature that is checked.
     """
 
-    def __init__(self, http: HttpClient, *, secrets: Mapping[str, str]) -> None:
+    def __init__(self, http: HttpClient, *, secrets: Mapping[str, Secret], own: OwnSecrets | None = None) -> None:
         self._key_sets = KeySets(http)
         self._secrets = secrets
-        # When the key set was fetched that vouched for it; None: a key of the author's did.
-        self._checked: OrderedDict[tuple[Issuer, bytes], float | None] = OrderedDict()
+        self._own = own or OwnSecrets()
+        self._checked: OrderedDict[tuple[Issuer, bytes], _Voucher] = OrderedDict()
         self._algorithms: Mapping[str, Algorithm] | None = None
 
     async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
@@ -55,43 +59,52 @@ class TokenVerifier:
 
         Raises:
             CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
-            KeysUnavailable: its issuer does not give the keys that could tell.
+            KeysUnavailable: the keys that could tell cannot be read, from its issuer or as a secret.
             VerifierMissing: the packages that could tell are not there.
         """
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)
         _judge(token.claims, issuer, now)
         checked = (issuer, hashlib.sha256(text.encode()).digest())
-        if checked not in self._checked or not self._is_believed(self._checked[checked], issuer, now):
+        if checked not in self._checked or not await self._is_believed(self._checked[checked], issuer, now):
             self._checked[checked] = await self._check_signature(token, issuer, now)
         self._checked.move_to_end(checked)
         while len(self._checked) > MAX_CHECKED:
             self._checked.popitem(last=False)
         return token.claims
 
-    def _is_believed(self, fetched_at: float | None, issuer: Issuer, now: float) -> bool:
-        """Whether what vouched for a signature still counts: a key set that was fetched again may lack the key."""
-        if fetched_at is None:
-            return True
+    async def _is_believed(self, voucher: _Voucher, issuer: Issuer, now: float) -> bool:
+        """Whether what vouched for a signature still counts: a key may have been replaced since."""
+        if voucher.given is not None:
+            return voucher.material == await self._material(voucher.given)
+        fetched_at = voucher.fetched_at
         return fetched_at == self._key_sets.fetched_at(issuer.jwks_url) and now - fetched_at < FRESH_S
 
-    async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> float | None:
-        """When the key set was fetched whose key signed the token; ``None``: it is a key of the author's."""
+    async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> _Voucher:
+        """What vouches for the signature of a token.
+
+        Raises:
+            CredentialRefused: nothing does.
+        """
         algorithm = self._require_algorithm(token, issuer)
         given = _given_key(token, issuer)
-        key = self._given(algorithm, given) if given else await self._published(algorithm, token, issuer, now)
+        if given:
+            return await self._check_with_given(token, algorithm, given)
+        key = await self._published(algorithm, token, issuer, now)
         if not algorithm.verify(token.signed, key, token.signature):
             raise CredentialRefused("signature")
-        return None if given else self._key_sets.fetched_at(issuer.jwks_url)
+        return _Voucher(fetched_at=self._key_sets.fetched_at(issuer.jwks_url))
 
-    def _given(self, algorithm: Algorithm, given: VerificationKey) -> Any:
-        """A key of the author's, ready for its algorithm."""
-        from jwt.exceptions import PyJWTError
-
-        try:
-            return algorithm.prepare_key(self._material(given))
-        except (PyJWTError, ValueError, TypeError) as exc:
-            raise CredentialRefused("bad_key") from exc
+    async def _check_with_given(self, token: Token, algorithm: Algorithm, given: VerificationKey) -> _Voucher:
+        """Check a signature with a key of the author's. A secret that lies elsewhere may have been replaced there."""
+        material = await self._material(given)
+        if not _is_signed(token, algorithm, material):
+            secret = self._secret_of(given)
+            newer = await self._material(given) if secret and self._own.refuse(secret, material) else material
+            if newer == material or not _is_signed(token, algorithm, newer):
+                raise CredentialRefused("signature")
+            material = newer
+        return _Voucher(given=given, material=material)
 
     async def _published(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
         """The key of the issuer's key set that the token names, ready for its algorithm."""
@@ -120,13 +133,37 @@ class TokenVerifier:
             raise VerifierMissing
         return self._algorithms[token.algorithm]
 
-    def _material(self, key: VerificationKey) -> str:
-        if key.algorithm != "HS256" or not key.key.startswith(SECRET_REFERENCE):
+    async def _material(self, key: VerificationKey) -> str:
+        """The text of a key: its own, or that of the secret it refers to.
+
+        Raises:
+            CredentialRefused: there is no such secret.
+            KeysUnavailable: the secret cannot be read.
+        """
+        if key.algorithm != "HS256" or not is_reference(key.key):
             return key.key
-        secret = self._secrets.get(key.key.removeprefix(SECRET_REFERENCE))
+        secret = self._secret_of(key)
         if not secret:
             raise CredentialRefused("no_secret")
-        return secret
+        try:
+            return await self._own.read(secret)
+        except SecretUnavailable as exc:
+            raise KeysUnavailable(f"secret: {exc.variable}") from exc
+
+    def _secret_of(self, key: VerificationKey) -> Secret:
+        """The secret that an HS256 key refers to; empty if there is none."""
+        if key.algorithm != "HS256" or not key.key.startswith(SECRET_REFERENCE):
+            return ""
+        return self._secrets.get(key.key.removeprefix(SECRET_REFERENCE), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Voucher:
+    """What vouched for a signature: a key of the author's as it was then, or a key set of that time (UNIX seconds)."""
+
+    given: VerificationKey | None = None
+    material: str = field(default="", repr=False)
+    fetched_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -240,6 +277,17 @@ def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
     if len(found) > 1:
         raise CredentialRefused("unknown_key")
     return found[0] if found else None
+
+
+def _is_signed(token: Token, algorithm: Algorithm, material: str) -> bool:
+    """Whether a key of the author's, whose text is ``material``, made the signature of a token."""
+    from jwt.exceptions import PyJWTError
+
+    try:
+        key = algorithm.prepare_key(material)
+    except (PyJWTError, ValueError, TypeError) as exc:
+        raise CredentialRefused("bad_key") from exc
+    return algorithm.verify(token.signed, key, token.signature)
 
 
 def _load_algorithms() -> Mapping[str, Algorithm]:

@@ -77,7 +77,7 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
     if tool.options.confirm:
         from handler.server.consent import Asked, Proposal, ask_consent
 
-        consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
         if isinstance(consent, Asked):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
@@ -100,7 +100,7 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         from handler.server.consent import Asked, Proposal, ask_consent
 
         sent = prepared.request
-        consent = ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
         if isinstance(consent, Asked):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))

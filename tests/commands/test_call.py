@@ -442,6 +442,45 @@ def test_secret_comes_from_the_env_file_or_the_environment_which_wins(
         assert [each.headers["x-api-key"] for each in api.asked] == ["of the file", "of the environment"]
 
 
+API_KEY_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/API_KEY-AbC123"
+
+
+@pytest.mark.parametrize("variable", ["STILE_SECRET_API_KEY", "STILE_SECRET_ARNS"])
+def test_secret_whose_arn_is_in_the_environment_is_read_with_ones_own_credentials(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    with running_api() as api, running_api(lambda _: Reply({"SecretString": "of AWS\n"}), takes_secrets=True) as aws:
+        config = f"upstream: {{url: '{api.url}', auth: {{header: x-api-key, value: 'env:API_KEY'}}}}"
+        write_endpoint(workplace, {**files, "config.yaml": config})
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "of-the-author")
+        monkeypatch.setenv("AWS_ENDPOINT_URL", aws.url)
+        monkeypatch.setenv(variable, API_KEY_ARN)
+
+        assert stile("call", ".", "Me").code == 0
+        aws.answer = lambda _: Reply({"__type": "AccessDeniedException"}, status=400)
+        refused = stile("call", ".", "Me")
+
+        assert [each.headers["x-api-key"] for each in api.asked] == ["of AWS"]
+        assert {each.json["SecretId"] for each in aws.asked} == {API_KEY_ARN}
+    assert refused.code == 1
+    assert f"{variable}, {API_KEY_ARN}: AccessDeniedException: who reads it needs" in " ".join(refused.err.split())
+
+
+def test_malformed_arn_is_an_error_of_the_command(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}
+    write_endpoint(workplace, {**files, "config.yaml": "upstream: {url: 'http://127.0.0.1:1/'}"})
+    monkeypatch.setenv("STILE_SECRET_API_KEY", API_KEY_ARN[:-7])
+
+    done = stile("call", ".", "Me")
+
+    assert done.code == 2
+    assert "STILE_SECRET_API_KEY='…': expected a secret, or arn:aws:secretsmanager:" in " ".join(done.err.split())
+
+
 @pytest.mark.parametrize("env", [None, "", "OTHER=a\n", "STILE_SECRET_API_KEY=\n"])
 def test_secret_that_is_nowhere_is_an_error_and_nothing_is_sent(workplace: Path, stile: Stile, env: str | None) -> None:
     files = {"index.graphql": "type Query { me: String }", "operations/m.graphql": "query Me @mcpTool { me }"}

@@ -231,7 +231,7 @@ def test_check_takes_a_credential_for_the_api_with_a_warning(workplace: Path, st
     [
         ("secret:K", "Secrets Manager, {STILE_SECRETS}/api/things/K"),
         ("ssm:K.2", "Parameter Store, /{STILE_SECRETS}/api/things/K.2"),
-        ("env:K", "the function's variable STILE_SECRET_K"),
+        ("env:K", "the function's variable STILE_SECRET_K, or the secret K among its STILE_SECRET_ARNS"),
     ],
 )
 def test_publishing_says_where_secrets_have_to_be(workplace: Path, stile: Stile, secret: str, place: str) -> None:

@@ -26,6 +26,11 @@ ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
 NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"
 NO_JWKS_URL = '"identity.jwksendpoint": expected the https URL of a JSON Web Key Set'
 NO_SET_FOR = "the keys of a key set cannot be for"
+ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/CI-AbC123"
+BY_ENV = (
+    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
+    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
+)
 NO_SECRET = "expected the secret, or env:NAME, which stands for STILE_SECRET_NAME"
 PUBLIC_KEY = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"
 NO_AUDIENCE = "no audience: any token of this issuer is taken, also one made for another API"
@@ -252,6 +257,13 @@ identity:
             "identity: {audience: b, keys: [{algorithm: HS256, key: 'env:A-B'}]}",
             ['config.yaml:2:56: "identity.keys[0].key": expected env:NAME, with letters, digits and _ in NAME'],
         ),
+        *[
+            (
+                f"identity: {{audience: b, keys: [{{algorithm: HS256, key: '{key}'}}]}}",
+                [f'config.yaml:2:56: "identity.keys[0].key": {BY_ENV}'],
+            )
+            for key in ("secret:K", "ssm:K", "ENV:K", " secret:a-secret-of-more-than-32-characters", ARN, f" {ARN}")
+        ],
         (
             "identity: {audience: b, keys: [{algorithm: HS256}]}",
             [f'config.yaml:2:32: "identity.keys[0].key": {NO_SECRET}'],

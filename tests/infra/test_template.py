@@ -57,6 +57,8 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_UPSTREAM_HOSTS": {"Ref": "UpstreamHosts"},
         "STILE_ALLOW_LOCAL_UPSTREAMS": "false",
         "STILE_SECRETS": {"Ref": "SecretsPrefix"},
+        "STILE_SECRET_ARNS": {"Ref": "SecretArns"},
+        "STILE_ENV_SECRETS": {"Ref": "EnvSecrets"},
         "STILE_LOG_KEY": {"Ref": "LogKey"},
         "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
         "STILE_STATE_KEY": {"Ref": "StateKey"},
@@ -143,6 +145,17 @@ def test_the_function_may_read_secrets_below_the_prefix_and_only_with_one(templa
     ]
 
 
+def test_the_function_may_read_exactly_the_secrets_that_are_named_and_only_with_some(template: dict[str, Any]) -> None:
+    resource = template["Resources"]["SecretArnsPolicy"]
+
+    assert template["Conditions"]["HasSecretArns"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "SecretArns"}, ""]}]}
+    assert (resource["Type"], resource["Condition"]) == ("AWS::IAM::RolePolicy", "HasSecretArns")
+    assert resource["Properties"]["RoleName"] == {"Ref": "StileRole"}
+    (statement,) = resource["Properties"]["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Action"]) == ("Allow", "secretsmanager:GetSecretValue")
+    assert statement["Resource"] == {"Fn::Split": [",", {"Ref": "SecretArns"}]}
+
+
 @pytest.mark.parametrize("prefix", ["stile", "prod/stile", "a_b-c"])
 def test_a_secrets_prefix_is_one_that_the_function_takes(template: dict[str, Any], prefix: str) -> None:
     assert accepts(template, "SecretsPrefix", prefix)
@@ -198,7 +211,10 @@ SETTINGS = {
     "LogKey": "STILE_LOG_KEY",
     "StateKey": "STILE_STATE_KEY",
     "CodeModules": "STILE_CODE_MODULES",
+    "SecretArns": "STILE_SECRET_ARNS",
+    "EnvSecrets": "STILE_ENV_SECRETS",
 }
+SECRET_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/COGNITO-AbC123"
 
 
 @pytest.mark.parametrize(
@@ -221,6 +237,13 @@ SETTINGS = {
         ("CodeModules", ""),
         ("CodeModules", "shop_tools"),
         ("CodeModules", "acme.tools,shop_tools"),
+        ("SecretArns", ""),
+        ("SecretArns", SECRET_ARN),
+        ("SecretArns", f"{SECRET_ARN},{SECRET_ARN.replace('COGNITO', 'ENTRA').replace('stile/', '')}"),
+        ("SecretArns", SECRET_ARN.replace("aws", "aws-cn", 1).replace("eu-west-1", "cn-north-1")),
+        ("SecretArns", SECRET_ARN.replace("aws", "aws-us-gov", 1).replace("eu-west-1", "us-gov-east-1")),
+        ("EnvSecrets", ""),
+        ("EnvSecrets", "shop/orders/COGNITO,shop/returns/COGNITO"),
     ],
 )
 def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], parameter: str, value: str) -> None:
@@ -248,6 +271,17 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("CodeModules", "shop-tools"),
         ("CodeModules", "acme..tools"),
         ("CodeModules", "acme tools"),
+        ("SecretArns", "s3cret"),
+        ("SecretArns", "stile/COGNITO"),
+        ("SecretArns", SECRET_ARN.removesuffix("-AbC123")),
+        ("SecretArns", SECRET_ARN.replace("COGNITO", "*")),
+        ("SecretArns", SECRET_ARN.replace("COGNITO", "a.b")),
+        ("SecretArns", SECRET_ARN.replace("AbC123", "??????")),
+        ("SecretArns", SECRET_ARN.replace("123456789012", "*")),
+        ("SecretArns", SECRET_ARN.replace("secretsmanager", "ssm")),
+        ("SecretArns", f"{SECRET_ARN}:COGNITO::"),
+        ("EnvSecrets", "COGNITO"),
+        ("EnvSecrets", "shop/*/COGNITO"),
     ],
 )
 def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter: str, value: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,7 +77,8 @@ WHAT = ("who", "tool", "decision", "outcome", "reason")
 
 
 def test_line_of_a_tool_call_says_who_what_and_what_came_of_it(function: Function) -> None:
-    holder = Pseudonyms(key=LOG_KEY).of(Principal(kind="api_key", name="ops", claims=CLAIMS))
+    named = Pseudonyms(key=LOG_KEY).of(Principal(kind="api_key", name="ops", claims=CLAIMS))
+    holder = asyncio.get_event_loop().run_until_complete(named)
 
     function.call("t", {"email": EMAIL}, headers=HOLDER)
     assert facts(function, *WHAT) == (holder, "t", "allowed", "ok", None)

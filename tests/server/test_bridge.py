@@ -16,6 +16,7 @@ from handler.aws_json import AwsJson
 from handler.http import HttpClient
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
+from handler.settings import read_settings
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
@@ -654,8 +655,11 @@ class TestTokens:
         )
         assert provider.accepted == 0
 
+    @pytest.mark.parametrize("reference", ["secret:PROVIDER", "env:PROVIDER"])
     @pytest.mark.parametrize("status", ["401 Unauthorized", "400 Bad Request"])
-    def test_are_asked_for_with_the_secret_read_again_once_it_was_refused(self, tmp_path: Path, status: str) -> None:
+    def test_are_asked_for_with_the_secret_read_again_once_it_was_refused(
+        self, tmp_path: Path, status: str, reference: str
+    ) -> None:
         refusal = answer(b'{"error": "invalid_client"}', status=status)
         kept = iter(["the old secret of the client", "the new secret of the client"])
         environ = {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "s", "AWS_REGION": "eu-central-1"}
@@ -664,11 +668,16 @@ class TestTokens:
             running_server(answering(refusal, answer(json.dumps(TOKENS).encode())), takes_secrets=True) as provider,
             closing(HttpClient()) as http,
         ):
-            store = SecretStore(aws=AwsJson(http, {**environ, "AWS_ENDPOINT_URL": aws.url}), prefix="stile")
+            arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/PROVIDER-AbC123"
+            store = SecretStore(
+                aws=AwsJson(http, {**environ, "AWS_ENDPOINT_URL": aws.url}),
+                prefix="stile",
+                environ=read_settings({"STILE_BUNDLES": "folder", "STILE_SECRET_ARNS": arn}).secrets,
+            )
             with bridged(
                 tmp_path,
                 token_url=f"{provider.url}token",
-                changes={"env:PROVIDER": "secret:PROVIDER"},
+                changes={"env:PROVIDER": reference},
                 outgoing=OutgoingServices(secrets=store),
             ) as function:
                 assert [token(function, EXCHANGED).status for _ in range(2)] == [502, 200]

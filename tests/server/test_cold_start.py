@@ -339,6 +339,25 @@ def test_no_module_of_the_server_names_the_compiler() -> None:
             assert not [name for name in _imports(file) if name.startswith(f"handler.{other}")], file
 
 
+def test_secrets_that_no_request_needs_cost_nothing(bundles: str) -> None:
+    arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:{}-AbCd12"
+    with running_api(takes_secrets=True) as aws:
+        environ = {
+            "STILE_BUNDLES": bundles,
+            "STILE_LOG_KEY": arn.format("log-key"),
+            "STILE_STATE_KEY": arn.format("state-key"),
+            "STILE_SECRET_K": arn.format("K"),
+            "STILE_SECRET_ARNS": f"{arn.format('stile/COGNITO')},{arn.format('CI')}",
+            "AWS_ENDPOINT_URL": aws.url,
+            "AWS_REGION": "eu-west-1",
+        }
+        *_, after_list, after_call = _modules(environ, "tools-list", "tools-call-prescribed")
+
+    assert aws.asked == []
+    assert (_ours(after_list), _ours(after_call)) == (LISTING, LISTING | CALLING)
+    assert not HEAVY & after_call
+
+
 def _ours(modules: set[str]) -> set[str]:
     return {name.removeprefix("handler.") for name in modules if name.startswith("handler.")}
 

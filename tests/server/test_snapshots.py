@@ -9,15 +9,20 @@ from collections.abc import Iterator
 import pytest
 import snapshot_restore_py
 
+from handler.aws_json import AwsJson
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.endpoints import Endpoints
+from handler.server.outgoing.secret_store import OwnSecrets
+from handler.server.outgoing.services import OutgoingServices
 from handler.server.principal import Principal
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
 from handler.server.tokens import TokenVerifier
+from handler.settings import read_settings
+from tests.support.api import Reply, running_api
 from tests.support.objects import Objects, refusal, running_objects
 
 NAME = "api/customers"
@@ -47,6 +52,10 @@ def services_of(objects: Objects) -> tuple[Services, list[str]]:
     http = HttpClient()
     endpoints = Endpoints(objects.storage(http), on_trouble=lambda name, exc: troubles.append(f"{name}: {exc}"))
     return Services(endpoints=endpoints, http=http, tokens=TokenVerifier(http, secrets={})), troubles
+
+
+def name_of(pseudonyms: Pseudonyms) -> str:
+    return asyncio.run(pseudonyms.of(SOMEBODY))
 
 
 def restore() -> None:
@@ -93,12 +102,30 @@ def test_processes_of_one_snapshot_share_no_made_up_key_and_a_given_one(objects:
     services, _ = services_of(objects)
     given = Pseudonyms(key="k" * 32)
     renew_after_restore(services, HOOKED)
-    before = services.pseudonyms.of(SOMEBODY), given.of(SOMEBODY)
+    before = name_of(services.pseudonyms), name_of(given)
     restore()
     given.renew()
 
-    assert services.pseudonyms.of(SOMEBODY) != before[0]
-    assert given.of(SOMEBODY) == before[1]
+    assert name_of(services.pseudonyms) != before[0]
+    assert name_of(given) == before[1]
+
+
+def test_processes_of_one_snapshot_read_the_owners_secrets_themselves(objects: Objects) -> None:
+    arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:log-key-AbC123"
+    key = read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": arn}).log_key
+    with running_api(lambda _: Reply({"SecretString": "k" * 32}), takes_secrets=True) as aws:
+        services, _ = services_of(objects)
+        environ = {"AWS_ENDPOINT_URL": aws.url, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "s" * 40}
+        own = OwnSecrets(AwsJson(services.http, environ))
+        named = dataclasses.replace(
+            services, outgoing=OutgoingServices(own=own), pseudonyms=Pseudonyms(key=key, own=own)
+        )
+        renew_after_restore(named, HOOKED)
+        assert name_of(named.pseudonyms).startswith("hmac:")
+        restore()
+        aws.answer = lambda _: Reply(status=503)
+        assert name_of(named.pseudonyms).startswith("local-hmac:")
+        named.http.close()
 
 
 def test_without_snapshots_there_are_no_hooks(objects: Objects) -> None:

@@ -111,7 +111,7 @@ class Secrecy:
     def keep_environ(self, environ: Mapping[str, str]) -> None:
         """Look for the secrets in the environment of a process."""
         for name, value in environ.items():
-            if name.startswith(SECRET_VARIABLES):
+            if name.startswith(SECRET_VARIABLES) and not value.startswith("arn:"):  # where it lies is no secret
                 self.keep(f"the variable {name}", value)
 
     def is_kept(self, secret: str) -> bool:

@@ -10,8 +10,8 @@ from handler.http import HttpClient
 from handler.records import dataclass
 from handler.server.outgoing.circuits import Circuits
 from handler.server.outgoing.kept import Kept
-from handler.server.outgoing.secret_store import SecretStore
-from handler.settings import Settings
+from handler.server.outgoing.secret_store import OwnSecrets, SecretStore
+from handler.settings import Secret, SecretArn, Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,6 +19,7 @@ class OutgoingServices:
     """What requests to the APIs behind endpoints are made with, kept between the requests of callers."""
 
     secrets: SecretStore = field(default_factory=SecretStore)
+    own: OwnSecrets = field(default_factory=OwnSecrets)
     tokens: Kept[str] = field(default_factory=lambda: Kept(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}))
@@ -30,18 +31,22 @@ def outgoing_services(
     http: HttpClient,
     *,
     stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
+    on_trouble: Callable[[SecretArn, str], None] = lambda *_: None,
 ) -> OutgoingServices:
-    """Those of a process. ``stand_ins``: see ``SecretStore``."""
+    """Those of a process. ``stand_ins``: see ``SecretStore``; ``on_trouble``: see ``OwnSecrets``."""
+    aws = AwsJson(http, environ)
+    own = OwnSecrets(aws, on_trouble=on_trouble)
     secrets = SecretStore(
-        aws=AwsJson(http, environ),
+        aws=aws,
         prefix=settings.secrets_prefix,
+        own=own,
         environ=_secrets_of_environ(settings),
         stand_ins=stand_ins,
     )
-    return OutgoingServices(secrets=secrets, aws=CredentialSource(environ, http=http))
+    return OutgoingServices(secrets=secrets, own=own, aws=CredentialSource(environ, http=http))
 
 
-def _secrets_of_environ(settings: Settings) -> Mapping[str, str]:
+def _secrets_of_environ(settings: Settings) -> Mapping[str, Secret]:
     """The secrets by name, or, where the owner says who may read which, as ``folder/name/NAME``."""
     if not settings.env_secrets:
         return settings.secrets

@@ -7,17 +7,26 @@ import json
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from handler.aws_json import AwsJson
-from handler.errors import CredentialUnavailable
+from handler.errors import CredentialUnavailable, SecretUnavailable
 from handler.http import HttpClient
 from handler.server.outgoing.kept import REFUSED_PAUSE_S
-from handler.server.outgoing.secret_store import STALE_S, STALE_STEP_S, TTL_S, SecretStore
+from handler.server.outgoing.secret_store import (
+    MAX_RETRY_S,
+    RETRY_S,
+    STALE_S,
+    STALE_STEP_S,
+    TTL_S,
+    OwnSecrets,
+    SecretStore,
+)
 from handler.server.outgoing.services import outgoing_services
-from handler.settings import read_settings
+from handler.settings import SecretArn, read_settings
 from tests.infra.cloudformation import read_template
 from tests.server.outgoing.serving import Clock
 from tests.support.api import Api, Asked, Reply, running_api
@@ -301,3 +310,171 @@ def test_reading_that_is_given_up_is_begun_anew_by_who_waits(http: HttpClient) -
             return await second
 
         assert asyncio.run(give_up()) == "one"
+
+
+ARN = SecretArn(
+    variable="STILE_SECRET_ARNS",
+    arn="arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/K-AbC123",
+    region="eu-west-1",
+    name="stile/K",
+)
+
+
+@dataclass
+class Owner:
+    """The owner's secrets in one process, and what its log is told."""
+
+    own: OwnSecrets
+    aws: Api
+    clock: Clock
+    told: list[str]
+
+    def read(self, **more: Any) -> str:
+        return asyncio.run(self.own.read(ARN, **more))
+
+    def reason(self, **more: Any) -> str:
+        with pytest.raises(SecretUnavailable) as caught:
+            self.read(**more)
+        assert caught.value.variable == "STILE_SECRET_ARNS"
+        return caught.value.reason
+
+
+@pytest.fixture
+def owner(http: HttpClient) -> Iterator[Owner]:
+    clock, told = Clock(), list[str]()
+    with running_api(lambda _: secret_reply("one"), takes_secrets=True) as aws:
+        own = OwnSecrets(
+            aws_at(aws, http),
+            clock=clock,
+            on_trouble=lambda secret, reason: told.append(f"{secret.variable}: {reason}"),
+        )
+        yield Owner(own, aws, clock, told)
+
+
+def test_secret_of_the_owner_is_asked_for_in_the_region_of_its_arn_and_kept(owner: Owner) -> None:
+    for passed_s in (0, TTL_S - 1, 2):
+        owner.clock.now += passed_s
+        assert owner.read() == "one"
+
+    assert [each.json for each in owner.aws.asked] == [{"SecretId": ARN.arn}] * 2
+    assert "/eu-west-1/secretsmanager/aws4_request" in owner.aws.asked[0].authorization
+
+
+def test_failed_read_is_tried_again_after_a_pause_that_grows(owner: Owner) -> None:
+    owner.aws.answer = lambda _: Reply({"__type": "ResourceNotFoundException"}, status=400)
+    for pause_s in (RETRY_S, 2 * RETRY_S, 4 * RETRY_S, MAX_RETRY_S, MAX_RETRY_S):
+        owner.aws.asked.clear()
+        assert owner.reason() == owner.reason() == "ResourceNotFoundException"
+        owner.clock.now += pause_s - 1
+        owner.reason()
+        assert len(owner.aws.asked) == 1
+        owner.clock.now += 1
+
+    assert owner.told == ["STILE_SECRET_ARNS: ResourceNotFoundException"]
+    owner.aws.answer = lambda _: secret_reply("one")
+    assert owner.read() == "one"
+    owner.aws.answer = lambda _: Reply({"__type": "ResourceNotFoundException"}, status=400)
+    owner.clock.now += TTL_S
+    owner.reason()
+    owner.clock.now += RETRY_S
+    assert len(owner.told) == 2
+    owner.aws.answer = lambda _: secret_reply("two")
+    assert owner.read() == "two"
+
+
+def test_secret_of_the_owner_serves_for_a_while_when_aws_does_not_answer_and_none_that_it_refuses(owner: Owner) -> None:
+    owner.read()
+    owner.aws.answer = lambda _: Reply(status=503)
+    owner.clock.now += TTL_S
+    assert owner.read() == owner.read() == "one"
+    assert len(owner.aws.asked) == 2
+    owner.clock.now += STALE_S
+    assert owner.reason() == "HTTP status 503"
+
+    owner.aws.answer = lambda _: secret_reply("one")
+    owner.clock.now += MAX_RETRY_S
+    owner.read()
+    owner.aws.answer = lambda _: Reply({"__type": "AccessDeniedException"}, status=400)
+    owner.clock.now += TTL_S
+    assert owner.reason().startswith("AccessDeniedException: who reads it needs secretsmanager:GetSecretValue")
+
+
+def test_refused_secret_of_the_owner_is_read_again_and_not_with_every_refusal(owner: Owner) -> None:
+    assert owner.own.refuse("a text", "a text") is False
+    assert owner.own.refuse(ARN, owner.read()) is True
+    owner.aws.answer = lambda _: Reply(status=503)
+    assert owner.read() == "one"  # whoever is refused cannot take it from the others
+    assert owner.own.refuse(ARN, "one") is False
+    owner.clock.now += REFUSED_PAUSE_S
+    owner.aws.answer = lambda _: secret_reply("two")
+    assert owner.own.refuse(ARN, "one") is True
+    assert owner.read() == "two"
+    assert owner.own.refuse(ARN, "one") is True  # there is a newer one
+
+
+def test_many_at_once_wait_for_one_reading_of_the_owners_secret(owner: Owner) -> None:
+    async def read_all() -> list[Any]:
+        return await asyncio.gather(*(owner.own.read(ARN) for _ in range(20)), return_exceptions=True)
+
+    assert asyncio.run(read_all()) == ["one"] * 20
+    assert len(owner.aws.asked) == 1
+    owner.own.clear()
+    owner.aws.answer = lambda _: Reply(status=503)
+    assert {str(each) for each in asyncio.run(read_all())} == {"STILE_SECRET_ARNS: HTTP status 503"}
+    assert len(owner.aws.asked) == 2
+
+
+def test_reading_of_the_owners_secret_that_is_given_up_is_begun_anew_by_who_waits(owner: Owner) -> None:
+    go = threading.Event()
+
+    def slow(_: Asked) -> Reply:
+        go.wait(5)
+        return secret_reply("one")
+
+    owner.aws.answer = slow
+
+    async def give_up() -> str:
+        first = asyncio.create_task(owner.own.read(ARN))
+        while not owner.aws.asked:
+            await asyncio.sleep(0.01)
+        second = asyncio.create_task(owner.own.read(ARN))
+        await asyncio.sleep(0)
+        first.cancel()
+        go.set()
+        return await second
+
+    assert asyncio.run(give_up()) == "one"
+
+
+def test_reference_reads_the_owners_secret_for_the_endpoint_that_may(owner: Owner) -> None:
+    store = SecretStore(own=owner.own, environ={"api/things/K": ARN})
+
+    assert read(store, "env:K") == "one"
+    assert reason(store, "env:K", endpoint="api/others") == "env:K: there is no such variable for api/others"
+    owner.aws.answer = lambda _: secret_reply("a\nb: c")
+    assert store.refuse("env:K", "one", endpoint="api/things") is True
+    assert reason(store, "env:K") == "env:K is empty, too long, or has what no header can carry"
+
+
+def test_stand_in_of_an_author_may_be_an_arn(owner: Owner) -> None:
+    mine = {"K": ARN.arn, "L": ARN.arn[:-7]}
+    store = SecretStore(own=owner.own, stand_ins=lambda _: mine)
+
+    assert read(store, "secret:K") == "one"
+    assert store.refuse("secret:K", "one", endpoint="api/things") is True
+    assert store.refuse("env:L", "one", endpoint="api/things") is True
+    assert reason(store, "env:L").startswith("env:L: STILE_SECRET_L='…': expected a secret, or arn:aws:secretsmanager:")
+
+
+def test_reading_of_the_owners_secret_ends_in_time(owner: Owner, http: HttpClient) -> None:
+    go = threading.Event()
+
+    def slow(_: Asked) -> Reply:
+        go.wait(2)  # in time for the request, and not for the reading
+        return secret_reply("late")
+
+    owner.aws.answer = slow
+    impatient = OwnSecrets(aws_at(owner.aws, http), clock=owner.clock, max_read_s=0.2)
+    with pytest.raises(SecretUnavailable, match="STILE_SECRET_ARNS: no answer"):
+        asyncio.run(impatient.read(ARN))
+    go.set()
