@@ -19,7 +19,6 @@ from graphql import (
     SchemaExtensionNode,
     TypeDefinitionNode,
     build_ast_schema,
-    parse,
     specified_scalar_types,
     validate_schema,
 )
@@ -36,6 +35,7 @@ from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.reach import reachable
+from handler.compiler.sdl_parser import parse_sdl
 from handler.compiler.visibility import hidden_by_patterns
 
 RULES_OF_A_PART = tuple(
@@ -132,7 +132,7 @@ class _Reader:
         if source is None:
             return None
         try:
-            return parse(source)
+            return parse_sdl(source)
         except GraphQLError as exc:
             empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
             self._problems.add(exc, "it is empty: expected type definitions" if empty else exc.message)
