@@ -56,7 +56,7 @@ class Api:
 
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
     """Everything of the endpoint's schema and operations; nothing after a mistake that leaves no schema."""
-    author = read_schema(files, problems, project.path(ENTRY))
+    author = read_schema(files, problems, project.path(ENTRY), stepzen=project.stepzen)
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     if author.schema is None:
         read_operations(executables, files, author, problems)

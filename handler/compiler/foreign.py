@@ -102,6 +102,13 @@ SCALARS = frozenset(
     }
 )
 
+STEPZEN_TYPES = {
+    "PageInfo": """
+    type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+    """
+}
+"""The types that StepZen gives its projects. Its page is the one of GraphQL Cursor Connections, "PageInfo"."""
+
 EXECUTABLE = {
     "cached": "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY",
     "sort": "directive @sort on FIELD",
@@ -146,14 +153,26 @@ def _is_inaccessible(node: Any) -> bool:
     return any(directive.name.value in INACCESSIBLE for directive in node.directives or ())
 
 
-def missing_definitions(definitions: Sequence[DefinitionNode]) -> list[DefinitionNode]:
-    """The scalars and directives that other systems have built in, as far as these definitions leave them out."""
+def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
+    """The types and directives that other systems have built in, as far as these definitions leave them out.
+
+    ``stepzen``: they are of a project of StepZen's, which has types beside scalars that others have to define.
+    """
     types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
     directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
-    scalars = sorted((SCALARS - types) & {_named(node.type) for node in _all_below(definitions) if _is_typed(node)})
-    texts = [f"scalar {name}" for name in scalars]
+    missing = types_named(definitions) - types
+    texts = [f"scalar {name}" for name in sorted(SCALARS & missing)]
+    texts += [text for name, text in STEPZEN_TYPES.items() if stepzen and name in missing]
     texts += [text for name, text in EXECUTABLE.items() if name not in directives]
     return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
+
+
+def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
+    """The types that fields and inputs are of, that unions have, and that extensions are of."""
+    nodes = list(definitions)
+    found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
+    found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
+    return found | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
 
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:

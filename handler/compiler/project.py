@@ -46,15 +46,15 @@ def read_project(files: EndpointFiles, problems: Problems) -> Project:
         return Project(endpoint=_endpoint(name, Place(ENTRY), problems))
     text = files.read(STEPZEN_CONFIG)
     if text is None:
-        return Project(endpoint=REFUSED_NAME)
+        return Project(endpoint=REFUSED_NAME, stepzen=True)
     content = _content(text, problems)
     root = _root(content, text, problems)
     at = _place_of("endpoint", text)
     if content is None:
-        return Project(endpoint=REFUSED_NAME, root=root)
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
     if not isinstance(content.get("endpoint"), str):
         problems.add(at, 'expected {"endpoint": "folder/name"}')
-        return Project(endpoint=REFUSED_NAME, root=root)
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
     return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
 
 

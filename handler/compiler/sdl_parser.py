@@ -35,7 +35,7 @@ class _SdlParser(Parser):
         return self.any(open_kind, parse_fn, close_kind) or _NoMembers()
 
 
-class _NoMembers(tuple[Any, ...]):  # noqa: SLOT001
+class _NoMembers(tuple[Any, ...]):
     """True although it is empty: an extension that adds nothing is a syntax error for the parser."""
 
     __slots__ = ()
