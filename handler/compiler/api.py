@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from handler.bundle import GraphQLEndpoint
-from handler.compiler.access import Policies, Rule, doubt_exceptions, read_policies
+from handler.compiler.access import Policies, Rule, doubt_exceptions, opened_by_policies, read_policies
 from handler.compiler.conditions import Conditions
 from handler.compiler.config import Config
 from handler.compiler.coordinates import with_members
@@ -52,6 +52,7 @@ class Api:
     rules: tuple[Rule, ...] = ()  # what puts masks on coordinates by themselves
     taken_along: tuple[TakenAlong, ...] = ()  # what is lost with fields for its inputs' names
     graphql: GraphQLEndpoint = NO_GRAPHQL
+    opened: Sequence[str] = ()  # fields of root types that policies leave open to callers without claims
 
 
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
@@ -89,6 +90,12 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
         rules=(*policies.rules, *_rules_of_directives(author)),
         taken_along=tuple(endpoint.consequences.losses.grouped()),
         graphql=graphql_endpoint(endpoint, kept, tools, problems, mode=mode),
+        opened=opened_by_policies(
+            author.schema,
+            [endpoint.guards, endpoint.graphql_guards],
+            policies.conditions,
+            introspection=mode == "on",
+        ),
     )
 
 

@@ -88,7 +88,6 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
     project = read_project(files, problems)
     problems.entry = project.path(ENTRY)
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
-    access = read_access(config.access, config.identity)
     identity = _identity(config, problems)
     if config.code.named and not files.exists(project.path(ENTRY)):
         problems.entry = project.path(CONFIG)
@@ -96,10 +95,14 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         api = Api()
     else:
         api = read_api(project, files, config, problems)
+    as_stepzen = project.stepzen and config.identity_in_deployment
+    access = read_access(config.access, config.identity, opened=api.opened if as_stepzen else (), problems=problems)
+    anonymous = access.anonymous == "allow"
     grounds = Grounds(
         conditions=api.conditions,
         policies=bool(config.access.sections("policies")),
-        anonymous=access.anonymous == "allow",
+        anonymous=anonymous,
+        by_policies_alone=anonymous and as_stepzen and "anonymous" not in config.access,
     )
     code = _code(config, grounds, environ, problems)
     doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)

@@ -30,7 +30,7 @@ KEYS = (
     "catalog",
 )
 
-STEPZEN_BACKENDS = ("configurationset", "ruleset")
+STEPZEN_BACKENDS = ("configurationset", "ruleset", "fieldbasedrules")
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
 
 GRAPHQL_MODES = ("off", "persisted", "on")
@@ -50,6 +50,7 @@ class Config:
     list_sizes: Section  # of limits: coordinates of fields
     access: Section
     identity: tuple[Section, ...]  # one, or as many as there are issuers
+    identity_in_deployment: bool  # whether it stands where StepZen has it
     scalars: Section
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
@@ -86,6 +87,7 @@ def read_config(
         list_sizes=limits.section("list_sizes"),
         access=top.section("access"),
         identity=_identity(top, problems),
+        identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",

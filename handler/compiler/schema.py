@@ -72,9 +72,7 @@ class AuthorSchema:
     costs: Mapping[str, JSONObject]  # coordinates of types and fields, each with what the schema index says of its cost
 
 
-def read_schema(
-    files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False
-) -> AuthorSchema:
+def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False) -> AuthorSchema:
     """Read ``index.graphql`` and all that it includes. ``stepzen``: StepZen's own types need no definition."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)

@@ -284,8 +284,10 @@ def test_broken_config_of_stepzen_brings_no_report_of_its_types(tmp_path: Path) 
     "config",
     [
         READABLE.replace("]}", "], hide: [PageInfo.startCursor]}"),
-        "access: {policies: [{type: Query, policyDefault: {condition: true}}, {type: PageInfo, policyDefault: "
-        "{condition: true}, rules: [{condition: '?$jwt', fields: [startCursor]}]}]}\n",
+        READABLE.replace(
+            "]}",
+            ", {type: PageInfo, rules: [{condition: false, fields: startCursor}], policyDefault: {condition: true}}]}",
+        ),
     ],
     ids=["hide", "policy"],
 )
