@@ -27,7 +27,7 @@ from graphql import (
     parse,
 )
 
-from handler.compiler.directives import ON_OPERATIONS, ON_SCHEMA
+from handler.compiler.directives import BELONGS, ON_SCHEMA
 from handler.compiler.problems import Problems
 
 STEPZEN = frozenset(
@@ -122,7 +122,8 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
     """The definitions without other systems' directives and without Stile's own, which have been read."""
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     _doubt(own, problems)
-    return [_cleaned(node) for node in own]
+    _refuse_misplaced(own, problems)
+    return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
@@ -177,17 +178,12 @@ def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:
     """Whether it defines what is known here, as projects do for their editors; its argument types may be missing."""
-    return _is_foreign(node) or node.name.value in (*ON_SCHEMA, *ON_OPERATIONS)
+    return _is_foreign(node) or node.name.value in BELONGS
 
 
 def _is_foreign(node: Any) -> bool:
     name = node.name.value
     return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
-
-
-def _cleaned(node: Any) -> Any:
-    on_schema = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
-    return without_directives(node, lambda one: _is_foreign(one) or one.name.value in on_schema)
 
 
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
@@ -213,6 +209,15 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
         problems.warn(
             nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
         )
+
+
+def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems) -> None:
+    for node in _all_below(definitions):
+        allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+        for directive in node.directives or ():
+            name = directive.name.value
+            if name in BELONGS and name not in allowed:
+                problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}")
 
 
 def _counted(nodes: Sequence[Node]) -> str:

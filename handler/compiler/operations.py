@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
@@ -18,7 +19,7 @@ from graphql import (
     separate_operations,
 )
 
-from handler.compiler.directives import read_arguments
+from handler.compiler.directives import BELONGS, ON_SCHEMA, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
@@ -271,6 +272,12 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
 def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
     if not error.nodes:  # validation gave up
         problems.add(Place(executable.name), TOO_MUCH)
+        return
+    directive = next(iter(error.nodes))
+    if isinstance(directive, DirectiveNode) and directive.name.value in ON_SCHEMA:
+        name = directive.name.value
+        hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
+        problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}")
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message)
 

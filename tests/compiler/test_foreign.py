@@ -178,9 +178,68 @@ def test_unknown_directive_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_directive_for_the_schema_is_reported_elsewhere(tmp_path: Path) -> None:
-    assert reported(tmp_path, {"index.graphql": 'type Query @tool(name: "x") { a: Int }'}) == [
-        "index.graphql:1:12: Unknown directive '@tool'."
+# "directive @tool ... Locations: repeatable, Type System: SCHEMA"; Cosmo's @mcpTool is "on QUERY | MUTATION".
+ON_THE_SCHEMA = (
+    'expected it on the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
+    'fields: "customer"})'
+)
+
+SDL_ON_THE_SCHEMA = 'expected it on the schema, as in extend schema @sdl(files: ["customer.graphql"])'
+
+
+@pytest.mark.parametrize(
+    ("sdl", "place"),
+    [
+        ('type Query @tool(name: "x") { a: Int }', "1:12"),
+        ('type Query { a: Int @tool(name: "x") }', "1:21"),
+        ('type Query { a(b: Int @tool(name: "x")): Int }', "1:23"),
+        ('extend type Query @tool(name: "x") { a: Int }', "1:19"),
+        ('type Query { a: E } enum E @tool(name: "x") { X }', "1:28"),
+        ('type Query { a: E } enum E { X @tool(name: "x") }', "1:32"),
+        ('type Query { a: U } union U @tool(name: "x") = A type A { a: Int }', "1:29"),
+        ('type Query { a: S } scalar S @tool(name: "x")', "1:30"),
+        ('type Query { a(i: I): Int } input I @tool(name: "x") { a: Int }', "1:37"),
+        ("directive @tool on OBJECT type Query @tool { a: Int }", "1:38"),
+    ],
+)
+def test_tool_elsewhere_than_on_the_schema_is_reported_with_where_it_belongs(
+    tmp_path: Path, sdl: str, place: str
+) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [
+        f"index.graphql:{place}: @tool cannot stand here: {ON_THE_SCHEMA}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sdl", "told"),
+    [
+        (
+            'type Q @sdl(files: "a.graphql") { a: Int } schema { query: Q }',
+            f"1:8: @sdl cannot stand here: {SDL_ON_THE_SCHEMA}",
+        ),
+        (
+            "extend schema @mcpTool\ntype Query { a: Int }",
+            "1:15: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            "type Query { a: Int @mcpTool }",
+            "1:21: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            'type Query { a(b: Int @mcpToolArg(description: "x")): Int }',
+            "1:23: @mcpToolArg cannot stand here: expected it on a variable of an operation in a file of operations",
+        ),
+    ],
+)
+def test_other_directive_of_stile_at_a_wrong_place_is_reported(tmp_path: Path, sdl: str, told: str) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [f"index.graphql:{told}"]
+
+
+def test_tool_on_an_operation_is_reported_with_what_is_meant_for_one(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": 'query O @tool(name: "x") { a }'}
+
+    assert reported(tmp_path, files) == [
+        f"operations/o.graphql:1:9: @tool cannot stand here: {ON_THE_SCHEMA}; an operation becomes a tool with @mcpTool"
     ]
 
 

@@ -255,8 +255,8 @@ def test_field_of_another_type_that_has_such_a_name_is_like_any_other(tmp_path: 
         assert function.graphql({"query": "{ a { _service } }"}).status == 200
 
 
-# StepZen's simpleABACSample: "The default policy for fields not covered by the above policies is to allow access, no JWT
-# required."
+# StepZen's simpleABACSample: "The default policy for fields not covered by the above policies is to allow access, no
+# JWT required."
 STEPZEN = """
 upstream: {url: 'URL'}
 deployment: {identity: {keys: [{algorithm: HS256, key: development-only}]}}
