@@ -68,7 +68,9 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     index = read_index(stored, sha256=digest)
     endpoint = _endpoint(project.endpoint, author, index, config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
-    operations = read_operations(executables, files, author, problems, **hidden)
+    operations = read_operations(
+        executables, files, author, problems, known=config.upstream.documents != "text", **hidden
+    )
     any_operation = any(operation.tool for operation in operations.valid)
     declared = bool(author.tools) or any_operation or config.code.named
     made = make_tools(endpoint, author.tools, operations, problems)
