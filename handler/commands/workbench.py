@@ -9,6 +9,7 @@ from handler.bundle_json import bundle_key
 from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.console import complain, located, say
 from handler.commands.folders import find_endpoints
+from handler.commands.publishable import warn_of_upstreams
 from handler.commands.reloading import forget_modules, restore_modules
 from handler.commands.watching import FolderWatch
 from handler.compiler.compile import Compiled
@@ -111,6 +112,7 @@ class Workbench:
     def _announce(self, outcome: Outcome, compiled: Compiled) -> None:
         for warning in compiled.warnings:
             say(located(warning, outcome.folder, kind="warning: "), "yellow")
+        warn_of_upstreams([compiled])
         names = [tool.name for tool in compiled.bundle.tools]
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
         say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")

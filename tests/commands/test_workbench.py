@@ -79,9 +79,10 @@ def test_a_change_of_a_prompt_or_a_resource_is_served(bench: Bench, endpoint: Pa
 def test_warnings_are_shown(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_endpoint(workplace, {"index.graphql": "type Query { a: String }"})
 
-    warning, told = Bench(capsys).shows()
+    warning, upstream, told = Bench(capsys).shows()
 
     assert warning.startswith("api/things/index.graphql:1:1: warning: no tool is declared")
+    assert upstream.startswith("api/things: config.yaml names no upstream.url, so its tools have no API to ask")
     assert told.endswith(": 1 tool: api-things")
 
 
