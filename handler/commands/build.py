@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage)
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not all([have_no_secrets(compiled), have_no_credentials(compiled)]):
         complain("Nothing was built.")
         return 1

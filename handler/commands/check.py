@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     if options.json:
         show_json({"endpoints": [_report(outcome) for outcome in outcomes]})
     else:

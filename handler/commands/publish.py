@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage)
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not _are_publishable(compiled):
         complain("Nothing was published.")
         return 1

@@ -22,10 +22,11 @@ class Workbench:
     An endpoint that no longer compiles stays as it last was.
     """
 
-    def __init__(self, folder: Path, *, stage: str | None, address: str) -> None:
+    def __init__(self, folder: Path, *, stage: str | None, endpoint: str | None = None, address: str) -> None:
         self.storage = MemoryStorage()
         self._folder = folder
         self._stage = stage
+        self._endpoint = endpoint
         self._address = address
         self._compiled: dict[Path, Outcome] = {}
         self._reload = False  # whether modules have changed that are not taken over yet
@@ -67,7 +68,7 @@ class Workbench:
             if not _any_below(folder, changed) and not (self._reload and _has_code(outcome))
         }
         now = {
-            folder: before.get(folder) or compile_one(folder, stage=self._stage)
+            folder: before.get(folder) or compile_one(folder, stage=self._stage, endpoint=self._endpoint)
             for folder in find_endpoints(self._folder)
         }
         if self._reload and any(now[folder].problems for folder in now.keys() & self._good.keys() - before.keys()):

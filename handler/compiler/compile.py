@@ -55,9 +55,13 @@ class Compiled:
 
 
 def compile_endpoint(
-    folder: Path, *, stage: str | None = None, environ: Mapping[str, str] = MappingProxyType({})
+    folder: Path,
+    *,
+    stage: str | None = None,
+    endpoint: str | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Compiled:
-    """Compile the author's files of one endpoint.
+    """Compile the author's files of one endpoint. ``endpoint`` is its name, whatever these and their path say.
 
     ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``; ``environ`` has the ``STEPZEN_``
     variables that it may name, and ``STILE_CODE_MODULES``, without which no module of an author's is imported. The
@@ -67,7 +71,7 @@ def compile_endpoint(
         CompileError: with every mistake found, in file order.
     """
     with _uncollected():
-        return _compile(folder, stage, environ)
+        return _compile(folder, stage, endpoint, environ)
 
 
 @contextmanager
@@ -82,10 +86,10 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Compiled:
+def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Mapping[str, str]) -> Compiled:
     problems = Problems()
     files = EndpointFiles(folder, problems)
-    project = read_project(files, problems)
+    project = read_project(files, problems, name=endpoint)
     problems.entry = project.path(ENTRY)
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
     identity = _identity(config, problems)

@@ -178,3 +178,18 @@ def test_an_endpoint_that_takes_over_a_name_that_a_broken_one_had_is_served(benc
     bench.refresh([Path("z/z/index.graphql")])
 
     assert bench.tools() == ["other"]
+
+
+def test_name_on_the_command_line_is_of_the_first_endpoint_alone(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_endpoint(workplace, FILES, name="api/a")
+    bench = Workbench(workplace, stage=None, endpoint="dev/spacex", address="http://x")
+    bench.refresh()
+    later = write_endpoint(workplace, FILES, name="api/b")
+    capsys.readouterr()
+
+    bench.refresh([later / "index.graphql"])
+
+    assert list(bench.served) == ["dev/spacex"]
+    assert 'the endpoint "dev/spacex" is also made by' in capsys.readouterr().err
