@@ -30,7 +30,11 @@ KEYS = (
     "catalog",
 )
 
-STEPZEN_BACKENDS = ("configurationset", "ruleset", "fieldbasedrules")
+STEPZEN_IGNORED: Mapping[str, str] = {
+    "configurationset": "is for backends that StepZen runs",
+    "ruleset": "is for backends that StepZen runs",
+    "fieldbasedrules": "is what StepZen had before access.policies",
+}
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
 
 GRAPHQL_MODES = ("off", "persisted", "on")
@@ -75,9 +79,9 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
-    for key in top.accept("deployment", *STEPZEN_BACKENDS):
-        if key in STEPZEN_BACKENDS:
-            problems.warn(top.key_place(key), f'"{key}" is for backends that StepZen runs: it is ignored here')
+    for key in top.accept("deployment", *STEPZEN_IGNORED):
+        if key in STEPZEN_IGNORED:
+            problems.warn(top.key_place(key), f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here')
     top.expect(*KEYS)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
