@@ -99,7 +99,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         api = Api()
     else:
         api = read_api(project, files, config, problems)
-    as_stepzen = project.stepzen and config.identity_in_deployment
+    as_stepzen = project.stepzen and config.identity_in_deployment and any(each.keys() for each in config.identity)
     access = read_access(config.access, config.identity, opened=api.opened if as_stepzen else (), problems=problems)
     anonymous = access.anonymous == "allow"
     grounds = Grounds(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import Stile
+from tests.commands.running import CONFIG, FILES, Stile
 from tests.support.endpoints import write_endpoint
 from tests.support.raw_http import answer, answering, running_server
 
@@ -334,3 +334,18 @@ def test_a_challenge_is_told_once_and_by_the_setting(folder: str, stile: Stile, 
         "challenge); policies alone would leave them this"
     )
     assert done.out.count("challenge") == 1
+
+
+def test_built_in_page_of_a_stepzen_project_is_explained(workplace: Path, stile: Stile) -> None:
+    files = {
+        **FILES,
+        "index.graphql": "type Query { a: String things: Things } type Things { pageInfo: PageInfo! }",
+        "config.yaml": CONFIG + "  hide: [PageInfo.endCursor]\ngraphql: on\n",
+        "stepzen.config.json": '{"endpoint": "api/things"}',
+    }
+    write_endpoint(workplace, files)
+
+    told = stile("explain", ".", "--as", "anonymous").out
+
+    assert "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n}" in told
+    assert 'access.hide "PageInfo.endCursor"' in " ".join(told.split())

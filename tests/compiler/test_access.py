@@ -552,5 +552,6 @@ def test_what_no_policy_of_stepzen_opens_stays_shut_to_anonymous_callers(tmp_pat
         return [caller.meets(each.mask) for each in (prompt, resource) for caller in callers]
 
     assert masks("default", DEPLOYMENT + OPENED) == [False, True, True] * 2
+    assert masks("keyless", "deployment: {identity: {}}\n" + OPENED) == [True] * 6
     assert masks("said", DEPLOYMENT + OPENED + "  anonymous: allow\n") == [True] * 6
     assert masks("conditioned", DEPLOYMENT + OPENED + "resources: {condition: true}\n")[3:] == [True] * 3

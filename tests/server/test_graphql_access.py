@@ -309,3 +309,17 @@ def test_anonymous_caller_of_a_stepzen_project_is_challenged_where_its_policies_
         answers = [function.graphql(A), function.get(A), function.graphql(SCHEMA_QUERY), function.request("tools/list")]
 
     assert [answer.status for answer in answers] == [401] * 4
+
+
+def test_built_in_page_of_a_stepzen_project_is_told_by_introspection(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { things: Things } type Things { pageInfo: PageInfo! }",
+        "config.yaml": OPEN.replace("]}", "], hide: [PageInfo.endCursor]}"),
+        "stepzen.config.json": '{"endpoint": "api/customers"}',
+    }
+    with running_function(compiled(tmp_path, files)) as function:
+        told = function.graphql({"query": '{ __type(name: "PageInfo") { fields { name } } }'}).json["data"]
+        refused = function.graphql({"query": "{ things { pageInfo { endCursor } } }"})
+
+    assert [each["name"] for each in told["__type"]["fields"]] == ["hasNextPage", "hasPreviousPage", "startCursor"]
+    assert (refused.status, "endCursor" in str(refused.json["errors"][0]["message"])) == (400, True)
