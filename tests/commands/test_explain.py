@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.commands.running import CONFIG, FILES, Stile
-from tests.support.endpoints import write_endpoint
+from tests.commands.running import Stile
+from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.raw_http import answer, answering, running_server
 
 INDEX = """
@@ -338,9 +338,8 @@ def test_a_challenge_is_told_once_and_by_the_setting(folder: str, stile: Stile, 
 
 def test_built_in_page_of_a_stepzen_project_is_explained(workplace: Path, stile: Stile) -> None:
     files = {
-        **FILES,
         "index.graphql": "type Query { a: String things: Things } type Things { pageInfo: PageInfo! }",
-        "config.yaml": CONFIG + "  hide: [PageInfo.endCursor]\ngraphql: on\n",
+        "config.yaml": READABLE.replace("]}", "], hide: [PageInfo.endCursor]}"),
         "stepzen.config.json": '{"endpoint": "api/things"}',
     }
     write_endpoint(workplace, files)
