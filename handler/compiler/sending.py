@@ -72,8 +72,9 @@ def sendable(
     own = bare(document, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
     before, after = separate_operations(own), separate_operations(stripped)
-    unsent = {name: _unsent(before[name], alone, problems) for name, alone in after.items()}
-    unused = {name: _unused(before[name], alone) for name, alone in after.items()}
+    used = {name: _uses(before[name]) for name in after}
+    unsent = {name: _unsent(used[name], alone, problems) for name, alone in after.items()}
+    unused = {name: _unused(used[name], alone) for name, alone in after.items()}
     optional = {name: _optional_conditions(alone) for name, alone in after.items()}
     for node in _all(optional):
         name = node.variable.name.value
@@ -108,10 +109,9 @@ def _names(variables: Declared) -> dict[str, frozenset[str]]:
     return {name: frozenset(node.variable.name.value for node in found) for name, found in variables.items()}
 
 
-def _unsent(before: DocumentNode, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
+def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
     """The variables of one operation that stood in directives which were taken out, and nowhere else."""
-    used, left = _uses(before), _uses(after)
-    gone = used.directives.keys() - left.directives.keys()
+    gone = used.directives.keys() - _uses(after).directives.keys()
     found = [node for node in _declared(after) if node.variable.name.value in gone]
     for node in found:
         name = node.variable.name.value
@@ -120,10 +120,9 @@ def _unsent(before: DocumentNode, after: DocumentNode, problems: Problems) -> li
     return found
 
 
-def _unused(before: DocumentNode, after: DocumentNode) -> list[VariableDefinitionNode]:
-    """The variables of one operation that stood nowhere when its author had written it."""
-    used = _uses(before).directives
-    return [node for node in _declared(after) if node.variable.name.value not in used]
+def _unused(used: _Uses, after: DocumentNode) -> list[VariableDefinitionNode]:
+    """The variables of one operation that stand nowhere in what its author wrote."""
+    return [node for node in _declared(after) if node.variable.name.value not in used.directives]
 
 
 def _is_required(node: VariableDefinitionNode) -> bool:
