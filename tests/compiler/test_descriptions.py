@@ -121,7 +121,7 @@ type Query { a(x: Int, y: Int): Int }
 
 
 OPERATION = {
-    "operations/o.graphql": "query O($a: Int, $b: Int) { customer { name } x: secret }",
+    "operations/o.graphql": "query O($a: Boolean!, $b: Boolean!) { customer @skip(if: $a) { name } secret @skip(if: $b) }",
     "config.yaml": READABLE,
 }
 PRESCRIBED = 'extend schema @tool(name: "t", prescribed: "O", descriptions: {entries})\n'
@@ -233,7 +233,8 @@ scalar Money
 "Which ones." input Filter { "how big" size: Size, price: Price, "names, any of" names: [String!] }
 input Price { "at least" least: Money }
 type Query {
-  a("whether to" flag: Boolean, filter: Filter, "one of" filters: [Filter!], bare: Int, "text" text: String): Int
+  a("whether to" flag: Boolean, filter: Filter, "one of" filters: [Filter!], bare: Int, size: Size, "text" text: String)
+    : Int
 }
 """
 
@@ -251,7 +252,7 @@ type Query {
         ("$x: Boolean!", "a(bare: 1) @include(if: $x)", None),
         ("$x: Boolean!", "a(bare: 1) @include(if: $x) b: a(flag: $x)", "whether to"),
         ("$x: Boolean!", "...F } fragment F on Query { a(flag: $x)", "whether to"),
-        ("$x: Size", "a(bare: 1)", "Its size."),
+        ("$x: Size", "a(size: $x)", "Its size."),
     ],
 )
 def test_variable_without_words_is_described_by_what_it_feeds(
