@@ -121,7 +121,7 @@ type Query { a(x: Int, y: Int): Int }
 
 
 OPERATION = {
-    "operations/o.graphql": "query O($a: Boolean!, $b: Boolean!) { customer @skip(if: $a) { name } secret @skip(if: $b) }",
+    "operations/o.graphql": "query O($a: Boolean!, $b: Boolean!) { customer @skip(if: $a) { name @skip(if: $b) } }",
     "config.yaml": READABLE,
 }
 PRESCRIBED = 'extend schema @tool(name: "t", prescribed: "O", descriptions: {entries})\n'
