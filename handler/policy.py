@@ -77,6 +77,10 @@ class Judgement:
         known = self._with(dict.fromkeys(variables, UNKNOWN))
         return all(known(number)[0] for number in mask)
 
+    def may_ever_meet(self, mask: Mask) -> bool:
+        """Whether there may be values of any variables for which all conditions of a mask hold."""
+        return all(self._verdict(number)[0] for number in mask)
+
     def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
         """Whether all conditions of a mask hold for these values of the variables."""
         if all(self._verdict(number) == YES for number in mask):

@@ -15,6 +15,7 @@ from typing import Protocol
 from handler import __version__
 from handler.commands import build, call, check, dev, explain, key, manifest, publish
 from handler.commands.console import EscapingFormatter, complain
+from handler.commands.folders import fault_in
 from handler.errors import SettingsError
 
 
@@ -50,6 +51,9 @@ def run_command(arguments: Sequence[str] | None) -> int:
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
+    fault = fault_in(options)
+    if fault:
+        parser.error(fault)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
     if logging.lastResort is not None:  # which prints what no author's handler takes

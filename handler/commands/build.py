@@ -5,7 +5,7 @@ import argparse
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
 from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import have_no_credentials, have_no_secrets
+from handler.commands.publishable import have_no_credentials, have_no_secrets, warn_of_upstreams
 from handler.commands.storing import store_all
 
 HELP = "Compile endpoint folders to bundles in a local folder."
@@ -19,8 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage)
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not all([have_no_secrets(compiled), have_no_credentials(compiled)]):
         complain("Nothing was built.")
         return 1
+    warn_of_upstreams(compiled)
     return store_all(compiled, options.out, force=True)

@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     holders = [one for one in compiled if options.tool in (*_names(one), *_aliases(one))] or _perhaps(compiled)
     if len(holders) == 1:

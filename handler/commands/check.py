@@ -12,7 +12,7 @@ from handler.commands.compiling import Outcome, compile_all
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders import add_folder_arguments
 from handler.commands.local import local_endpoint
-from handler.commands.publishable import address_faults, doubts_about_questions
+from handler.commands.publishable import address_faults, doubts_about_questions, doubts_about_upstream
 from handler.commands.taken_along import told_of
 from handler.compiler.compile import Compiled
 from handler.compiler.operations import PersistedDocument
@@ -34,14 +34,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     if options.json:
         show_json({"endpoints": [_report(outcome) for outcome in outcomes]})
     else:
         for outcome in outcomes:
             _show(outcome)
         _sum_up(outcomes)
-    warned = options.strict and any(_warnings(outcome.compiled) for outcome in outcomes if outcome.compiled)
+    warned = options.strict and any(
+        _warnings(outcome.compiled, outcome.folder) for outcome in outcomes if outcome.compiled
+    )
     return 1 if warned or any(outcome.problems for outcome in outcomes) else 0
 
 
@@ -74,7 +76,7 @@ class _Row:
 def _show(outcome: Outcome) -> None:
     if outcome.compiled is None:
         return
-    for warning in _warnings(outcome.compiled):
+    for warning in _warnings(outcome.compiled, outcome.folder):
         say(located(warning, outcome.folder, kind="warning: "), "yellow")
     bundle = outcome.compiled.bundle
     rows = [row.cells() for row in _rows(outcome.compiled)]
@@ -106,7 +108,7 @@ def _sum_up(outcomes: Sequence[Outcome]) -> None:
 
 def _report(outcome: Outcome) -> dict[str, Any]:
     bundle = outcome.compiled.bundle if outcome.compiled else None
-    warnings = _warnings(outcome.compiled) if outcome.compiled else []
+    warnings = _warnings(outcome.compiled, outcome.folder) if outcome.compiled else []
     return {
         "folder": outcome.folder.as_posix(),
         "endpoint": bundle.endpoint if bundle else None,
@@ -131,8 +133,9 @@ def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
     return {"file": file, "line": line, "column": column, "sentence": problem.sentence}
 
 
-def _warnings(compiled: Compiled) -> list[Problem]:
-    return sorted([*compiled.warnings, *compiled.client_warnings, *doubts_about_questions(compiled)])
+def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
+    doubts = [*doubts_about_questions(compiled), *doubts_about_upstream(compiled, folder)]
+    return sorted([*compiled.warnings, *compiled.client_warnings, *doubts])
 
 
 def _rows(compiled: Compiled) -> list[_Row]:

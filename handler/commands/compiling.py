@@ -23,23 +23,24 @@ class Outcome:
     problems: tuple[Problem, ...]
 
 
-def compile_all(folder: Path, *, stage: str | None) -> list[Outcome]:
-    """Compile the endpoints at or below ``folder``, which may be none."""
+def compile_all(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Outcome]:
+    """Compile the endpoints at or below ``folder``, which may be none. ``endpoint`` is the name of the one there is."""
     folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
-    return refuse_same_names(compile_one(each, stage=stage) for each in folders)
+    return refuse_same_names(compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
 
 
-def compile_one(folder: Path, *, stage: str | None) -> Outcome:
-    """Compile one endpoint folder."""
+def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Outcome:
+    """Compile one endpoint folder. Without ``endpoint`` its files or its path say its name."""
     try:
-        return Outcome(folder=folder, compiled=compile_endpoint(folder, stage=stage, environ=os.environ), problems=())
+        compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ)
     except CompileError as exc:
         return Outcome(folder=folder, compiled=None, problems=exc.problems)
+    return Outcome(folder=folder, compiled=compiled, problems=())
 
 
-def compile_or_complain(folder: Path, *, stage: str | None) -> list[Compiled]:
+def compile_or_complain(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Compiled]:
     """Compile everything or nothing: the list is empty after every problem has been printed."""
-    outcomes = compile_all(folder, stage=stage)
+    outcomes = compile_all(folder, stage=stage, endpoint=endpoint)
     complain_about(outcomes)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
     return compiled if len(compiled) == len(outcomes) else []

@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     with closing(listener):
         address = f"http://{HOST}:{listener.getsockname()[1]}"
         watch = FolderWatch(options.folder, modules=code_places)
-        workbench = Workbench(options.folder, stage=options.stage, address=address)
+        workbench = Workbench(options.folder, stage=options.stage, endpoint=options.endpoint, address=address)
         try:
             workbench.refresh()
             _introduce(workbench.served, as_deployed=options.as_deployed)

@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    outcomes = compile_all(options.folder, stage=options.stage)
+    outcomes = compile_all(options.folder, stage=options.stage, endpoint=options.endpoint)
     complain_about(outcomes)
     if any(outcome.problems for outcome in outcomes):
         return 1

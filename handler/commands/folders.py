@@ -7,11 +7,16 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+from handler.bundle import ENDPOINT_NAME
 from handler.compiler.files import CONFIG, ENTRY
-from handler.compiler.project import STEPZEN_CONFIG
+from handler.compiler.project import EXPECTED_NAME, STEPZEN_CONFIG
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
+
+MAX_NAMED = 3
+"""Folders that are named where there are too many."""
 
 NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
 """Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
@@ -23,6 +28,23 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
         "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
     parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    parser.add_argument(
+        "--endpoint",
+        action=_Once,
+        type=_endpoint_name,
+        metavar="FOLDER/NAME",
+        help="the name of the one endpoint in FOLDER, whatever its files and path say",
+    )
+
+
+def fault_in(options: argparse.Namespace) -> str:
+    """What two arguments say against each other; empty where nothing does. A name is of one endpoint."""
+    if getattr(options, "endpoint", None) is None:
+        return ""
+    found = [each.as_posix() for each in find_endpoints(options.folder)]
+    names = ", ".join(found[:MAX_NAMED]) + (f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else "")
+    several = f"argument --endpoint: {options.folder.as_posix()} has {len(found)} endpoints ({names})"
+    return f"{several}; name the folder of one" if len(found) > 1 else ""
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
@@ -53,6 +75,23 @@ def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
     for path, below, _ in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith(".") and name not in NEVER_ENTERED)
         yield Path(path), below
+
+
+class _Once(argparse.Action):
+    """Stores a value, and refuses a second one, which would silently win."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "it is given twice")
+        setattr(namespace, self.dest, values)
+
+
+def _endpoint_name(text: str) -> str:
+    if not ENDPOINT_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not an endpoint name: {EXPECTED_NAME}')
+    return text
 
 
 def _folder_of_endpoints(text: str) -> Path:

@@ -24,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage)
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled:
         complain("No manifest was made.")
         return 1

@@ -11,6 +11,7 @@ from handler.commands.publishable import (
     have_allowed_addresses,
     have_no_credentials,
     have_no_secrets,
+    have_upstreams,
     tell_of_secrets,
     warn_of_extras,
     warn_of_questions,
@@ -28,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    compiled = compile_or_complain(options.folder, stage=options.stage)
+    compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
     if not compiled or not _are_publishable(compiled):
         complain("Nothing was published.")
         return 1
@@ -50,12 +51,5 @@ def _are_publishable(compiled: Sequence[Compiled]) -> bool:
     return all(judged)
 
 
-def _have_upstreams(compiled: Sequence[Compiled]) -> bool:
-    lacking = [one.bundle.endpoint for one in compiled if one.bundle.index and not one.bundle.upstream.url]
-    for name in lacking:
-        complain(f"{name}: config.yaml names no upstream.url, so its tools have no API to ask")
-    return not lacking
-
-
-_JUDGES = (_have_upstreams, have_no_secrets, have_no_credentials, have_allowed_addresses)
+_JUDGES = (have_upstreams, have_no_secrets, have_no_credentials, have_allowed_addresses)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from handler.addresses import literal_fault
@@ -12,8 +13,37 @@ from handler.bundle_upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.commands.local import local_settings
 from handler.compiler.compile import Compiled
-from handler.compiler.problems import Problems
+from handler.compiler.files import CONFIG
+from handler.compiler.problems import Place, Problems
 from handler.errors import Problem
+
+NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
+
+
+def have_upstreams(compiled: Sequence[Compiled]) -> bool:
+    """Whether each bundle that has a schema names its API; complains of each that does not."""
+    return _complain(f"{one.bundle.endpoint}: {NO_UPSTREAM}" for one in compiled if _lacks_upstream(one))
+
+
+def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints name no API: they can be listed here, and not published."""
+    for one in compiled:
+        if _lacks_upstream(one):
+            say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
+
+
+def doubts_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
+    """That an endpoint names no API, as a warning of the file that should."""
+    problems = Problems()
+    if _lacks_upstream(compiled):
+        file = compiled.env_file.with_name(CONFIG).relative_to(folder).as_posix()
+        problems.warn(Place(file), f"{NO_UPSTREAM}: `stile publish` will refuse it")
+    return problems.warnings
+
+
+def _lacks_upstream(compiled: Compiled) -> bool:
+    """Whether there is a schema and no API that has it. An endpoint of tools in Python alone needs neither."""
+    return bool(compiled.bundle.index) and not compiled.bundle.upstream.url
 
 
 def have_no_secrets(compiled: Sequence[Compiled]) -> bool:

@@ -9,6 +9,7 @@ from handler.bundle_json import bundle_key
 from handler.commands.compiling import Outcome, compile_one, complain_about, refuse_same_names
 from handler.commands.console import complain, located, say
 from handler.commands.folders import find_endpoints
+from handler.commands.publishable import warn_of_upstreams
 from handler.commands.reloading import forget_modules, restore_modules
 from handler.commands.watching import FolderWatch
 from handler.compiler.compile import Compiled
@@ -21,10 +22,11 @@ class Workbench:
     An endpoint that no longer compiles stays as it last was.
     """
 
-    def __init__(self, folder: Path, *, stage: str | None, address: str) -> None:
+    def __init__(self, folder: Path, *, stage: str | None, endpoint: str | None = None, address: str) -> None:
         self.storage = MemoryStorage()
         self._folder = folder
         self._stage = stage
+        self._endpoint = endpoint
         self._address = address
         self._compiled: dict[Path, Outcome] = {}
         self._reload = False  # whether modules have changed that are not taken over yet
@@ -66,7 +68,7 @@ class Workbench:
             if not _any_below(folder, changed) and not (self._reload and _has_code(outcome))
         }
         now = {
-            folder: before.get(folder) or compile_one(folder, stage=self._stage)
+            folder: before.get(folder) or compile_one(folder, stage=self._stage, endpoint=self._endpoint)
             for folder in find_endpoints(self._folder)
         }
         if self._reload and any(now[folder].problems for folder in now.keys() & self._good.keys() - before.keys()):
@@ -111,6 +113,7 @@ class Workbench:
     def _announce(self, outcome: Outcome, compiled: Compiled) -> None:
         for warning in compiled.warnings:
             say(located(warning, outcome.folder, kind="warning: "), "yellow")
+        warn_of_upstreams([compiled])
         names = [tool.name for tool in compiled.bundle.tools]
         count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
         say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")

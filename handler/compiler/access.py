@@ -5,7 +5,7 @@ Source: IBM API Connect for GraphQL, "Using field policies".
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
@@ -14,11 +14,11 @@ from handler.bundle import Access
 from handler.compiler.conditions import Conditions
 from handler.compiler.coordinates import resolve, root_or_type, with_members
 from handler.compiler.predicates import parse_predicate
-from handler.compiler.problems import Place, Problems, suggestion
+from handler.compiler.problems import Place, Problems, some, suggestion
 from handler.compiler.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.yaml_section import Section
 from handler.errors import UnknownCoordinate
-from handler.policy import HIDDEN, OPEN, Mask
+from handler.policy import HIDDEN, OPEN, Judgement, Mask, union_of
 from handler.predicates import Predicate
 
 FALSE: Predicate = {"literal": False}
@@ -52,14 +52,35 @@ class Policies:
     graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Iterable[Section]) -> Access:
+def read_access(access: Section, identity: Iterable[Section], *, opened: Sequence[str], problems: Problems) -> Access:
     """Who gets in without a credential: ``access.anonymous``.
 
-    They are challenged when there is a credential to ask for, or no policy lets them use anything.
+    They are challenged when there is a credential to ask for, or no policy lets them use anything. Not where StepZen
+    would enforce the policies for them: ``opened`` are the fields that these leave open there, and a warning.
+
+    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
     access.expect("anonymous", "policies", "hide", "show")
-    default = "challenge" if any(section.keys() for section in identity) or "policies" not in access else "allow"
+    asked = any(section.keys() for section in identity)
+    default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
+    if asked and default == "allow" and "anonymous" not in access:
+        sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
+        problems.warn(access.key_place("policies"), f"{sentence}; access.anonymous: challenge ends that")
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
+
+
+def opened_by_policies(
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
+) -> list[str]:
+    """The fields of root types that a caller without claims may use, for some values of variables at least."""
+    anonymous = Judgement(conditions, claims=None)
+    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
+    names: list[tuple[str, tuple[str, ...]]]
+    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
+    if introspection and schema.query_type:
+        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
+    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
+    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]
 
 
 def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from handler.bundle import GraphQLEndpoint
-from handler.compiler.access import Policies, Rule, doubt_exceptions, read_policies
+from handler.compiler.access import Policies, Rule, doubt_exceptions, opened_by_policies, read_policies
 from handler.compiler.conditions import Conditions
 from handler.compiler.config import Config
 from handler.compiler.coordinates import with_members
@@ -52,11 +52,12 @@ class Api:
     rules: tuple[Rule, ...] = ()  # what puts masks on coordinates by themselves
     taken_along: tuple[TakenAlong, ...] = ()  # what is lost with fields for its inputs' names
     graphql: GraphQLEndpoint = NO_GRAPHQL
+    opened: Sequence[str] = ()  # fields of root types that policies leave open to callers without claims
 
 
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
     """Everything of the endpoint's schema and operations; nothing after a mistake that leaves no schema."""
-    author = read_schema(files, problems, project.path(ENTRY))
+    author = read_schema(files, problems, project.path(ENTRY), stepzen=project.stepzen)
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
     if author.schema is None:
         read_operations(executables, files, author, problems)
@@ -67,7 +68,9 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     index = read_index(stored, sha256=digest)
     endpoint = _endpoint(project.endpoint, author, index, config, policies, problems)
     hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
-    operations = read_operations(executables, files, author, problems, **hidden)
+    operations = read_operations(
+        executables, files, author, problems, known=config.upstream.documents != "text", **hidden
+    )
     any_operation = any(operation.tool for operation in operations.valid)
     declared = bool(author.tools) or any_operation or config.code.named
     made = make_tools(endpoint, author.tools, operations, problems)
@@ -89,6 +92,12 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
         rules=(*policies.rules, *_rules_of_directives(author)),
         taken_along=tuple(endpoint.consequences.losses.grouped()),
         graphql=graphql_endpoint(endpoint, kept, tools, problems, mode=mode),
+        opened=opened_by_policies(
+            author.schema,
+            [endpoint.guards, endpoint.graphql_guards],
+            policies.conditions,
+            introspection=mode == "on",
+        ),
     )
 
 

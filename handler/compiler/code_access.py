@@ -13,6 +13,7 @@ from handler.compiler.conditions import Conditions
 from handler.compiler.problems import Problems
 from handler.compiler.yaml_section import Section
 from handler.policy import OPEN, Mask
+from handler.predicates import Predicate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,14 +23,26 @@ class Grounds:
     conditions: Conditions
     policies: bool  # whether there are any
     anonymous: bool  # whether callers without a credential get in
+    by_policies_alone: bool  # whether they get in only because policies open something, as in StepZen
+
+    @property
+    def unsaid(self) -> Mask:
+        """The mask of what says no condition. What lets callers in without a credential must be said of it."""
+        if not self.policies:
+            return self.conditions.mask(FALSE)
+        return self.conditions.mask(BY_CREDENTIAL) if self.by_policies_alone else OPEN
+
+
+BY_CREDENTIAL: Predicate = {"exists": {"jwt": []}}
+"""Whoever has claims; who skips policies needs none."""
 
 
 def rule_of(kit: KitUse, grounds: Grounds, problems: Problems) -> Rule:
     """Who may use a kit. Without policies nobody may use anything, and a kit is no exception."""
     if "condition" not in kit.section:
-        mask = OPEN if grounds.policies else grounds.conditions.mask(FALSE)
-        text = f"{kit.use} has no condition, and there are no access.policies: nobody may use it"
-        return Rule(mask=mask, coordinates=(kit.use,), text=text, place=kit.at, default=True)
+        why = "callers need a credential" if grounds.policies else "there are no access.policies: nobody may use it"
+        text = f"{kit.use} has no condition, and {why}"
+        return Rule(mask=grounds.unsaid, coordinates=(kit.use,), text=text, place=kit.at, default=True)
     mask = own_mask(kit.section, grounds.conditions, problems)
     at = kit.section.place("condition")
     text = f"condition of {kit.use}: {' '.join(kit.section.text('condition').split())}"
@@ -64,6 +77,6 @@ def doubt_access(kit: KitUse, tools: Iterable[Tool], grounds: Grounds, problems:
         problems.warn(kit.at, f"{sentence}: {expected}")
         return
     unscoped = [tool.name for tool in tools if not tool.options.scopes]
-    if grounds.anonymous and unscoped:
+    if grounds.anonymous and not grounds.by_policies_alone and unscoped:
         sentence = f"{kit.use} has no condition, so callers without a credential may call {unscoped[0]}"
         problems.warn(kit.at, f"{sentence}: {expected}")

@@ -55,9 +55,13 @@ class Compiled:
 
 
 def compile_endpoint(
-    folder: Path, *, stage: str | None = None, environ: Mapping[str, str] = MappingProxyType({})
+    folder: Path,
+    *,
+    stage: str | None = None,
+    endpoint: str | None = None,
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Compiled:
-    """Compile the author's files of one endpoint.
+    """Compile the author's files of one endpoint. ``endpoint`` is its name, whatever these and their path say.
 
     ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``; ``environ`` has the ``STEPZEN_``
     variables that it may name, and ``STILE_CODE_MODULES``, without which no module of an author's is imported. The
@@ -67,7 +71,7 @@ def compile_endpoint(
         CompileError: with every mistake found, in file order.
     """
     with _uncollected():
-        return _compile(folder, stage, environ)
+        return _compile(folder, stage, endpoint, environ)
 
 
 @contextmanager
@@ -82,13 +86,12 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Compiled:
+def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Mapping[str, str]) -> Compiled:
     problems = Problems()
     files = EndpointFiles(folder, problems)
-    project = read_project(files, problems)
+    project = read_project(files, problems, name=endpoint)
     problems.entry = project.path(ENTRY)
     config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
-    access = read_access(config.access, config.identity)
     identity = _identity(config, problems)
     if config.code.named and not files.exists(project.path(ENTRY)):
         problems.entry = project.path(CONFIG)
@@ -96,10 +99,14 @@ def _compile(folder: Path, stage: str | None, environ: Mapping[str, str]) -> Com
         api = Api()
     else:
         api = read_api(project, files, config, problems)
+    as_stepzen = project.stepzen and config.identity_in_deployment and any(each.keys() for each in config.identity)
+    access = read_access(config.access, config.identity, opened=api.opened if as_stepzen else (), problems=problems)
+    anonymous = access.anonymous == "allow"
     grounds = Grounds(
         conditions=api.conditions,
         policies=bool(config.access.sections("policies")),
-        anonymous=access.anonymous == "allow",
+        anonymous=anonymous,
+        by_policies_alone=anonymous and as_stepzen and "anonymous" not in config.access,
     )
     code = _code(config, grounds, environ, problems)
     doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)

@@ -30,7 +30,11 @@ KEYS = (
     "catalog",
 )
 
-STEPZEN_BACKENDS = ("configurationset", "ruleset")
+STEPZEN_IGNORED: Mapping[str, str] = {
+    "configurationset": "is for backends that StepZen runs",
+    "ruleset": "is for backends that StepZen runs",
+    "fieldbasedrules": "is what StepZen had before access.policies",
+}
 """What StepZen projects say about backends and who may ask them: accepted, and not read."""
 
 GRAPHQL_MODES = ("off", "persisted", "on")
@@ -50,6 +54,7 @@ class Config:
     list_sizes: Section  # of limits: coordinates of fields
     access: Section
     identity: tuple[Section, ...]  # one, or as many as there are issuers
+    identity_in_deployment: bool  # whether it stands where StepZen has it
     scalars: Section
     default_tool: bool  # whether an endpoint without any declared tool gets one
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
@@ -74,9 +79,9 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
-    for key in top.accept("deployment", *STEPZEN_BACKENDS):
-        if key in STEPZEN_BACKENDS:
-            problems.warn(top.key_place(key), f'"{key}" is for backends that StepZen runs: it is ignored here')
+    for key in top.accept("deployment", *STEPZEN_IGNORED):
+        if key in STEPZEN_IGNORED:
+            problems.warn(top.key_place(key), f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here')
     top.expect(*KEYS)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
@@ -86,6 +91,7 @@ def read_config(
         list_sizes=limits.section("list_sizes"),
         access=top.section("access"),
         identity=_identity(top, problems),
+        identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
         default_tool=top.boolean("default_tool", default=True),
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",

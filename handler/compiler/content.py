@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle import FileResource, TextPrompt
-from handler.compiler.access import FALSE
 from handler.compiler.code import Code
 from handler.compiler.code_access import Grounds, own_mask
 from handler.compiler.config import Config
@@ -15,7 +14,6 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.project import Project
 from handler.compiler.prompts import PROMPTS_FOLDER, read_prompts
 from handler.compiler.resources import RESOURCES_FOLDER, read_resources
-from handler.policy import OPEN
 from handler.resource_uris import SCHEME
 
 
@@ -36,7 +34,7 @@ def read_content(
     Files are as open as the endpoint, where no condition says otherwise. Without policies they are for those who skip
     policies: nothing else of the endpoint is for anybody else either.
     """
-    default = OPEN if grounds.policies else grounds.conditions.mask(FALSE)
+    default = grounds.unsaid
     found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
     config.resources.expect("condition")
     guarded = "condition" in config.resources

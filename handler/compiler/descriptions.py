@@ -35,6 +35,7 @@ from graphql import (
 )
 
 from handler.compiler.comments import comment_above
+from handler.compiler.declaration import Declaration
 from handler.compiler.directives import ToolDirective
 from handler.compiler.operations import AuthorOperation
 from handler.compiler.problems import Problems, suggestion
@@ -50,6 +51,12 @@ VARIABLES = "Values for the variables that the operation declares, by name."
 
 MAX_ENUM_CHARS = 1_000
 """What an enum's values mean is left out above this: "AF: Afghanistan" for each country takes 6 KB of every tool."""
+
+OF_GRAPHQL_TOOLS: Mapping[str, str] = {
+    "graphql_tool": "its text tells the model to write one",
+    "schema_sdl": "nothing is put there",
+}
+"""Template variables that only a tool with ``@tool(graphql:)`` has a use for, and what becomes of each elsewhere."""
 
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
@@ -76,6 +83,18 @@ def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], prob
         if name not in parameters:
             hint = suggestion(name, parameters)
             problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
+
+
+def doubt_templates(operation: AuthorOperation, declaration: Declaration, problems: Problems) -> None:
+    """Warn of template variables that say something of a GraphQL tool alone, where a tool runs an operation."""
+    given = [declaration.description, *declaration.descriptions.values(), *operation.descriptions.values()]
+    named = {
+        name for text in (*given, operation.description, comment_above(operation.node)) for name in names_in(text or "")
+    }
+    for name, becomes in OF_GRAPHQL_TOOLS.items():
+        if name in named:
+            sentence = f"{{{name}}} is for tools whose requests a model writes, and this one runs an operation"
+            problems.warn(declaration.at, f'"{declaration.name}": {sentence}; {becomes}')
 
 
 def operation_description(

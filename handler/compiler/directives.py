@@ -69,6 +69,16 @@ DEFINITIONS = build_schema(
 ON_SCHEMA = ("sdl", "tool")
 ON_OPERATIONS = ("mcpTool", "mcpToolArg", "mcpBind")
 
+BELONGS: Mapping[str, str] = {
+    "sdl": 'the schema, as in extend schema @sdl(files: ["customer.graphql"])',
+    "tool": 'the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
+    'fields: "customer"})',
+    "mcpTool": "a query or mutation in a file of operations",
+    "mcpToolArg": "a variable of an operation in a file of operations",
+    "mcpBind": "a variable of an operation in a file of operations",
+}
+"""Where each of our directives may stand, as the end of a sentence."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibilityPattern:

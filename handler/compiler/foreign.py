@@ -27,7 +27,7 @@ from graphql import (
     parse,
 )
 
-from handler.compiler.directives import ON_OPERATIONS, ON_SCHEMA
+from handler.compiler.directives import BELONGS, ON_SCHEMA
 from handler.compiler.problems import Problems
 
 STEPZEN = frozenset(
@@ -102,6 +102,13 @@ SCALARS = frozenset(
     }
 )
 
+STEPZEN_TYPES = {
+    "PageInfo": """
+    type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+    """
+}
+"""The types that StepZen gives its projects. Its page is the one of GraphQL Cursor Connections, "PageInfo"."""
+
 EXECUTABLE = {
     "cached": "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY",
     "sort": "directive @sort on FIELD",
@@ -115,7 +122,8 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
     """The definitions without other systems' directives and without Stile's own, which have been read."""
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     _doubt(own, problems)
-    return [_cleaned(node) for node in own]
+    _refuse_misplaced(own, problems)
+    return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
@@ -146,29 +154,36 @@ def _is_inaccessible(node: Any) -> bool:
     return any(directive.name.value in INACCESSIBLE for directive in node.directives or ())
 
 
-def missing_definitions(definitions: Sequence[DefinitionNode]) -> list[DefinitionNode]:
-    """The scalars and directives that other systems have built in, as far as these definitions leave them out."""
+def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
+    """The types and directives that other systems have built in, as far as these definitions leave them out.
+
+    ``stepzen``: they are of a project of StepZen's, which has types beside scalars that others have to define.
+    """
     types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
     directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
-    scalars = sorted((SCALARS - types) & {_named(node.type) for node in _all_below(definitions) if _is_typed(node)})
-    texts = [f"scalar {name}" for name in scalars]
+    missing = types_named(definitions) - types
+    texts = [f"scalar {name}" for name in sorted(SCALARS & missing)]
+    texts += [text for name, text in STEPZEN_TYPES.items() if stepzen and name in missing]
     texts += [text for name, text in EXECUTABLE.items() if name not in directives]
     return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
 
 
+def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
+    """The types that fields and inputs are of, that unions have, and that extensions are of."""
+    nodes = list(definitions)
+    found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
+    found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
+    return found | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
+
+
 def _is_known(node: DirectiveDefinitionNode) -> bool:
     """Whether it defines what is known here, as projects do for their editors; its argument types may be missing."""
-    return _is_foreign(node) or node.name.value in (*ON_SCHEMA, *ON_OPERATIONS)
+    return _is_foreign(node) or node.name.value in BELONGS
 
 
 def _is_foreign(node: Any) -> bool:
     name = node.name.value
     return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
-
-
-def _cleaned(node: Any) -> Any:
-    on_schema = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
-    return without_directives(node, lambda one: _is_foreign(one) or one.name.value in on_schema)
 
 
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
@@ -194,6 +209,15 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
         problems.warn(
             nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
         )
+
+
+def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems) -> None:
+    for node in _all_below(definitions):
+        allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+        for directive in node.directives or ():
+            name = directive.name.value
+            if name in BELONGS and name not in allowed:
+                problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}")
 
 
 def _counted(nodes: Sequence[Node]) -> str:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from graphql import (
+    DirectiveNode,
     DocumentNode,
     ExecutableDefinitionNode,
     GraphQLError,
@@ -18,11 +19,11 @@ from graphql import (
     separate_operations,
 )
 
-from handler.compiler.directives import read_arguments
+from handler.compiler.directives import BELONGS, ON_SCHEMA, read_arguments
 from handler.compiler.files import EndpointFiles
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
-from handler.compiler.sending import sendable
+from handler.compiler.sending import Unused, sendable
 from handler.compiler.tool_options import AuthorOptions, read_options
 from handler.compiler.validation import judge, warn_of_deprecations
 
@@ -134,22 +135,26 @@ def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, fol
     return list(found.values())
 
 
-def read_operations(
+def read_operations(  # noqa: PLR0913 - what is read, by what, and what is refused
     executables: Sequence[ExecutableFile],
     files: EndpointFiles,
     author: AuthorSchema,
     problems: Problems,
     *,
     refused: Refused = _nothing_refused,
+    known: bool = False,
 ) -> Operations:
     """Every operation of the files. Without a schema only what can be judged without one is reported.
 
+    ``known``: the API takes only texts that it knows, so what can stay of a text does.
     ``refused`` reports what of a valid document clients of the API do not have, and tells whether there was something.
     """
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
     deprecated: list[GraphQLError] = []
-    judge_file = partial(_separate_if_valid, author=author, problems=problems, refused=refused, deprecated=deprecated)
+    judge_file = partial(
+        _separate_if_valid, author=author, problems=problems, refused=refused, deprecated=deprecated, known=known
+    )
     for executable, document in parsed:
         if document is not None:
             found += _operations(document, executable, judge_file(document, executable), problems)
@@ -235,6 +240,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     problems: Problems,
     refused: Refused,
     deprecated: list[GraphQLError],
+    known: bool,
 ) -> dict[str, _Sent]:
     """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none.
 
@@ -247,7 +253,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     if author.schema is None:
         return {}
     try:
-        sent = sendable(DocumentNode(definitions=tuple(own)), author.schema, problems)
+        sent = sendable(DocumentNode(definitions=tuple(own)), author.schema, problems, known=known)
     except RecursionError:  # fragments in fragments without end
         problems.add(Place(executable.name), TOO_MUCH)
         return {}
@@ -257,8 +263,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     if verdict.mistakes or refused(sent.document, problems) or foreign:
         return {}
     deprecated += verdict.deprecated
-    for error in verdict.unused:
-        problems.warn(error, error.message)
+    _tell_of_unused(sent.unused, own, problems)
     alone = separate_operations(sent.document)
     # One operation that says what its file says is sent as the file is: so its digest is the file's.
     text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
@@ -268,9 +273,31 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     }
 
 
+def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
+    """Warn of variables that an operation does not use. One that is bound is a mistake: its author relies on it."""
+    operations = [node for node in nodes if isinstance(node, OperationDefinitionNode)]
+    bound = {
+        (node.name.value if node.name else "", each.variable.name.value)
+        for node in operations
+        for each in node.variable_definitions or ()
+        if _is_bound(each)
+    }
+    for one in unused:
+        if (one.operation, one.name) in bound:
+            problems.add(one.node, f"${one.name} is bound and stands nowhere in the operation: use it, or remove it")
+        else:
+            problems.warn(one.node, one.sentence)
+
+
 def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
     if not error.nodes:  # validation gave up
         problems.add(Place(executable.name), TOO_MUCH)
+        return
+    directive = next(iter(error.nodes))
+    if isinstance(directive, DirectiveNode) and directive.name.value in ON_SCHEMA:
+        name = directive.name.value
+        hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
+        problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}")
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message)
 

@@ -9,6 +9,7 @@ from handler.compiler.bindings import coordinates_bound, read_bindings
 from handler.compiler.declaration import Declaration, MadeTool
 from handler.compiler.descriptions import (
     doubt_descriptions,
+    doubt_templates,
     expand,
     operation_description,
     variable_descriptions,
@@ -95,7 +96,8 @@ def _operation_tool(
         variables = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
         taken = {name: (node, inputs.types[name]) for name, node in variables.items()}
         judge_files(taken, endpoint.types_of_files, problems, hidden=hidden_from_everybody(endpoint.guards))
-    options, values = declaration.options, endpoint.description_variables
+    doubt_templates(operation, declaration, problems)
+    options, values = declaration.options, endpoint.description_variables | {"schema_sdl": ""}
     description = operation_description(operation, endpoint.schema, given=declaration.description, values=values)
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
     entry = {

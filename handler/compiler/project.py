@@ -23,6 +23,8 @@ STEPZEN_CONFIG = "stepzen.config.json"
 REFUSED_NAME = "folder/name"
 """Stands in for a name that has been reported, so that what is made of it brings no further reports."""
 
+EXPECTED_NAME = "expected folder/name, each a letter and then letters, digits, _ or -"
+
 MAX_ROOT_CHARS = 255
 
 
@@ -39,31 +41,36 @@ class Project:
         return posixpath.normpath(posixpath.join(self.root, name))
 
 
-def read_project(files: EndpointFiles, problems: Problems) -> Project:
-    """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name."""
+def read_project(files: EndpointFiles, problems: Problems, *, name: str | None = None) -> Project:
+    """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name.
+
+    A ``name`` that is given stands for both, as in ``stepzen deploy folder/name``.
+    """
     if not files.exists(STEPZEN_CONFIG):
-        name = "/".join(files.folder.resolve().parts[-2:])
-        return Project(endpoint=_endpoint(name, Place(ENTRY), problems))
+        name = name or "/".join(files.folder.resolve().parts[-2:])
+        return Project(
+            endpoint=_endpoint(name, Place(ENTRY), problems, hint="; --endpoint gives the folder another one")
+        )
     text = files.read(STEPZEN_CONFIG)
     if text is None:
-        return Project(endpoint=REFUSED_NAME)
+        return Project(endpoint=REFUSED_NAME, stepzen=True)
     content = _content(text, problems)
     root = _root(content, text, problems)
     at = _place_of("endpoint", text)
     if content is None:
-        return Project(endpoint=REFUSED_NAME, root=root)
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
+    if name:
+        return Project(endpoint=_endpoint(name, at, problems), root=root, stepzen=True)
     if not isinstance(content.get("endpoint"), str):
         problems.add(at, 'expected {"endpoint": "folder/name"}')
-        return Project(endpoint=REFUSED_NAME, root=root)
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
     return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
 
 
-def _endpoint(name: str, at: Place, problems: Problems) -> str:
+def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
     if ENDPOINT_NAME.fullmatch(name):
         return name
-    problems.add(
-        at, f'"{name}" is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -'
-    )
+    problems.add(at, f'"{name}" is no endpoint name: {EXPECTED_NAME}{hint}')
     return REFUSED_NAME
 
 

@@ -19,7 +19,6 @@ from graphql import (
     SchemaExtensionNode,
     TypeDefinitionNode,
     build_ast_schema,
-    parse,
     specified_scalar_types,
     validate_schema,
 )
@@ -31,12 +30,13 @@ from handler.bundle import JSONObject
 from handler.compiler.costs import declared_costs
 from handler.compiler.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.files import ENTRY, EndpointFiles, join
-from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, without_foreign
+from handler.compiler.foreign import coordinates_of, inaccessible, missing_definitions, types_named, without_foreign
 from handler.compiler.mending import mend
 from handler.compiler.merge import merge_definitions
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.reach import reachable
-from handler.compiler.visibility import hidden_by_patterns
+from handler.compiler.sdl_parser import parse_sdl
+from handler.compiler.visibility import fields_of, hidden_by_patterns
 
 RULES_OF_A_PART = tuple(
     rule
@@ -72,11 +72,11 @@ class AuthorSchema:
     costs: Mapping[str, JSONObject]  # coordinates of types and fields, each with what the schema index says of its cost
 
 
-def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY) -> AuthorSchema:
-    """Read ``index.graphql`` and all that it includes."""
+def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False) -> AuthorSchema:
+    """Read ``index.graphql`` and all that it includes. ``stepzen``: StepZen's own types need no definition."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
-    schema, unclear = _build(reader.definitions, problems, complete=reader.complete)
+    schema, unclear = _build(reader.definitions, problems, complete=reader.complete, stepzen=stepzen)
     return AuthorSchema(
         schema=schema,
         unclear=unclear,
@@ -132,7 +132,7 @@ class _Reader:
         if source is None:
             return None
         try:
-            return parse(source)
+            return parse_sdl(source)
         except GraphQLError as exc:
             empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
             self._problems.add(exc, "it is empty: expected type definitions" if empty else exc.message)
@@ -156,15 +156,21 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
 def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
     """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
 
-    A field that is hidden in one scope stays hidden, whatever the scopes around it say.
+    A field that is hidden in one scope stays hidden, whatever the scopes around it say. A type that nobody defines, as
+    it is built in, belongs to the files that name it.
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    defined = {name for node in reader.definitions for name in coordinates_of(node)}
+    fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in fields_of(schema)}
+    undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
     for sdl, included in reader.scopes:
         if not included:
             problems.warn(sdl.node, "visibility judges the files that this @sdl includes, and it includes none")
             continue
         files = reachable(included, reader.includes)
         within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
+        elsewhere = types_named(node for node in reader.definitions if _file_of(node) not in files)
+        within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
         found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
         hidden |= dict.fromkeys(found, "@sdl(visibility:)")
     return hidden
@@ -175,11 +181,11 @@ def _file_of(node: DefinitionNode) -> str:
 
 
 def _build(
-    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool
+    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool, stepzen: bool
 ) -> tuple[GraphQLSchema | None, frozenset[str]]:
     """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
     own = _own_definitions(definitions, problems)
-    document = DocumentNode(definitions=(*own, *missing_definitions(own)))
+    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
     rules = specified_sdl_rules if complete else RULES_OF_A_PART
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     for error in errors:

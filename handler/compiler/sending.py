@@ -13,6 +13,7 @@ from graphql import (
     DocumentNode,
     GraphQLSchema,
     NamedTypeNode,
+    NonNullTypeNode,
     OperationDefinitionNode,
     VariableDefinitionNode,
     VariableNode,
@@ -41,29 +42,58 @@ class Sendable:
     unchanged: bool
     optional_conditions: Mapping[str, frozenset[str]]  # operation -> nullable variables of its @skip and @include
     unsent: Mapping[str, frozenset[str]]  # operation -> variables of which nothing is left but what declares them
+    unused: tuple[Unused, ...]
 
 
-def sendable(document: DocumentNode, schema: GraphQLSchema | None, problems: Problems) -> Sendable:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A variable that an author's operation declares and never uses, which GraphQL refuses."""
+
+    operation: str
+    node: VariableDefinitionNode
+    sentence: str  # what becomes of it
+
+    @property
+    def name(self) -> str:
+        """The variable's name."""
+        return self.node.variable.name.value
+
+
+def sendable(
+    document: DocumentNode, schema: GraphQLSchema | None, problems: Problems, *, known: bool = False
+) -> Sendable:
     """A document without descriptions, which older servers refuse, and without directives that are not the API's.
 
-    A variable that stood only in those goes with them, and is doubted. A nullable variable that decides only on
-    ``@skip`` and ``@include`` gets the default ``false``: GraphQL takes none there, yet published operations have
-    them. It is the one thing that is added, and doubted, too.
+    A variable that stood only in those goes with them, and is doubted. One that stood nowhere goes too, unless the API
+    takes only texts that it has ``known`` before: it stays in the text then, and is asked of callers only if it has to
+    have a value. A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``:
+    GraphQL takes none there, yet published operations have them. It is the one thing that is added, and doubted, too.
     """
     own = bare(document, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
     before, after = separate_operations(own), separate_operations(stripped)
-    unsent = {name: _unsent(before[name], alone, problems) for name, alone in after.items()}
+    used = {name: _uses(before[name]) for name in after}
+    unsent = {name: _unsent(used[name], alone, problems) for name, alone in after.items()}
+    unused = {name: _unused(used[name], alone) for name, alone in after.items()}
     optional = {name: _optional_conditions(alone) for name, alone in after.items()}
     for node in _all(optional):
         name = node.variable.name.value
         problems.warn(node, f"${name} may be null, which @skip and @include do not take: null is sent as false")
-    changed = visit(stripped, _Declarations(removed=_all(unsent), defaulted=_all(optional)))
+    removed = [*_all(unsent), *([] if known else _all(unused))]
+    changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
+    not_taken = {
+        name: [*unsent[name], *(node for node in unused[name] if not (known and _is_required(node)))] for name in after
+    }
     return Sendable(
         document=changed,
         unchanged=print_ast(changed) == print_ast(document),
         optional_conditions=_names(optional),
-        unsent=_names(unsent),
+        unsent=_names(not_taken),
+        unused=tuple(
+            Unused(operation=name, node=node, sentence=_becomes(node, known=known))
+            for name, found in unused.items()
+            for node in found
+        ),
     )
 
 
@@ -79,16 +109,33 @@ def _names(variables: Declared) -> dict[str, frozenset[str]]:
     return {name: frozenset(node.variable.name.value for node in found) for name, found in variables.items()}
 
 
-def _unsent(before: DocumentNode, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
+def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
     """The variables of one operation that stood in directives which were taken out, and nowhere else."""
-    used, left = _uses(before), _uses(after)
-    gone = used.directives.keys() - left.directives.keys()
+    gone = used.directives.keys() - _uses(after).directives.keys()
     found = [node for node in _declared(after) if node.variable.name.value in gone]
     for node in found:
         name = node.variable.name.value
         directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
         problems.warn(node, f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else")
     return found
+
+
+def _unused(used: _Uses, after: DocumentNode) -> list[VariableDefinitionNode]:
+    """The variables of one operation that stand nowhere in what its author wrote."""
+    return [node for node in _declared(after) if node.variable.name.value not in used.directives]
+
+
+def _is_required(node: VariableDefinitionNode) -> bool:
+    return isinstance(node.type, NonNullTypeNode) and node.default_value is None
+
+
+def _becomes(node: VariableDefinitionNode, *, known: bool) -> str:
+    name = node.variable.name.value
+    if not known:
+        return f"${name} is not taken: it stands nowhere in the operation, so it is not sent"
+    if _is_required(node):
+        return f"${name} stands nowhere in the operation: it is asked for because the text that the API knows has it"
+    return f"${name} is not taken: it stands nowhere in the operation, whose text stays as the API knows it"
 
 
 def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]:

@@ -23,10 +23,8 @@ from handler.compiler.problems import Problems
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Names are judged over all files, and an operation without one cannot be a tool."""
 
-DOUBTED = NoUnusedVariablesRule
-"""An operation that breaks this rule may be published: it is as well as its upstream finds it."""
-
-RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, DOUBTED))
+RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
+"""An operation with an unused variable may be published: ``sending.py`` takes the variable out."""
 
 MAX_DEPRECATIONS = 20
 """Deprecated fields, arguments and values that are warned of one by one."""
@@ -37,16 +35,14 @@ class Verdict:
     """The findings in one document."""
 
     mistakes: list[GraphQLError]
-    unused: list[GraphQLError]
     deprecated: list[GraphQLError]
 
 
 def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
     """Validate a document once, by all rules."""
-    unused: list[GraphQLError] = []
     deprecated: list[GraphQLError] = []
-    doubts = (_gathering(DOUBTED, unused), _gathering(NoDeprecatedCustomRule, deprecated))
-    return Verdict(mistakes=validate(schema, document, rules=(*RULES, *doubts)), unused=unused, deprecated=deprecated)
+    doubted = _gathering(NoDeprecatedCustomRule, deprecated)
+    return Verdict(mistakes=validate(schema, document, rules=(*RULES, doubted)), deprecated=deprecated)
 
 
 def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.commands.running import Stile
-from tests.support.endpoints import write_endpoint
+from tests.support.endpoints import READABLE, write_endpoint
 from tests.support.raw_http import answer, answering, running_server
 
 INDEX = """
@@ -334,3 +334,17 @@ def test_a_challenge_is_told_once_and_by_the_setting(folder: str, stile: Stile, 
         "challenge); policies alone would leave them this"
     )
     assert done.out.count("challenge") == 1
+
+
+def test_built_in_page_of_a_stepzen_project_is_explained(workplace: Path, stile: Stile) -> None:
+    files = {
+        "index.graphql": "type Query { a: String things: Things } type Things { pageInfo: PageInfo! }",
+        "config.yaml": READABLE.replace("]}", "], hide: [PageInfo.endCursor]}"),
+        "stepzen.config.json": '{"endpoint": "api/things"}',
+    }
+    write_endpoint(workplace, files)
+
+    told = stile("explain", ".", "--as", "anonymous").out
+
+    assert "type PageInfo {\n  hasNextPage: Boolean!\n  hasPreviousPage: Boolean!\n  startCursor: String\n}" in told
+    assert 'access.hide "PageInfo.endCursor"' in " ".join(told.split())

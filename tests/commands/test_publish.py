@@ -111,6 +111,75 @@ class TestWhatChanged:
         assert read_bundle(bundle.read_bytes(), endpoint="api/things").tools
 
 
+# StepZen: "endpoint_folder - the folder of the endpoint, set at deploy time", as in `stepzen deploy folder/name`.
+class TestNameOnTheCommandLine:
+    @pytest.mark.parametrize("config", [None, '{"endpoint": "api/things"}', '{"endpoint": "things"}', "{}"])
+    def test_it_stands_for_what_files_and_path_say(self, workplace: Path, stile: Stile, config: str | None) -> None:
+        files = {name: text for name, text in FILES.items() if not name.startswith("operations")}
+        project = files if config is None else {**files, "stepzen.config.json": config}
+        write_endpoint(workplace, project, name="My Projects/1.simple")
+
+        done = stile("publish", "My Projects/1.simple", "out", "--endpoint", "dev/spacex")
+
+        assert (done.code, done.err) == (0, "")
+        assert done.out.splitlines() == ["dev/spacex: new  +dev-spacex", "1 endpoint in out"]
+        assert bundles_in(workplace / "out") == ["dev/spacex"]
+
+    def test_other_mistakes_of_the_config_are_told(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, {**FILES, "stepzen.config.json": '{"endpoint": 1, "root": "../x"}'})
+
+        done = stile("publish", ".", "out", "--endpoint", "dev/spacex")
+
+        assert done.err.splitlines()[0].endswith('"root": expected a folder below this one, such as "src"')
+
+    @pytest.mark.parametrize("command", ["publish", "build", "check", "manifest", "call", "explain", "dev"])
+    def test_it_is_of_one_endpoint(self, workplace: Path, stile: Stile, command: str) -> None:
+        write_many(workplace / "endpoints", 5)
+        rest = {"publish": ["out"], "call": ["a"], "manifest": ["--format", "apollo"]}.get(command, [])
+
+        done = stile(command, "endpoints", *rest, "--endpoint", "dev/spacex")
+
+        assert (done.code, done.out) == (2, "")
+        assert done.err.splitlines()[-1] == (
+            "stile: error: argument --endpoint: endpoints has 5 endpoints (endpoints/api/e01, endpoints/api/e02, "
+            "endpoints/api/e03 and 2 more); name the folder of one"
+        )
+        assert not (workplace / "out").exists()
+
+    @pytest.mark.parametrize(
+        "name", ["", "spacex", "dev/", "/spacex", "dev/space/x", "dev/1x", "_dev/x", "dev/x\n", "dev/../x", "dev/é"]
+    )
+    def test_what_no_endpoint_can_be_called_is_refused(self, workplace: Path, stile: Stile, name: str) -> None:
+        write_endpoint(workplace, FILES)
+
+        done = stile("publish", ".", "out", f"--endpoint={name}")
+
+        assert (done.code, done.out) == (2, "")
+        assert "expected folder/name, each a letter and then letters, digits, _ or -" in done.err
+        assert not (workplace / "out").exists()
+
+    def test_it_is_given_once(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES)
+
+        done = stile("publish", ".", "out", "--endpoint", "dev/a", "--endpoint", "dev/b")
+
+        assert done.code == 2
+        assert done.err.splitlines()[-1] == "stile publish: error: argument --endpoint: it is given twice"
+
+    def test_every_command_knows_it(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES)
+
+        assert stile("check", ".", "--endpoint", "dev/spacex").out.startswith("dev/spacex\n")
+        assert stile("build", ".", "--endpoint", "dev/spacex").out.startswith("dev/spacex: new")
+        assert stile("explain", ".", "--endpoint", "dev/spacex").out.startswith("dev/spacex, for")
+        assert stile("manifest", ".", "--format", "relay", "--endpoint", "dev/spacex").code == 0
+
+    def test_folder_that_can_be_no_name_is_told_of_it(self, workplace: Path, stile: Stile) -> None:
+        write_endpoint(workplace, FILES, name="api/1.simple")
+
+        assert "--endpoint gives the folder another one" in stile("check", "api/1.simple").out
+
+
 class TestNothingIsPublished:
     def test_where_one_of_twenty_has_a_mistake(self, workplace: Path, stile: Stile) -> None:
         write_many(workplace / "endpoints")

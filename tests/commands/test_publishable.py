@@ -102,6 +102,58 @@ def test_api_that_the_function_would_not_ask_is_built_and_not_published(
     assert f"`stile publish` will refuse {sentence}." in " ".join(checked.out.split("\n"))
 
 
+NO_API = "config.yaml names no upstream.url, so its tools have no API to ask"
+
+
+@pytest.mark.parametrize("config", [None, "", "upstream: {}\n", "upstream: {timeout_s: 5}\n"])
+def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_publish(
+    workplace: Path, stile: Stile, config: str | None
+) -> None:
+    """Publish has the last word, and the others say what it will say."""
+    files = {name: text for name, text in FILES.items() if name != "config.yaml"}
+    write_endpoint(workplace, files if config is None else {**files, "config.yaml": config})
+
+    published = stile("publish", ".", "out")
+    checked, strict = stile("check", "."), stile("check", ".", "--strict")
+    built = stile("build", ".", "--out", "built")
+    reported = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["warnings"]
+
+    assert (published.code, published.out) == (1, "")
+    assert published.err.splitlines() == [f"api/things: {NO_API}", "Nothing was published."]
+    assert (checked.code, strict.code, built.code) == (0, 1, 0)
+    warning = f"api/things/config.yaml:1:1: warning: {NO_API}: `stile publish` will refuse it"
+    assert warning in " ".join(checked.out.split("\n"))
+    assert f"api/things: {NO_API}: `stile publish` will refuse it" in " ".join(built.out.split("\n"))
+    assert [each for each in reported if NO_API in each["sentence"]] == [
+        {
+            "file": "api/things/config.yaml",
+            "line": 1,
+            "column": 1,
+            "sentence": f"{NO_API}: `stile publish` will refuse it",
+        }
+    ]
+
+
+def test_project_below_a_root_is_doubted_at_its_own_config(workplace: Path, stile: Stile) -> None:
+    files = {f"src/{name}": text for name, text in FILES.items() if name != "config.yaml"}
+    write_endpoint(workplace, {**files, "stepzen.config.json": '{"endpoint": "api/things", "root": "src"}'})
+
+    assert f"api/things/src/config.yaml:1:1: warning: {NO_API}" in stile("check", ".").out
+
+
+def test_endpoint_of_tools_in_python_alone_needs_no_api(
+    workplace: Path, stile: Stile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STILE_CODE_MODULES", "tests.support.acme_tools")
+    config = 'access: {anonymous: allow}\ncode: [{use: "tests.support.acme_tools:kit", condition: true}]\n'
+    write_endpoint(workplace, {"config.yaml": config})
+
+    checked = stile("check", ".")
+
+    assert (checked.code, NO_API in checked.out) == (0, False)
+    assert stile("publish", ".", "out").code == 0
+
+
 ASKING = """mutation Set($b: Int!) @mcpTool(name: "set", title: "S", confirm: required) { set(b: $b) }
 mutation Put($b: Int!) @mcpTool(name: "put", title: "P", confirm: advisory) { set(b: $b) }
 """

@@ -79,9 +79,10 @@ def test_a_change_of_a_prompt_or_a_resource_is_served(bench: Bench, endpoint: Pa
 def test_warnings_are_shown(workplace: Path, capsys: pytest.CaptureFixture[str]) -> None:
     write_endpoint(workplace, {"index.graphql": "type Query { a: String }"})
 
-    warning, told = Bench(capsys).shows()
+    warning, upstream, told = Bench(capsys).shows()
 
     assert warning.startswith("api/things/index.graphql:1:1: warning: no tool is declared")
+    assert upstream.startswith("api/things: config.yaml names no upstream.url, so its tools have no API to ask")
     assert told.endswith(": 1 tool: api-things")
 
 
@@ -177,3 +178,18 @@ def test_an_endpoint_that_takes_over_a_name_that_a_broken_one_had_is_served(benc
     bench.refresh([Path("z/z/index.graphql")])
 
     assert bench.tools() == ["other"]
+
+
+def test_name_on_the_command_line_is_of_the_first_endpoint_alone(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_endpoint(workplace, FILES, name="api/a")
+    bench = Workbench(workplace, stage=None, endpoint="dev/spacex", address="http://x")
+    bench.refresh()
+    later = write_endpoint(workplace, FILES, name="api/b")
+    capsys.readouterr()
+
+    bench.refresh([later / "index.graphql"])
+
+    assert list(bench.served) == ["dev/spacex"]
+    assert 'the endpoint "dev/spacex" is also made by' in capsys.readouterr().err

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from handler.bundle import Access, ApiKey, Bundle
+from handler.compiler.compile import Compiled
 from handler.errors import Problem
-from handler.policy import NEVER
+from handler.policy import NEVER, Judgement
 from handler.predicates import Predicate
 from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported
 from tests.support.outcomes import outcome_of
@@ -463,3 +464,94 @@ def test_api_keys_without_a_name_are_not_said_to_have_the_same(tmp_path: Path) -
         'config.yaml:3:7: "identity.api_keys[0].name": expected the name of the key, for the log',
         'config.yaml:4:7: "identity.api_keys[1].name": expected the name of the key, for the log',
     ]
+
+
+# StepZen enforces field policies for requests "without a token" as well: its simpleABACSample says of policyDefault
+# true "The default policy for fields not covered by the above policies is to allow access, no JWT required", and of
+# "?$jwt" that it requires one. Without an `access` section only its keys work.
+DEPLOYMENT = "deployment: {identity: {keys: [{algorithm: HS256, key: development-only}]}}\n"
+PROJECT = '{"endpoint": "api/things"}'
+SHUT = policies('{type: Query, policyDefault: {condition: "?$jwt"}}')
+OPENED = policies("{type: Query, policyDefault: {condition: true}}")
+
+
+def of_stepzen(folder: Path, config: str, **files: str) -> Compiled:
+    texts = {"index.graphql": SDL, "config.yaml": config, "stepzen.config.json": PROJECT}
+    return compiled(folder, texts | {name.replace("__", "/"): text for name, text in files.items()})
+
+
+@pytest.mark.parametrize(
+    ("config", "anonymous"),
+    [
+        (DEPLOYMENT + OPENED, "allow"),
+        (DEPLOYMENT + OPENED + "  anonymous: challenge\n", "challenge"),
+        (DEPLOYMENT + OPENED + "  anonymous: allow\n", "allow"),
+        (DEPLOYMENT + SHUT + "  anonymous: allow\n", "allow"),
+        (DEPLOYMENT, "challenge"),
+        (DEPLOYMENT + "access: {}\n", "challenge"),
+        (DEPLOYMENT + "access: {policies: []}\n", "challenge"),
+        (DEPLOYMENT + "access: {hide: [Employee.salary]}\n", "challenge"),
+        (DEPLOYMENT + SHUT, "challenge"),
+        (DEPLOYMENT + policies("{type: Query}"), "challenge"),
+        (DEPLOYMENT + policies("{type: Query, policyDefault: {condition: false}}"), "challenge"),
+        (DEPLOYMENT + policies('{type: Query, policyDefault: {condition: "!(?$jwt)"}}'), "allow"),
+        (DEPLOYMENT + policies('{type: Query, policyDefault: {condition: "$jwt.a:Int != 1"}}'), "challenge"),
+        (DEPLOYMENT + policies('{type: Query, policyDefault: {condition: "!($jwt.a:Int == 1)"}}'), "challenge"),
+        (DEPLOYMENT + policies('{type: Query, policyDefault: {condition: "?$jwt || $variables.a:Int == 1"}}'), "allow"),
+        (
+            DEPLOYMENT + policies('{type: Query, policyDefault: {condition: "?$jwt && $variables.a:Int == 1"}}'),
+            "challenge",
+        ),
+        (DEPLOYMENT + policies("{type: Employee, policyDefault: {condition: true}}"), "challenge"),
+        (DEPLOYMENT + policies("{type: Query, rules: [{condition: true, fields: [node]}]}"), "allow"),
+        (DEPLOYMENT + policies("{type: Query, rules: [{condition: true, fields: [__schema]}]}"), "allow"),
+        (DEPLOYMENT + OPENED + "  hide: [Query]\ngraphql: persisted\n", "challenge"),
+        (OPENED, "allow"),
+        # An identity of Stile's own keys is not StepZen's.
+        (OPENED + f"identity: {{api_keys: [{{name: a, sha256: {SHA256}}}]}}\n", "challenge"),
+    ],
+)
+def test_anonymous_callers_of_a_stepzen_project_get_in_for_what_its_policies_open(
+    tmp_path: Path, config: str, anonymous: str
+) -> None:
+    assert of_stepzen(tmp_path, config).bundle.access.anonymous == anonymous
+
+
+def test_identity_in_deployment_opens_nothing_where_the_project_is_not_of_stepzen(tmp_path: Path) -> None:
+    assert bundle_with(tmp_path, DEPLOYMENT + OPENED).access.anonymous == "challenge"
+
+
+def test_fields_that_policies_of_stepzen_open_to_anonymous_callers_are_doubted(tmp_path: Path) -> None:
+    rules = policies(
+        '{type: Query, rules: [{condition: true, fields: [node]}, {condition: "?$jwt", fields: [person]}]}'
+    )
+    sentence = "callers without a credential may use Query.node, as in StepZen; access.anonymous: challenge ends that"
+
+    def told(folder: str, config: str) -> list[str]:
+        warnings = of_stepzen(tmp_path / folder, config).warnings
+        return [str(each) for each in warnings if "without a credential" in each.sentence]
+
+    assert told("default", DEPLOYMENT + rules) == [f"config.yaml:3:3: {sentence}"]
+    assert told("said", DEPLOYMENT + rules + "  anonymous: allow\n") == []
+    assert told("shut", DEPLOYMENT + SHUT) == []
+    assert told("keyless", rules) == []
+
+
+def test_what_no_policy_of_stepzen_opens_stays_shut_to_anonymous_callers(tmp_path: Path) -> None:
+    # The policies guard fields; prompts and resources from files were for whoever has a credential.
+    files = {"prompts__hello.md": "Say hello.", "resources__a.txt": "text"}
+
+    def masks(folder: str, config: str) -> list[bool]:
+        bundle = of_stepzen(tmp_path / folder, config, **files).bundle
+        callers = [
+            Judgement(bundle.conditions, claims=None),
+            Judgement(bundle.conditions, claims={}),
+            Judgement(bundle.conditions, claims=None, unrestricted=True),
+        ]
+        (prompt,), (resource,) = bundle.prompts, bundle.resources
+        return [caller.meets(each.mask) for each in (prompt, resource) for caller in callers]
+
+    assert masks("default", DEPLOYMENT + OPENED) == [False, True, True] * 2
+    assert masks("keyless", "deployment: {identity: {}}\n" + OPENED) == [True] * 6
+    assert masks("said", DEPLOYMENT + OPENED + "  anonymous: allow\n") == [True] * 6
+    assert masks("conditioned", DEPLOYMENT + OPENED + "resources: {condition: true}\n")[3:] == [True] * 3

@@ -296,6 +296,23 @@ def test_with_policies_a_kit_without_condition_is_for_whoever_gets_in(tmp_path: 
     )
 
 
+def test_kit_without_condition_needs_a_credential_where_policies_of_stepzen_let_callers_in(
+    tmp_path: Path, shop: Modules
+) -> None:
+    identity = "deployment: {identity: {keys: [{algorithm: HS256, key: development-only}]}}\n"
+    files = {"index.graphql": SCHEMA, "config.yaml": f'{identity}{READABLE}code: ["shop_tools:kit"]\n'}
+    files["stepzen.config.json"] = '{"endpoint": "api/things"}'
+
+    made = compiled(tmp_path, files, **shop.environ)
+
+    mask = code_tool(made, "secret").mask
+    assert made.bundle.access.anonymous == "allow"
+    assert not Judgement(made.bundle.conditions, claims=None).meets(mask)
+    assert Judgement(made.bundle.conditions, claims={}).meets(mask)
+    assert Judgement(made.bundle.conditions, claims=None, unrestricted=True).meets(mask)
+    assert [str(each) for each in made.warnings if "shop_tools" in each.sentence] == []
+
+
 def test_a_condition_guards_all_that_a_kit_has(tmp_path: Path, shop: Modules) -> None:
     config = READABLE + """code: [{use: "shop_tools:kit", condition: '$jwt.role:String == "sales"'}]\n"""
 

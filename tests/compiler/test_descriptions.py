@@ -109,7 +109,7 @@ type Query { a(x: Int, y: Int): Int }
     }
     entry = prescribed_tool(compiled(tmp_path, files), "t").entry
 
-    assert entry["description"] == "api  {schema_sdl} {other}"
+    assert entry["description"] == "api   {other}"
     assert entry["inputSchema"]["properties"]["variables"] == {
         "type": "object",
         "description": "of things",
@@ -121,7 +121,7 @@ type Query { a(x: Int, y: Int): Int }
 
 
 OPERATION = {
-    "operations/o.graphql": "query O($a: Int, $b: Int) { customer { name } x: secret }",
+    "operations/o.graphql": "query O($a: Boolean!, $b: Boolean!) { customer @skip(if: $a) { name @skip(if: $b) } }",
     "config.yaml": READABLE,
 }
 PRESCRIBED = 'extend schema @tool(name: "t", prescribed: "O", descriptions: {entries})\n'
@@ -233,7 +233,8 @@ scalar Money
 "Which ones." input Filter { "how big" size: Size, price: Price, "names, any of" names: [String!] }
 input Price { "at least" least: Money }
 type Query {
-  a("whether to" flag: Boolean, filter: Filter, "one of" filters: [Filter!], bare: Int, "text" text: String): Int
+  a("whether to" flag: Boolean, filter: Filter, "one of" filters: [Filter!], bare: Int, size: Size, "text" text: String)
+    : Int
 }
 """
 
@@ -251,7 +252,7 @@ type Query {
         ("$x: Boolean!", "a(bare: 1) @include(if: $x)", None),
         ("$x: Boolean!", "a(bare: 1) @include(if: $x) b: a(flag: $x)", "whether to"),
         ("$x: Boolean!", "...F } fragment F on Query { a(flag: $x)", "whether to"),
-        ("$x: Size", "a(bare: 1)", "Its size."),
+        ("$x: Size", "a(size: $x)", "Its size."),
     ],
 )
 def test_variable_without_words_is_described_by_what_it_feeds(
@@ -350,3 +351,30 @@ def test_text_that_says_nothing_once_it_is_expanded_is_the_default(tmp_path: Pat
     entry, default = entry_of(tmp_path / "1", said, sdl=plain), entry_of(tmp_path / "2", "", sdl=plain)
 
     assert entry == default
+
+
+# "schema_sdl - the GraphQL schema's SDL as defined by the visibility patterns in @tool(graphql:)", which a prescribed
+# tool has not.
+@pytest.mark.parametrize("text", ["{schema_sdl}", "Schema: {schema_sdl} of {graphql_tool}"])
+def test_template_variables_of_graphql_tools_are_doubted_in_other_tools(tmp_path: Path, text: str) -> None:
+    executables = 'executables: [{document: "ops.graphql", persist: true}]'
+    files = {
+        "index.graphql": f'extend schema @sdl({executables})\n@tool(name: "t", description: "{text}", prescribed: "O")'
+        "\ntype Query { customer(id: Int): Int }",
+        "ops.graphql": 'query O("Use {schema_sdl}." $id: Int) { customer(id: $id) }',
+        "operations/flat.graphql": '"Flat {schema_sdl}" query Flat @mcpTool { customer }',
+    }
+    what = "is for tools whose requests a model writes, and this one runs an operation"
+
+    made = compiled(tmp_path, files)
+
+    assert "{" not in str(prescribed_tool(made, "t").entry["description"])
+    assert "schema_sdl" not in str([tool.entry for tool in made.bundle.tools])
+    assert [str(each) for each in made.warnings if "{schema_sdl}" in each.sentence] == [
+        f'index.graphql:2:1: "t": {{schema_sdl}} {what}; nothing is put there',
+        f'operations/flat.graphql:1:1: "Flat": {{schema_sdl}} {what}; nothing is put there',
+    ]
+    told = [str(each) for each in made.warnings if "{graphql_tool}" in each.sentence]
+    assert told == [f'index.graphql:2:1: "t": {{graphql_tool}} {what}; its text tells the model to write one'] * (
+        "graphql_tool" in text
+    )

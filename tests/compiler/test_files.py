@@ -37,7 +37,7 @@ def test_path_that_makes_no_endpoint_name_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert str(caught.value) == f'index.graphql: "api/2things" {NO_NAME}'
+    assert str(caught.value) == f'index.graphql: "api/2things" {NO_NAME}; --endpoint gives the folder another one'
 
 
 @pytest.mark.parametrize(

@@ -178,9 +178,68 @@ def test_unknown_directive_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_directive_for_the_schema_is_reported_elsewhere(tmp_path: Path) -> None:
-    assert reported(tmp_path, {"index.graphql": 'type Query @tool(name: "x") { a: Int }'}) == [
-        "index.graphql:1:12: Unknown directive '@tool'."
+# "directive @tool ... Locations: repeatable, Type System: SCHEMA"; Cosmo's @mcpTool is "on QUERY | MUTATION".
+ON_THE_SCHEMA = (
+    'expected it on the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
+    'fields: "customer"})'
+)
+
+SDL_ON_THE_SCHEMA = 'expected it on the schema, as in extend schema @sdl(files: ["customer.graphql"])'
+
+
+@pytest.mark.parametrize(
+    ("sdl", "place"),
+    [
+        ('type Query @tool(name: "x") { a: Int }', "1:12"),
+        ('type Query { a: Int @tool(name: "x") }', "1:21"),
+        ('type Query { a(b: Int @tool(name: "x")): Int }', "1:23"),
+        ('extend type Query @tool(name: "x") { a: Int }', "1:19"),
+        ('type Query { a: E } enum E @tool(name: "x") { X }', "1:28"),
+        ('type Query { a: E } enum E { X @tool(name: "x") }', "1:32"),
+        ('type Query { a: U } union U @tool(name: "x") = A type A { a: Int }', "1:29"),
+        ('type Query { a: S } scalar S @tool(name: "x")', "1:30"),
+        ('type Query { a(i: I): Int } input I @tool(name: "x") { a: Int }', "1:37"),
+        ("directive @tool on OBJECT type Query @tool { a: Int }", "1:38"),
+    ],
+)
+def test_tool_elsewhere_than_on_the_schema_is_reported_with_where_it_belongs(
+    tmp_path: Path, sdl: str, place: str
+) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [
+        f"index.graphql:{place}: @tool cannot stand here: {ON_THE_SCHEMA}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sdl", "told"),
+    [
+        (
+            'type Q @sdl(files: "a.graphql") { a: Int } schema { query: Q }',
+            f"1:8: @sdl cannot stand here: {SDL_ON_THE_SCHEMA}",
+        ),
+        (
+            "extend schema @mcpTool\ntype Query { a: Int }",
+            "1:15: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            "type Query { a: Int @mcpTool }",
+            "1:21: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            'type Query { a(b: Int @mcpToolArg(description: "x")): Int }',
+            "1:23: @mcpToolArg cannot stand here: expected it on a variable of an operation in a file of operations",
+        ),
+    ],
+)
+def test_other_directive_of_stile_at_a_wrong_place_is_reported(tmp_path: Path, sdl: str, told: str) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [f"index.graphql:{told}"]
+
+
+def test_tool_on_an_operation_is_reported_with_what_is_meant_for_one(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": 'query O @tool(name: "x") { a }'}
+
+    assert reported(tmp_path, files) == [
+        f"operations/o.graphql:1:9: @tool cannot stand here: {ON_THE_SCHEMA}; an operation becomes a tool with @mcpTool"
     ]
 
 
@@ -218,3 +277,113 @@ def test_operation_may_ask_hasura_to_cache(tmp_path: Path) -> None:
     assert reported(tmp_path / "2", files) == [
         "operations/o.graphql:1:22: String cannot represent a non string value: 9"
     ]
+
+
+# StepZen extracts "the connection structure (edges, nodes & PageInfo) required by the GraphQL Cursor Connections
+# Specification" (input StepZen_RESTPagination), and its projects do not define PageInfo. Its fields are that
+# specification's: hasPreviousPage and hasNextPage are non-null booleans, startCursor and endCursor are opaque.
+STEPZEN = {"stepzen.config.json": '{"endpoint": "api/things"}', "config.yaml": READABLE}
+PAGED = """
+type Query { customers(first: Int! = 10, after: String! = ""): Customers }
+type Customers { edges: [CustomerEdge] pageInfo: PageInfo! }
+type CustomerEdge { node: String cursor: String }
+"""
+PAGE_INFO = "type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }"
+
+
+def shown_of(folder: Path, sdl: str, **files: str) -> str:
+    """What everybody is shown of a StepZen project's schema, on one line."""
+    named = {name.replace("__", "."): text for name, text in files.items()}
+    made = compiled(folder, {**STEPZEN, "index.graphql": TOOL + sdl, **named})
+    return " ".join(
+        local_entries(made, unrestricted=False)[0]["inputSchema"]["properties"]["query"]["description"].split()
+    )
+
+
+def test_page_of_a_stepzen_project_needs_no_definition(tmp_path: Path) -> None:
+    assert PAGE_INFO in shown_of(tmp_path, PAGED)
+
+
+def test_page_that_nothing_names_is_not_there(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": f"{TOOL}type Query {{ a: Int }}"})
+
+    assert "PageInfo" not in read_index(made.index, sha256=made.bundle.index)
+
+
+@pytest.mark.parametrize(
+    "own", ["type PageInfo { next: String }", "type PageInfo {} extend type PageInfo { next: String }"]
+)
+def test_page_that_an_author_defines_wins(tmp_path: Path, own: str) -> None:
+    assert "type PageInfo { next: String }" in shown_of(tmp_path, PAGED + own)
+
+
+def test_page_may_be_extended_and_be_in_a_union(tmp_path: Path) -> None:
+    sdl = "type Query { any: Any } union Any = PageInfo extend type PageInfo { total: Int }"
+
+    assert f"{PAGE_INFO[:-2]} total: Int }}" in shown_of(tmp_path, sdl)
+
+
+def test_page_outside_of_a_stepzen_project_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": TOOL + PAGED}) == ["index.graphql:4:50: Unknown type 'PageInfo'."]
+
+
+def test_other_unknown_type_of_a_stepzen_project_is_reported(tmp_path: Path) -> None:
+    files = {**STEPZEN, "index.graphql": f"{TOOL}type Query {{ p: PageInfo q: PageInf }}"}
+
+    assert reported(tmp_path, files) == ["index.graphql:2:29: Unknown type 'PageInf'. Did you mean 'PageInfo'?"]
+
+
+def test_broken_config_of_stepzen_brings_no_report_of_its_types(tmp_path: Path) -> None:
+    files = {"stepzen.config.json": '{"endpoint": 1}', "index.graphql": TOOL + PAGED}
+
+    assert [problem.partition(":")[0] for problem in reported(tmp_path, files)] == ["stepzen.config.json"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        READABLE.replace("]}", "], hide: [PageInfo.startCursor]}"),
+        READABLE.replace(
+            "]}",
+            ", {type: PageInfo, rules: [{condition: false, fields: startCursor}], policyDefault: {condition: true}}]}",
+        ),
+    ],
+    ids=["hide", "policy"],
+)
+def test_field_of_a_page_can_be_guarded(tmp_path: Path, config: str) -> None:
+    hidden = PAGE_INFO.replace("startCursor: String ", "")
+
+    assert hidden in shown_of(tmp_path, PAGED, config__yaml=config)
+
+
+def test_field_of_a_page_can_be_hidden_by_patterns_of_a_tool(tmp_path: Path) -> None:
+    tool = (
+        'extend schema @tool(name: "t", graphql: [{expose: true, types: "Query", fields: ".*"}, '
+        '{expose: false, types: "PageInfo", fields: ".*Cursor"}])\n'
+    )
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": tool + PAGED})
+
+    assert {"PageInfo.startCursor", "PageInfo.endCursor"} <= graphql_tool(made, "t").guards.keys()
+
+
+@pytest.mark.parametrize(("index", "hidden"), [("a: Int", True), ("a: Int last: PageInfo", False)])
+def test_field_of_a_page_is_hidden_where_no_other_file_names_the_type(
+    tmp_path: Path, index: str, *, hidden: bool
+) -> None:
+    sdl = (
+        'extend schema @sdl(files: ["paged.graphql"], visibility: [{expose: true, types: "Query", fields: ".*"}, '
+        f'{{expose: false, types: "PageInfo", fields: "endCursor"}}])\ntype Query {{ {index} }}'
+    )
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": TOOL + sdl, "paged.graphql": PAGED})
+
+    assert (made.bundle.guards.get("PageInfo.endCursor") == HIDDEN) is hidden
+
+
+def test_operation_of_a_page_has_an_output_schema(tmp_path: Path) -> None:
+    operation = "query Customers @mcpTool { customers { pageInfo { hasNextPage endCursor } } }"
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": PAGED, "operations/o.graphql": operation})
+
+    output = str(prescribed_tool(made, "Customers").entry["outputSchema"])
+
+    assert "'hasNextPage': {'type': 'boolean'}" in output
+    assert "endCursor" in output

@@ -346,7 +346,9 @@ def test_default_of_an_input_field_makes_it_optional(tmp_path: Path) -> None:
 def test_default_that_could_not_be_sent_is_left_out(tmp_path: Path) -> None:
     files = {
         "index.graphql": "scalar Date type Query { a(d: Date): Int }",
-        "operations/o.graphql": 'query O($d: Date = "2026-01-31", $e: Date = {day: 31}) @mcpTool { a(d: $d) }',
+        "operations/o.graphql": """
+            query O($d: Date = "2026-01-31", $e: Date = {day: 31}) @mcpTool { a(d: $d) b: a(d: $e) }
+        """,
     }
     tool = prescribed_tool(compiled(tmp_path, files), "O")
 

@@ -279,11 +279,74 @@ def doubts(folder: Path, files: dict[str, str]) -> list[str]:
     return [line for line in doubted(folder, files) if not line.startswith("index.graphql")]
 
 
-def test_variable_that_is_never_used_is_a_warning(tmp_path: Path) -> None:
-    files = {"index.graphql": SDL, "operations/o.graphql": "query O($x: Int) @mcpTool { orders { id } }"}
+# GraphQL, "All Variables Used": "every variable defined by an operation must be used". StepZen's projects have some.
+UNUSED = 'query O("Nothing." $x: [Int!]! @mcpToolArg(description: "X"), $id: ID!) @mcpTool { order(id: $id) { id } }'
 
-    assert doubts(tmp_path, files) == [
-        "operations/o.graphql:1:9: Variable '$x' is never used in operation 'O'.",
+
+def test_variable_that_is_never_used_is_a_warning_and_neither_sent_nor_asked_for(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": UNUSED, "config.yaml": READABLE}
+    tool = prescribed_tool(compiled(tmp_path / "1", files), "O")
+
+    assert tool.operation.text.startswith("query O($id: ID!) {")
+    assert list(tool.entry["inputSchema"]["properties"]) == list(tool.arguments["properties"]) == ["id"]
+    assert tool.operation.variables == ("id",)
+    assert doubts(tmp_path / "2", files) == [
+        "operations/o.graphql:1:9: $x is not taken: it stands nowhere in the operation, so it is not sent"
+    ]
+
+
+def test_variable_of_a_fragment_or_a_directive_is_used(tmp_path: Path) -> None:
+    fragment = "fragment F on Query { order(id: $x) { id } }"
+    operation = f"query O($x: ID!, $y: Boolean!) @mcpTool {{ ...F @skip(if: $y) }} {fragment}"
+    files = {"index.graphql": SDL, "operations/o.graphql": operation}
+
+    assert doubts(tmp_path, files) == []
+
+
+def test_variable_that_one_of_two_operations_uses_goes_from_the_other_alone(tmp_path: Path) -> None:
+    operations = "query O($x: ID!) @mcpTool { orders { id } } query P($x: ID!) @mcpTool { order(id: $x) { id } }"
+    made = compiled(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operations})
+
+    assert prescribed_tool(made, "O").operation.text.startswith("query O {")
+    assert prescribed_tool(made, "P").operation.text.startswith("query P($x: ID!) {")
+
+
+def test_unused_variable_is_not_told_of_where_the_operation_has_a_mistake(tmp_path: Path) -> None:
+    files = {"index.graphql": SDL, "operations/o.graphql": "query O($x: Int) @mcpTool { orders { ...F } }"}
+
+    assert reported(tmp_path, files) == ["operations/o.graphql:1:41: Unknown fragment 'F'."]
+
+
+@pytest.mark.parametrize("documents", ["documentId", "apollo"])
+def test_text_that_the_api_knows_keeps_a_variable_that_is_never_used(tmp_path: Path, documents: str) -> None:
+    """The id of an operation is the digest of its text."""
+    text = "query O($x: Int, $y: Int! = 1, $z: Int!, $id: ID!) { order(id: $id) { id } }\n"
+    not_taken = "is not taken: it stands nowhere in the operation, whose text stays as the API knows it"
+    asked_for = "stands nowhere in the operation: it is asked for because the text that the API knows has it"
+    tool_directive = '@tool(name: "t", prescribed: "O")'
+    files = {
+        "index.graphql": f"extend schema {tool_directive}\n{SDL}",
+        "operations/o.graphql": text,
+        "config.yaml": f"{READABLE}upstream: {{documents: {documents}}}\n",
+    }
+    tool = prescribed_tool(compiled(tmp_path / "1", files), "t")
+
+    assert tool.operation.text == text
+    assert list(tool.entry["inputSchema"]["properties"]["variables"]["properties"]) == ["z", "id"]
+    assert tool.operation.variables == ("z", "id")
+    assert doubts(tmp_path / "2", files) == [
+        f"operations/o.graphql:1:9: $x {not_taken}",
+        f"operations/o.graphql:1:18: $y {not_taken}",
+        f"operations/o.graphql:1:32: $z {asked_for}",
+    ]
+
+
+def test_bound_variable_that_is_never_used_is_reported(tmp_path: Path) -> None:
+    """Who binds a variable to a claim relies on what it does."""
+    operation = 'query O($tenant: ID! @mcpBind(claim: "tenant")) @mcpTool { orders { id } }'
+
+    assert reported(tmp_path, {"index.graphql": SDL, "operations/o.graphql": operation}) == [
+        "operations/o.graphql:1:9: $tenant is bound and stands nowhere in the operation: use it, or remove it"
     ]
 
 

@@ -215,3 +215,64 @@ def test_subscriptions_are_left_out_of_the_index(tmp_path: Path) -> None:
     made = compiled(tmp_path, {"index.graphql": index})
 
     assert "Subscription" not in read_index(made.index, sha256=made.bundle.index)
+
+
+# Federation's and StepZen's files write `extend type Address @key(fields: "id") {}`; the grammar since 2016 has
+# "FieldsDefinition : { FieldDefinition+ }".
+EMPTY_BRACES = {
+    "a definition that an extension fills": "type A {} extend type A { x: Int }",
+    "a root type that an extension fills": "type Query {} type A { x: Int }",
+    "an extension with a directive": 'type A { x: Int } extend type A @key(fields: "x") {}',
+    "an extension with nothing": "type A { x: Int } extend type A {}",
+    "an extension with an interface": "type A { x: Int } interface I { x: Int } extend type A implements I {}",
+    "an interface": "interface I {} extend interface I {} extend interface I { x: Int } type A { x: Int }",
+    "an enum": "enum E {} extend enum E {} extend enum E { X } type A { x: E }",
+    "an input": "input N {} extend input N {} extend input N { x: Int } type A { x(n: N): Int }",
+    "braces with a comment": "type A { # nothing yet\n} extend type A { x: Int }",
+}
+
+
+@pytest.mark.parametrize("sdl", EMPTY_BRACES.values(), ids=EMPTY_BRACES)
+def test_braces_that_hold_nothing_are_taken(tmp_path: Path, sdl: str) -> None:
+    files = {"index.graphql": f"extend schema {TOOL}\n{sdl}\nextend type Query {{ a: A }}\n", "config.yaml": READABLE}
+
+    made = compiled(tmp_path, files)
+
+    assert made.warnings == ()
+    assert "x" in read_index(made.index, sha256=made.bundle.index)["A"].fields
+
+
+@pytest.mark.parametrize(
+    ("sdl", "told"),
+    [
+        ("type A {}", "Type A must define one or more fields."),
+        ("type A {} extend type A {}", "Type A must define one or more fields."),
+        ('extend type A @key(fields: "id") {}', "Type A must define one or more fields."),
+        ("type A { x(n: N): E } input N {} enum E { X }", "Input Object type N must define one or more fields."),
+        ("type A { x: E } enum E {}", "Enum type E must define one or more values."),
+        ("type A implements I { x: Int } interface I {}", "Type I must define one or more fields."),
+    ],
+)
+def test_type_that_is_left_without_members_is_doubted(tmp_path: Path, sdl: str, told: str) -> None:
+    warnings = doubted(tmp_path, {"index.graphql": f"extend schema {TOOL}\ntype Query {{ a: A, b: Int }}\n{sdl}\n"})
+
+    assert [warning.partition(": ")[2].partition(" See")[0] for warning in warnings] == [told]
+
+
+def test_places_in_a_file_with_empty_braces_are_right(tmp_path: Path) -> None:
+    index = "type Query {}\nextend type Query {\n  a: A }  type A {} extend type A { x: Nope }\n"
+
+    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:40: Unknown type 'Nope'."]
+
+
+@pytest.mark.parametrize(
+    ("sdl", "problem"),
+    [
+        ("type Query { a(): Int }", "index.graphql:1:16: Syntax Error: Expected Name, found ')'."),
+        ("schema {}\ntype Query { a: Int }", "index.graphql:1:9: Syntax Error: Expected Name, found '}'."),
+        ("type Query { a: Int }\nunion U = {}", "index.graphql:2:11: Syntax Error: Expected Name, found '{'."),
+        ("type Query { a: Int } {", "index.graphql:1:24: Syntax Error: Expected Name, found <EOF>."),
+    ],
+)
+def test_what_else_is_empty_is_a_syntax_error(tmp_path: Path, sdl: str, problem: str) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl})[0] == problem

@@ -253,3 +253,73 @@ def test_field_of_another_type_that_has_such_a_name_is_like_any_other(tmp_path: 
     with served(tmp_path, OPEN, index=index) as (function, _):
         assert function.graphql({"query": "{ a { _service } }"}, "/tools/t/graphql").status == 200
         assert function.graphql({"query": "{ a { _service } }"}).status == 200
+
+
+# StepZen's simpleABACSample: "The default policy for fields not covered by the above policies is to allow access, no
+# JWT required."
+STEPZEN = """
+upstream: {url: 'URL'}
+deployment: {identity: {keys: [{algorithm: HS256, key: development-only}]}}
+access:
+  policies:
+    - type: Query
+      policyDefault: {condition: DEFAULT}
+      rules:
+        - {name: secrets, fields: [secret], condition: "?$jwt && $jwt.roles:String has \\"reader\\""}
+"""
+
+
+@contextmanager
+def stepzen_project(folder: Path, default: str) -> Iterator[Function]:
+    def script(peer: Peer) -> None:
+        peer.read_request()
+        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+
+    with running_server(script) as server:
+        files = {
+            "index.graphql": SCHEMA,
+            "config.yaml": STEPZEN.replace("URL", server.url).replace("DEFAULT", default),
+            "stepzen.config.json": '{"endpoint": "api/customers"}',
+        }
+        with running_function(compiled(folder, files)) as running:
+            yield running
+
+
+def test_anonymous_caller_of_a_stepzen_project_gets_what_its_policies_open_and_no_more(tmp_path: Path) -> None:
+    with stepzen_project(tmp_path, "true") as function:
+        assert function.graphql(A).json["data"] == {"a": 1}
+        assert function.graphql(A, "/__graphql").json["data"] == {"a": 1}
+        assert function.get(A).json["data"] == {"a": 1}
+        assert function.graphql(SCHEMA_QUERY).status == 200
+        secret = function.graphql({"query": "{ secret }"})
+        assert (secret.status, "secret" in secret.json.get("data", {})) == (400, False)
+        assert function.graphql(SERVICE_QUERY).status == 400
+        (tool,) = function.request("tools/list").result["tools"]
+        assert "secret" not in str(tool)
+        assert function.query(tool["name"], "{ a }").text == '{"data":{"a":1}}'
+        assert function.query(tool["name"], "{ secret }").result["isError"]
+        assert function.graphql(A, headers={"authorization": "Bearer a.b.c"}).status == 401
+
+
+@pytest.mark.parametrize("default", ["false", '"?$jwt"'])
+def test_anonymous_caller_of_a_stepzen_project_is_challenged_where_its_policies_open_nothing(
+    tmp_path: Path, default: str
+) -> None:
+    with stepzen_project(tmp_path, default) as function:
+        answers = [function.graphql(A), function.get(A), function.graphql(SCHEMA_QUERY), function.request("tools/list")]
+
+    assert [answer.status for answer in answers] == [401] * 4
+
+
+def test_built_in_page_of_a_stepzen_project_is_told_by_introspection(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": "type Query { things: Things } type Things { pageInfo: PageInfo! }",
+        "config.yaml": OPEN.replace("]}", "], hide: [PageInfo.endCursor]}"),
+        "stepzen.config.json": '{"endpoint": "api/customers"}',
+    }
+    with running_function(compiled(tmp_path, files)) as function:
+        told = function.graphql({"query": '{ __type(name: "PageInfo") { fields { name } } }'}).json["data"]
+        refused = function.graphql({"query": "{ things { pageInfo { endCursor } } }"})
+
+    assert [each["name"] for each in told["__type"]["fields"]] == ["hasNextPage", "hasPreviousPage", "startCursor"]
+    assert (refused.status, "endCursor" in str(refused.json["errors"][0]["message"])) == (400, True)

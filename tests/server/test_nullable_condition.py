@@ -87,3 +87,33 @@ def test_documented_tool_with_a_nullable_condition_works(
     assert result["structuredContent"] == {"data": {"employee": employee}}
     assert "isError" not in result
     assert None not in bodies[0]["variables"].values()
+
+
+# GraphQL, "All Variables Used": a server refuses an operation that declares a variable and does not use it.
+@pytest.mark.parametrize("tool", ["flat", "prescribed"])
+def test_operation_with_an_unused_variable_is_called_at_a_server_that_refuses_it(tmp_path: Path, tool: str) -> None:
+    bodies: list[dict[str, Any]] = []
+
+    def strict(body: dict[str, Any]) -> dict[str, Any]:
+        root = {"employee": lambda _, id: PLAIN}  # noqa: A006 - the argument's name
+        result = graphql_sync(build_schema(SDL), body["query"], root, variable_values=body.get("variables"))
+        return dict(result.formatted)
+
+    def script(peer: Peer) -> None:
+        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
+        peer.send(answer(json.dumps(strict(bodies[-1])).encode(), content_type="application/json"))
+
+    with running_server(script) as server:
+        files = {
+            "index.graphql": f'extend schema @tool(name: "prescribed", prescribed: "Named"){SDL}',
+            "operations/flat.graphql": 'query Flat($id: Int!, $unused: String!) @mcpTool(name: "flat") '
+            "{ employee(id: $id) { name } }",
+            "operations/named.graphql": "query Named($id: Int!, $unused: String!) { employee(id: $id) { name } }",
+            "config.yaml": f"{READABLE}upstream: {{url: '{server.url}'}}\n",
+        }
+        with running_function(compiled(tmp_path, files)) as function:
+            arguments: dict[str, Any] = {"id": 7}
+            called = function.call(tool, arguments if tool == "flat" else {"variables": arguments})
+
+    assert called.result["structuredContent"] == {"data": {"employee": {"name": "Ada"}}}
+    assert bodies[0]["variables"] == {"id": 7}

@@ -21,11 +21,16 @@ def expected(folder: Path) -> Path:
 
 
 def given(folder: Path) -> dict[str, Any]:
-    """What a folder becomes: its name, its warnings, and what ``tools/list`` shows to somebody with a key."""
+    """What a folder becomes: its name, its warnings, and what ``tools/list`` shows to somebody with a key.
+
+    ``anonymous`` are the tools that callers without a credential are listed; ``None``: they are challenged.
+    """
     made = compile_endpoint(folder)
+    let_in = made.bundle.access.anonymous == "allow"
     return {
         "endpoint": made.bundle.endpoint,
         "upstream": made.bundle.upstream.url,
+        "anonymous": [tool["name"] for tool in local_entries(made, unrestricted=False)] if let_in else None,
         "warnings": [str(warning) for warning in made.warnings],
         "tools": local_entries(made),
     }
