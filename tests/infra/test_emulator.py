@@ -159,3 +159,19 @@ def test_a_token_gets_in_if_what_verifies_it_was_built_in_and_else_the_log_says_
     else:
         assert response["statusCode"] == 401
         assert NO_EXTRA in emulator.log.read_text()
+
+
+def test_built_for_another_architecture_it_answers_503_and_the_log_says_why(
+    binary: Path, artifact: Path, arch: str, bundles: Path, tmp_path: Path
+) -> None:
+    other = {"arm64": "x86_64", "x86_64": "arm64"}[arch]
+    copy = shutil.copytree(artifact, tmp_path / "artifact")
+    built = copy / "handler" / "build.json"
+    built.write_text(built.read_text("utf-8").replace(f'"{arch}"', f'"{other}"'), "utf-8")
+
+    with running_emulator(binary, copy, tmp_path, {"STILE_BUNDLES": str(bundles)}) as emulator:
+        answers = [emulator.invoke(named(event)) for event in (*TOOLS_LISTS, "get", "bad-body")]
+
+    assert [answer["statusCode"] for answer in answers] == [503] * len(answers)
+    log = emulator.log.read_text()
+    assert log.count(f"the function was built for architecture {other}, and runs on {arch}: ") == len(answers)
