@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -54,6 +55,16 @@ def test_this_repository_builds_what_its_template_has_as_defaults(tmp_path: Path
         0,
         [parameters["Architecture"]["Default"], parameters["Extras"]["Default"]],
     )
+
+
+def test_keys_of_the_readme_are_those_that_a_build_reads(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    table = readme[readme.index("what the function is built with") :].split("\n\n")[1]
+    keys = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", table, re.MULTILINE))
+    said = "\n".join(f"{key} = {value}" for key, value in keys.items())
+
+    assert list(keys) == ["Architecture", "Extras", "CodeModules"]
+    assert settings(tmp_path, f"[default.global.parameters.parameter_overrides]\n{said}") == settings(tmp_path, "")
 
 
 @pytest.mark.parametrize("config", ["", "[default.deploy.parameters]\nresolve_s3 = true\n", PROD])
