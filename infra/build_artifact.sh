@@ -13,9 +13,8 @@ cd "$(dirname "$0")/.."
 artifact=$1
 runtime=3.13 # the Runtime in template.yaml
 
-python=$(infra/find_python.sh "$runtime")
-
 if [ $# -eq 1 ]; then
+    python=$(infra/find_python.sh "$runtime")
     settings=$("$python" infra/build_settings.py)
     { read -r architecture && read -r extras && code=$(cat); } <<<"$settings"$'\n'
 else
@@ -46,6 +45,7 @@ for module in $code; do
     fi
 done
 
+python=$(infra/find_python.sh "$runtime")
 pip=("$python" -m pip)
 if ! "${pip[@]}" --version >/dev/null 2>&1; then # Debian's own Python comes without
     tools=$(mktemp -d)

@@ -150,7 +150,7 @@ def _code_of(config: Mapping[str, Any], stage: str) -> tuple[str, ...]:
                 raise BuildError(
                     f"[{name}.build_artifact.parameters] code: expected a list of folders and files, without spaces"
                 )
-            return tuple(code)
+            return tuple(str(Path(path)) for path in code)
     return ()
 
 
