@@ -1,4 +1,4 @@
-"""`sam deploy --guided` on a terminal, where Enter is the answer to each question, up to the change set."""
+"""`sam deploy` on a terminal, where Enter is the answer to each question, up to the change set."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from tests.infra.cloudformation import ROOT, read_template
+from tests.infra.test_build_settings import settings
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import Peer, answer, running_server
 from tests.support.require import requires
@@ -114,8 +115,8 @@ def pressing_enter(command: list[str], folder: Path, environ: Mapping[str, str])
         os.close(terminal)
 
 
-def test_enter_alone_leads_to_the_change_set(project: Path, moto: Moto) -> None:
-    parameters = read_template("template.yaml")["Parameters"]
+def deployed(project: Path, moto: Moto, *options: str) -> tuple[dict[str, str], set[str]]:
+    """The parameters and capabilities of the change set that a deploy ends with, which Enter does not carry out."""
     cloudformation = CloudFormation()
     with running_server(cloudformation.serve) as server:
         environ = {
@@ -126,16 +127,43 @@ def test_enter_alone_leads_to_the_change_set(project: Path, moto: Moto) -> None:
             "HOME": str(project),
             "TERM": "xterm",
         }
-        code, shown = pressing_enter([str(SAM), "deploy", "--guided"], project, environ)
+        code, shown = pressing_enter([str(SAM), "deploy", *options], project, environ)
 
     assert "Deploy this changeset? [y/N]" in shown, shown
-    assert code == 0, shown  # Enter is No
+    assert code == 0, shown
     (made,) = cloudformation.change_sets
-    sent = {made[f"Parameters.member.{n}.ParameterKey"]: n for n in range(1, len(parameters) + 1)}
-    assert {name: made.get(f"Parameters.member.{n}.ParameterValue", "") for name, n in sent.items()} == {
-        name: str(parameter["Default"]) for name, parameter in parameters.items()
-    }
-    assert {value for key, value in made.items() if key.startswith("Capabilities")} == {
-        "CAPABILITY_IAM",
-        "CAPABILITY_AUTO_EXPAND",
-    }
+    keys = {key.split(".")[2]: name for key, name in made.items() if key.endswith(".ParameterKey")}
+    values = {name: made.get(f"Parameters.member.{number}.ParameterValue", "") for number, name in keys.items()}
+    return values, {value for key, value in made.items() if key.startswith("Capabilities")}
+
+
+@pytest.mark.parametrize("options", [[], ["--guided"]])
+def test_enter_alone_leads_to_the_change_set(project: Path, moto: Moto, options: list[str]) -> None:
+    defaults = {name: str(each["Default"]) for name, each in read_template("template.yaml")["Parameters"].items()}
+    said = ("Architecture", "Extras", "CodeModules")  # in samconfig.toml; CloudFormation has the others' defaults
+
+    values, capabilities = deployed(project, moto, *options)
+
+    assert values == (defaults if options else {name: defaults[name] for name in said})
+    assert capabilities == {"CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"}
+
+
+def test_what_is_said_is_deployed_and_what_guided_writes_is_built(project: Path, moto: Moto) -> None:
+    config = project / "samconfig.toml"
+    text = config.read_text("utf-8")
+    for key, value in (
+        ("Architecture", '"x86_64"'),
+        ("Extras", '["jwt", "code"]'),
+        ("CodeModules", '["acme", "shop"]'),
+    ):
+        text = re.sub(rf"^{key} = .*$", f"{key} = {value}", text, flags=re.MULTILINE)
+    text = re.sub(r"^code = .*$", 'code = ["lib/acme", "shop.py"]', text, flags=re.MULTILINE)
+    built = (0, ["x86_64", "code,jwt", "lib/acme", "shop.py"])
+    assert settings(project, text) == built
+
+    values, _ = deployed(project, moto, "--guided")
+
+    assert [values[name] for name in ("Architecture", "Extras", "CodeModules")] == ["x86_64", "jwt,code", "acme,shop"]
+    assert "[default.deploy.parameters]" in config.read_text("utf-8")
+    assert config.read_text("utf-8") != text
+    assert settings(project, config.read_text("utf-8")) == built
