@@ -10,6 +10,7 @@ import pytest
 
 from handler.commands.deployed import EXTRAS_TAG, MODULES_TAG
 from tests.commands.running import CONFIG, FILES, Ran, Stile
+from tests.conftest import ROOT
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
 
@@ -79,10 +80,14 @@ def tag(moto: Moto, tags: Mapping[str, str]) -> None:
             s3.put_bucket_tagging(Bucket=BUCKET, Tagging={"TagSet": tag_set})
 
 
-def published(stile: Stile, monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> tuple[Ran, list[str]]:
-    """How publishing ended, and what it said of the build."""
+def become(monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> None:
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
+
+
+def published(stile: Stile, monkeypatch: pytest.MonkeyPatch, environ: Mapping[str, str]) -> tuple[Ran, list[str]]:
+    """How publishing ended, and what it said of the build."""
+    become(monkeypatch, environ)
     done = stile("publish", ".", LOCATION, "--force")
     said = [line for line in done.out.splitlines() if "samconfig" in line or line.startswith(UNKNOWN)]
     return done, said
@@ -117,6 +122,28 @@ def test_what_the_deployed_function_lacks_is_named_and_no_more(
     assert (done.code, done.err) == (0, "")
     assert said == expected
     assert f"3 endpoints in {LOCATION}" in done.out
+
+
+@pytest.mark.parametrize(("extras", "expected"), [("code,jwt", []), ("jwt,code", []), ("", [CODE_LACKS, JWT_LACKS])])
+def test_tags_are_read_as_the_stack_makes_them(
+    needy: Path, stile: Stile, moto: Moto, monkeypatch: pytest.MonkeyPatch, extras: str, expected: list[str]
+) -> None:
+    parameters = {"Extras": extras, "CodeModules": "shop_tools,acme"}
+    with moto.unchecked():
+        cloudformation = moto.client("cloudformation")
+        stack = cloudformation.create_stack(
+            StackName=f"storage-{extras.replace(',', '-')}",
+            TemplateBody=(ROOT / "infra" / "storage.yaml").read_text("utf-8"),
+            Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in parameters.items()],
+        )["StackId"]
+        (made,) = cloudformation.describe_stacks(StackName=stack)["Stacks"]
+        bucket = next(output["OutputValue"] for output in made["Outputs"] if output["OutputKey"] == "BucketName")
+        become(monkeypatch, moto.environ())
+
+        done = stile("publish", ".", f"s3://{bucket}/endpoints")
+
+    assert (done.code, done.err) == (0, "")
+    assert [line for line in done.out.splitlines() if "samconfig" in line or line.startswith(UNKNOWN)] == expected
 
 
 def test_without_leave_to_read_the_tags_all_needs_are_named_and_that_nothing_was_compared(

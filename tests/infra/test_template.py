@@ -6,6 +6,7 @@ import pytest
 from handler.errors import SettingsError
 from handler.settings import LOG_SUBJECTS, read_settings
 from tests.infra.cloudformation import read_template
+from tests.support.moto import Moto
 
 BUCKET_ARN = {"Fn::GetAtt": "Storage.Outputs.BucketArn"}
 LOG_KEY = {"Fn::If": ["MakesLogKey", {"Ref": "LogKey"}, {"Ref": "LogKeyArn"}]}
@@ -285,19 +286,24 @@ ARN = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:"
 
 
 @pytest.mark.parametrize("key", ["LogKey", "StateKey"])
-def test_the_stack_makes_a_key_that_the_settings_take_unless_it_is_given_one(
-    template: dict[str, Any], key: str
-) -> None:
+def test_the_stack_makes_a_key_unless_it_is_given_one(template: dict[str, Any], key: str) -> None:
     resource = template["Resources"][key]
 
     assert (resource["Type"], resource["Condition"]) == ("AWS::SecretsManager::Secret", f"Makes{key}")
     assert template["Conditions"][f"Makes{key}"] == {"Fn::Equals": [{"Ref": f"{key}Arn"}, ""]}
-    # Letters and digits, of which neither setting refuses any: spaces come with IncludeSpace only.
     assert resource["Properties"]["GenerateSecretString"] == {"PasswordLength": 48, "ExcludePunctuation": True}
-    made = "aZ0" * 16
+    assert "Name" not in resource["Properties"]  # a stack that is made again would meet it
+
+
+@pytest.mark.parametrize("key", ["LogKey", "StateKey"])
+def test_keys_that_are_generated_are_settings(template: dict[str, Any], moto: Moto, key: str) -> None:
+    asked = template["Resources"][key]["Properties"]["GenerateSecretString"]
+    with moto.unchecked():
+        made = moto.client("secretsmanager").get_random_password(**asked)["RandomPassword"]
+
+    assert re.fullmatch("[A-Za-z0-9]{48}", made)
     read = read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": made, "STILE_STATE_KEY": made})
     assert (read.log_key, read.state_keys) == (made, (made,))
-    assert "Name" not in resource["Properties"]  # a stack that is made again would meet it
 
 
 def test_the_key_of_a_log_is_kept_as_the_log_is(template: dict[str, Any]) -> None:
