@@ -139,7 +139,7 @@ class Token:
     signature: bytes
 
 
-NO_EXTRA = "the extra jwt is not installed: build the function with STILE_EXTRAS=jwt"
+NO_EXTRA = "the extra jwt is not installed: add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 
 
 def parse_token(text: str) -> Token:

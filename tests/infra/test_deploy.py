@@ -27,7 +27,7 @@ SAM = ROOT / ".venv-sam" / "bin" / "sam"
 UPLOADS = "uploads-of-sam"
 STACK = "arn:aws:cloudformation:us-east-1:123456789012:stack/stile/1"
 CHANGE_SET = "arn:aws:cloudformation:us-east-1:123456789012:changeSet/samcli/1"
-QUESTION = re.compile(r"[\w.,?] ?(?:\x1b\[0m)? ?(?:\[[^\]\n]*\])?: ?$")
+QUESTION = re.compile(r"[\w.,?] ?(?:\x1b\[0m)? ?(?:\[[^\]\n]*\])?: ?\Z")
 DEADLINE_S = 300
 
 
