@@ -17,10 +17,12 @@ if [ $# -eq 1 ]; then
     python=$(infra/find_python.sh "$runtime")
     settings=$("$python" infra/build_settings.py)
     { read -r architecture && read -r extras && code=$(cat); } <<<"$settings"$'\n'
+    place="samconfig.toml, code"
 else
     architecture=$2
     extras=${STILE_EXTRAS:-}
     code=${STILE_CODE:-}
+    place=STILE_CODE
 fi
 
 case $architecture in
@@ -41,7 +43,7 @@ requirements=("${requirements[@]:-requirements/run.txt}")
 
 for module in $code; do
     if [ ! -d "$module" ] && [[ ! -f $module || $module != *.py ]]; then
-        echo "STILE_CODE: $module is neither the folder of a package nor a module's file." >&2 && exit 1
+        echo "$place: $module is neither the folder of a package nor a module's file." >&2 && exit 1
     fi
 done
 
@@ -96,7 +98,7 @@ rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/hand
 
 for module in $code; do
     if [ -e "$artifact/$(basename "$module")" ]; then
-        echo "STILE_CODE: $module has the name of something that is in the artefact already." >&2 && exit 1
+        echo "$place: $module has the name of something that is in the artefact already." >&2 && exit 1
     fi
     echo "Adding $module"
     cp -R "$module" "$artifact/"
