@@ -10,7 +10,6 @@ PYTHON ?= python3
 VENV ?= .venv
 SAM_VENV ?= .venv-sam
 UV_VERSION ?= 0.13.8
-ARCH ?= arm64
 ROUNDS ?= 9
 SLACK ?= 1
 CALLS ?= 200000
@@ -90,9 +89,9 @@ bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The sa
 	$(README_RESULTS)
 
 BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
-	$(MAKE) build-StileFunction ARTIFACTS_DIR=.stile/measured ARCH=$(HOST_ARCH); \
+	$(MAKE) artifact ARTIFACTS_DIR=.stile/measured ARCH=$(HOST_ARCH); \
 	STILE_EXTRAS=code STILE_CODE=examples/code/customer_tools \
-		$(MAKE) build-StileFunction ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
+		$(MAKE) artifact ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
 BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --coded .stile/measured-code \
 	--python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
 README_RESULTS = $(VENV)/bin/python -m benchmarks.readme
@@ -115,13 +114,13 @@ validate: $(SAM_VENV)/.stamp  ## Check the CloudFormation templates
 	$(SAM) validate --lint
 
 .PHONY: build
-build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; ARCH=x86_64 to run it on such a machine
+build: $(SAM_VENV)/.stamp  ## What `sam deploy` uploads, in .aws-sam; samconfig.toml says for which processors, and with what
 	$(SAM) build
 
 .PHONY: smoke
 smoke: $(SAM_VENV)/.stamp  ## Build for this machine, and send every event through AWS's Lambda emulator
 	rm -rf .aws-sam/smoke
-	@$(MAKE) build-StileFunction ARTIFACTS_DIR=.aws-sam/smoke ARCH=$(HOST_ARCH)
+	@$(MAKE) artifact ARTIFACTS_DIR=.aws-sam/smoke ARCH=$(HOST_ARCH)
 	@$(MAKE) smoke-test VENV=.venv-3.13 PYTHON="$$(infra/find_python.sh 3.13)"
 
 .PHONY: smoke-test
@@ -185,9 +184,15 @@ clean:  ## Remove what was built and cached, but no environment
 	rm -rf .aws-sam .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
 	find benchmarks handler tests examples -name __pycache__ -prune -exec rm -rf {} +
 
-# Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR.
+# Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR. An ARCH of `make build` comes
+# along in MAKEFLAGS, and is refused if samconfig.toml says another one.
 .PHONY: build-StileFunction
 build-StileFunction:
+	@ARCH="$(ARCH)" infra/build_artifact.sh "$(ARTIFACTS_DIR)"
+
+# For tests and benchmarks, by ARCH, STILE_EXTRAS and STILE_CODE. Nothing of it is deployed.
+.PHONY: artifact
+artifact:
 	@infra/build_artifact.sh "$(ARTIFACTS_DIR)" "$(ARCH)"
 
 # The locks name every package with its hash, so pip has nothing to resolve (--no-deps). The build backend is

@@ -2,7 +2,7 @@
 
     python -m benchmarks.cold --artifact FOLDER --coded FOLDER --python PYTHON --rounds 9
 
-The folders are what ``make build-StileFunction`` made for this machine, the second one with tools in Python; PYTHON is
+The folders are what ``make artifact`` made for this machine, the second one with tools in Python; PYTHON is
 one of the runtime's version that has AWS's runtime client. ``--peers`` names the folder of the packages that are
 measured too, and then the results are written. Ends with 1 where a ratio of the function's is above its gate.
 ``--slack 2`` widens the gates and takes processor time in place of the clock, for a few rounds on a machine that

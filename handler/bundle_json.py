@@ -65,7 +65,11 @@ T = TypeVar("T")
 
 FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
-"""This release's format and the one before it. There is only one so far."""
+"""This release's format and the one before it. There is only one so far.
+
+The key of a bundle names its format, so a function of the next format finds none of this one. Where the format changes,
+publish first, with the new release: its bundles lie beside those that the function reads until then. Then deploy.
+"""
 
 DIGEST_CHARS = 12
 

@@ -285,7 +285,7 @@ class VerifierMissing(AccessError):
     def __init__(self) -> None:
         super().__init__(
             "the credential cannot be judged by this function",
-            reason="no_verifier: the extra jwt cannot be imported; build the function with the extra jwt",
+            reason="no_verifier: the extra jwt cannot be imported; add it to Extras in samconfig.toml",
         )
 
 

@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
 
+from handler.artefact import artefact_fault, refusing_handler
 from handler.bundle_json import bundle_key
 from handler.http import HttpClient
 from handler.read_ahead import ReadAhead
 from handler.settings import read_settings
 from handler.storage import open_storage
 
-if TYPE_CHECKING:
-    from mangum import Mangum
 
-
-def _start(environ: Mapping[str, str]) -> Mangum:
+def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
+    fault = artefact_fault()
+    if fault:
+        return refusing_handler(fault, environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
     settings = read_settings(environ)
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     stored = open_storage(settings.bundles, http=http, environ=environ)

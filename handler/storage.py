@@ -243,16 +243,27 @@ class S3Storage:
             raise StorageError(self.location, self._advice(code, "s3:PutObject"))
         return not code
 
+    def read_tags(self) -> dict[str, str]:
+        """The tags of the bucket, by boto3; none if it has none.
+
+        Raises:
+            StorageError: they may not be read, or S3 does not answer as it should.
+
+        """
+        answer, code = self._by_boto3(lambda client: client.get_bucket_tagging(Bucket=self._bucket))
+        if code == "NoSuchTagSet":
+            return {}
+        if code == "AccessDenied":
+            raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{self._bucket}")
+        if code:
+            raise StorageError(self.location, self._advice(code, "s3:GetBucketTagging"))
+        return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
+
     def _put(self, key: str, body: bytes, **more: str) -> str:
-        """Store an object by boto3, and return S3's error code; empty: it is stored."""
+        """Store an object, and return S3's error code; empty: it is stored."""
         _require_key(key, self.location)
-        try:
-            import boto3  # noqa: TID251 (only to write)
-            from botocore.exceptions import BotoCoreError, ClientError
-        except ImportError as exc:
-            raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
-        try:
-            self._writer(boto3.Session).put_object(
+        return self._by_boto3(
+            lambda client: client.put_object(
                 Bucket=self._bucket,
                 Key=self._prefix + key,
                 Body=body,
@@ -260,11 +271,21 @@ class S3Storage:
                 ContentType="application/json",
                 **more,
             )
+        )[1]
+
+    def _by_boto3(self, ask: Callable[[Any], Any]) -> tuple[Any, str]:
+        """The answer that ``ask`` gets of boto3's client, or S3's error code."""
+        try:
+            import boto3  # noqa: TID251 (at deploy time only)
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ImportError as exc:
+            raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
+        try:
+            return ask(self._writer(boto3.Session)), ""
         except ClientError as exc:
-            return str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
+            return None, str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
         except (BotoCoreError, AwsError) as exc:
             raise StorageError(self.location, str(exc)) from exc
-        return ""
 
     def warm(self) -> None:
         """See ``Storage``."""

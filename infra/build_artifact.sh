@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Fill a folder with what the Lambda function needs: infra/build_artifact.sh FOLDER arm64|x86_64
+# Fill a folder with what the Lambda function needs: infra/build_artifact.sh FOLDER [arm64|x86_64]
 #
-# `sam build` calls it by way of `make build-StileFunction`. From the environment:
+# `sam build` calls it by way of `make build-StileFunction`, with the folder alone. Then samconfig.toml says what to build
+# (infra/build_settings.py). With an architecture it is for tests and benchmarks, and this comes from the environment:
 #   STILE_EXTRAS         what endpoints need beyond the rest, as the command says when it publishes them: code,jwt
 #   STILE_CODE           folders of packages and files of modules, separated by spaces, that endpoints take tools from
+# Either way:
 #   STILE_LOCAL_BUNDLES  a folder of bundles to put beside the code, for `sam local` (events/local-env.json)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,26 +13,37 @@ cd "$(dirname "$0")/.."
 artifact=$1
 runtime=3.13 # the Runtime in template.yaml
 
-case $2 in
+if [ $# -eq 1 ]; then
+    python=$(infra/find_python.sh "$runtime")
+    settings=$("$python" infra/build_settings.py)
+    { read -r architecture && read -r extras && code=$(cat); } <<<"$settings"$'\n'
+    place="samconfig.toml, code"
+else
+    architecture=$2
+    extras=${STILE_EXTRAS:-}
+    code=${STILE_CODE:-}
+    place=STILE_CODE
+fi
+
+case $architecture in
 arm64) machine=aarch64 ;;
 x86_64) machine=x86_64 ;;
-*) echo "ARCH is arm64 or x86_64, not \"$2\"." >&2 && exit 1 ;;
+*) echo "ARCH is arm64 or x86_64, not \"$architecture\"." >&2 && exit 1 ;;
 esac
 
 # Each names all of run.txt and one thing more: pydantic for tools in Python, or what verifies tokens.
 requirements=()
-extras=${STILE_EXTRAS:-}
 for extra in ${extras//,/ }; do
     case $extra in
     code | jwt) requirements+=("requirements/run-$extra.txt") ;;
-    *) echo "STILE_EXTRAS is code, jwt, both with a comma, or nothing, not \"$STILE_EXTRAS\"." >&2 && exit 1 ;;
+    *) echo "STILE_EXTRAS is code, jwt, both with a comma, or nothing, not \"$extras\"." >&2 && exit 1 ;;
     esac
 done
 requirements=("${requirements[@]:-requirements/run.txt}")
 
-for module in ${STILE_CODE:-}; do
+for module in $code; do
     if [ ! -d "$module" ] && [[ ! -f $module || $module != *.py ]]; then
-        echo "STILE_CODE: $module is neither the folder of a package nor a module's file." >&2 && exit 1
+        echo "$place: $module is neither the folder of a package nor a module's file." >&2 && exit 1
     fi
 done
 
@@ -50,7 +63,7 @@ if [ -n "$(ls -A "$artifact")" ]; then
 fi
 artifact=$(cd "$artifact" && pwd)
 
-echo "Installing ${requirements[*]} for Python $runtime on $machine"
+echo "Installing ${requirements[*]} for Python $runtime on $architecture"
 # The lock names everything, so nothing is resolved; boto3 comes with the Lambda runtime.
 "${pip[@]}" install --quiet --quiet --disable-pip-version-check --no-compile --no-deps \
     --require-hashes "${requirements[@]/#/--requirement=}" --only-binary=:all: \
@@ -83,9 +96,9 @@ find "$artifact/anyio" -type f -name '*.pyc' -delete
 cp -R handler "$artifact/"
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
 
-for module in ${STILE_CODE:-}; do
+for module in $code; do
     if [ -e "$artifact/$(basename "$module")" ]; then
-        echo "STILE_CODE: $module has the name of something that is in the artefact already." >&2 && exit 1
+        echo "$place: $module has the name of something that is in the artefact already." >&2 && exit 1
     fi
     echo "Adding $module"
     cp -R "$module" "$artifact/"
@@ -93,6 +106,14 @@ done
 find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
 
 compile "$artifact"
+
+# The function compares it with where it runs (handler/artefact.py).
+"$python" -c 'import json, pathlib, sys
+name, architecture, python, extras, *code = sys.argv[1:]
+made = {"architecture": architecture, "python": python, "extras": extras.split(",") if extras else [],
+        "code": [pathlib.Path(path).name for path in code]}
+pathlib.Path(name).write_text(json.dumps(made) + "\n", "utf-8")' \
+    "$artifact/handler/build.json" "$architecture" "$runtime" "$extras" $code
 
 if [ -n "${STILE_LOCAL_BUNDLES:-}" ]; then
     echo "Adding the bundles in $STILE_LOCAL_BUNDLES"

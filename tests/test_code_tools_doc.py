@@ -16,11 +16,12 @@ from handler.compiler.code_config import KIT_KEYS
 from handler.tools.option_checks import HINTS
 from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
 from tests.conftest import ROOT
+from tests.infra.test_build_settings import settings
 
 PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")
 PAGES = PAGE + (ROOT / "docs" / "from-fastmcp.md").read_text(encoding="utf-8")
 BLOCK = re.compile(
-    r"^(?:`([\w/]+\.\w+)`\n\n)?```(python|pycon|console|graphql|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL
+    r"^(?:`([\w/]+\.\w+)`\n\n)?```(python|pycon|console|graphql|yaml|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
 BLOCKS = BLOCK.findall(PAGES)
 FILES = {name: text for name, _, text in BLOCKS if name}
@@ -44,7 +45,7 @@ def test_page_has_the_parts_that_this_test_runs() -> None:
         "orders.py",
         "test_orders.py",
     ]
-    assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console"]
+    assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console", "toml"]
     assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 14
     assert PAGES.count("```") == 2 * len(BLOCKS)
 
@@ -86,6 +87,12 @@ def test_session_prints_what_the_page_shows(workplace: Path) -> None:
     )
 
     assert done.stdout + done.stderr == expected
+
+
+def test_configuration_of_the_build_is_read(tmp_path: Path) -> None:
+    (config,) = [text for _, kind, text in BLOCKS if kind == "toml"]
+
+    assert settings(tmp_path, config) == (0, ["arm64", "code", "lib/shop_tools"])
 
 
 def test_keys_of_an_entry_are_all_there_are() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from handler.commands.compiling import compile_or_complain
 from handler.commands.console import complain
+from handler.commands.deployed import tell_of_needs
 from handler.commands.folders import add_folder_arguments
 from handler.commands.publishable import (
     have_allowed_addresses,
@@ -13,7 +14,6 @@ from handler.commands.publishable import (
     have_no_secrets,
     have_upstreams,
     tell_of_secrets,
-    warn_of_extras,
     warn_of_questions,
 )
 from handler.commands.storing import store_all
@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     if not compiled or not _are_publishable(compiled):
         complain("Nothing was published.")
         return 1
-    warn_of_extras(compiled)
+    tell_of_needs(compiled, options.destination)
     warn_of_questions(compiled)
     tell_of_secrets(compiled)
     return store_all(compiled, options.destination, force=options.force)

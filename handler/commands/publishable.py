@@ -111,20 +111,6 @@ def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
             say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
 
 
-def warn_of_extras(compiled: Sequence[Compiled]) -> None:
-    """Say which endpoints need more than the function has without being told."""
-    bundles = [one.bundle for one in compiled]
-    needs = {
-        "code": ("runs tools in Python", [each.endpoint for each in bundles if each.code]),
-        "jwt": ("reads tokens", [each.endpoint for each in bundles if each.identity.issuers]),
-    }
-    extras = ",".join(extra for extra, (_, names) in needs.items() if names)
-    for extra, (what, names) in needs.items():
-        if names:
-            sentence = f"a function that {what} needs the extra {extra}: build it with STILE_EXTRAS={extras}"
-            say(f"{', '.join(names)}: {sentence}", "yellow")
-
-
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
     """Say which endpoints ask users, which the function cannot do without being given a key."""
     for one in compiled:

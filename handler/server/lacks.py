@@ -11,6 +11,8 @@ from handler.tools.modules import is_among, is_there
 JWT_PACKAGES = ("jwt", "cryptography")
 CODE_PACKAGES = ("pydantic",)
 
+_REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lack:
@@ -31,9 +33,10 @@ def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collecti
 
 
 def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
+    if bundle.identity.trusted_apis:
+        return  # the authorizer verifies; what comes by another way is refused as ``VerifierMissing``
     if bundle.identity.issuers and not all(map(is_there, JWT_PACKAGES)):
-        sentence = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
-        yield Lack(sentence=sentence, closes=True)
+        yield Lack(sentence=f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}", closes=True)
     keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]
     for reference in dict.fromkeys(key.key for key in keys if key.algorithm == "HS256"):
         name = reference.removeprefix(SECRET_REFERENCE)
@@ -44,8 +47,7 @@ def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]
 
 def _lacks_of_code(bundle: Bundle, code_modules: Sequence[str]) -> Iterator[Lack]:
     if bundle.code and not all(map(is_there, CODE_PACKAGES)):
-        sentence = "the extra code is missing, which tools in Python need: build the function with the extra code"
-        yield Lack(sentence=sentence, closes=False)
+        yield Lack(sentence=f"the extra code is missing, which tools in Python need: {_REMEDY}", closes=False)
     for module in dict.fromkeys(kit.use.partition(":")[0] for kit in bundle.code):
         if not is_among(module, code_modules):
             sentence = f"{module} is not among STILE_CODE_MODULES: name the module there"

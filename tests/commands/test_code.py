@@ -158,8 +158,8 @@ def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, s
     done = stile("publish", ".", "bundles")
 
     assert done.code == 0
-    assert "api/things: a function that runs tools in Python needs the extra code: build it with STILE_EXTRAS=code" in (
-        done.out
+    assert (
+        "api/things: a function that runs tools in Python needs the extra code: add it to Extras in samcon" in done.out
     )
     assert "unless STILE_STATE_KEY is set where the function runs, what tool cancel asks its user" in done.out
     assert "api/things: new  +total  +chart  +fail  +cancel" in done.out
@@ -169,15 +169,18 @@ def test_publish_stores_no_schema_and_says_what_the_function_needs(shop: Path, s
     assert "api/things: changed  ~total" in stile("publish", ".", "bundles").out
 
 
-def test_all_extras_that_a_function_needs_are_named_together(shop: Path, stile: Stile) -> None:
+def test_all_that_a_function_needs_is_named(shop: Path, stile: Stile) -> None:
     keys = "identity: {issuer: login, audience: a, keys: [{algorithm: HS256, key: 'env:LOGIN', keyid: one}]}\n"
     write_endpoint(shop, {"config.yaml": CODE_ONLY + keys})
 
     lines = stile("publish", ".", "bundles").out.splitlines()
 
-    assert [line for line in lines if "STILE_EXTRAS" in line] == [
-        "api/things: a function that runs tools in Python needs the extra code: build it with STILE_EXTRAS=code,jwt",
-        "api/things: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=code,jwt",
+    then = "in samconfig.toml, then `sam build` and `sam deploy`"
+    module = "runs these tools in Python needs the module shop_tools"
+    assert [line for line in lines if "samconfig" in line] == [
+        f"api/things: a function that runs tools in Python needs the extra code: add it to Extras {then}",
+        f"api/things: a function that reads tokens needs the extra jwt: add it to Extras {then}",
+        f"api/things: a function that {module}: add it to CodeModules {then}",
     ]
 
 

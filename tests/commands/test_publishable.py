@@ -18,7 +18,10 @@ REFUSAL = (
     "api/things: the HS256 key one of the issuer login is a secret that would be stored in the bundle: "
     "write env:NAME, and set STILE_SECRET_NAME where the function runs"
 )
-EXTRA = "api/things: a function that reads tokens needs the extra jwt: build it with STILE_EXTRAS=jwt"
+EXTRA = (
+    "api/things: a function that reads tokens needs the extra jwt: add it to Extras in samconfig.toml, "
+    "then `sam build` and `sam deploy`"
+)
 
 
 def write_with(workplace: Path, identity: str) -> None:

@@ -9,7 +9,7 @@ from tests.support.require import requires
 
 @pytest.fixture(scope="session")
 def artifact() -> Path:
-    """What `make build-StileFunction` made: the folder in ``STILE_ARTIFACT``."""
+    """What `make artifact` made: the folder in ``STILE_ARTIFACT``."""
     folder = os.environ.get("STILE_ARTIFACT")
     requires("artifact", folder, "`make smoke` builds one, and names it in STILE_ARTIFACT")
     return ROOT / str(folder)

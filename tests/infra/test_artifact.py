@@ -1,3 +1,4 @@
+import json
 import os
 import struct
 from pathlib import Path
@@ -22,6 +23,17 @@ def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
 
 def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
     assert not {"boto3", "botocore", "s3transfer"} & names(artifact)
+
+
+def test_it_knows_what_it_was_built_for_and_with(artifact: Path, arch: str) -> None:
+    built = json.loads((artifact / "handler" / "build.json").read_text("utf-8"))
+
+    assert built == {
+        "architecture": arch,
+        "python": "3.13",
+        "extras": [extra for extra in EXTRAS if extra],
+        "code": [Path(module).name for module in os.environ.get("STILE_CODE", "").split()],
+    }
 
 
 def test_what_verifies_tokens_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:

@@ -189,5 +189,24 @@ def test_what_a_preloaded_endpoint_needs_and_the_build_lacks_is_an_error_in_the_
     if "jwt" in os.environ.get("STILE_EXTRAS", "").split(","):
         assert (health["statusCode"], found) == (200, [])
     else:
-        need = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
+        need = (
+            "the extra jwt is missing, which verifies tokens of issuers: "
+            "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+        )
         assert (health["statusCode"], found) == (503, [("api/signed", need)])
+
+
+def test_built_for_another_architecture_it_answers_503_and_the_log_says_why(
+    binary: Path, artifact: Path, arch: str, bundles: Path, tmp_path: Path
+) -> None:
+    other = {"arm64": "x86_64", "x86_64": "arm64"}[arch]
+    copy = shutil.copytree(artifact, tmp_path / "artifact")
+    built = copy / "handler" / "build.json"
+    built.write_text(built.read_text("utf-8").replace(f'"{arch}"', f'"{other}"'), "utf-8")
+
+    with running_emulator(binary, copy, tmp_path, {"STILE_BUNDLES": str(bundles)}) as emulator:
+        answers = [emulator.invoke(named(event)) for event in (*TOOLS_LISTS, "get", "bad-body")]
+
+    assert [answer["statusCode"] for answer in answers] == [503] * len(answers)
+    log = emulator.log.read_text()
+    assert log.count(f"the function was built for architecture {other}, and runs on {arch}: ") == len(answers)

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from examples.upstream.demo_data import demo_rows
+from handler.settings import read_settings
 from tests.infra.cloudformation import ROOT, read_template
 
 EVENT_FILES = sorted(path for path in (ROOT / "events").glob("*.json") if path.name != "local-env.json")
@@ -118,3 +119,11 @@ def test_the_local_environment_sets_what_the_template_declares() -> None:
     assert set(local) == {"StileFunction"}
     assert set(local["StileFunction"]) <= set(declared)  # `sam local` ignores any other
     assert all(isinstance(value, str) for value in local["StileFunction"].values())
+
+
+def test_the_local_environment_overrides_what_a_stack_alone_could_resolve() -> None:
+    """`sam local` has the template's own names in place of the ARNs of its secrets."""
+    (local,) = json.loads((ROOT / "events/local-env.json").read_text("utf-8")).values()
+
+    assert (local["STILE_LOG_KEY"], local["STILE_STATE_KEY"]) == ("", "")
+    assert read_settings(local).state_keys == ()

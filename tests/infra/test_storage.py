@@ -2,6 +2,7 @@ from typing import Any
 
 import pytest
 
+from handler.commands.deployed import EXTRAS_TAG, MODULES_TAG
 from tests.infra.cloudformation import read_template
 
 
@@ -19,9 +20,10 @@ def bucket(storage: dict[str, Any]) -> dict[str, Any]:
 def test_the_stack_nests_it_as_storage() -> None:
     nested = read_template("template.yaml")["Resources"]["Storage"]
 
-    assert nested == {
-        "Type": "AWS::CloudFormation::Stack",
-        "Properties": {"TemplateURL": "infra/storage.yaml"},
+    assert nested["Type"] == "AWS::CloudFormation::Stack"
+    assert nested["Properties"] == {
+        "TemplateURL": "infra/storage.yaml",
+        "Parameters": {name: {"Ref": name} for name in read_template("infra/storage.yaml")["Parameters"]},
     }
 
 
@@ -33,7 +35,10 @@ def test_replaced_bundles_are_forgotten_in_the_end(bucket: dict[str, Any]) -> No
     rules = {rule["Id"]: rule for rule in bucket["LifecycleConfiguration"]["Rules"]}
 
     assert all(rule["Status"] == "Enabled" for rule in rules.values())
-    assert rules["forget-replaced-versions"]["NoncurrentVersionExpiration"] == {"NoncurrentDays": 90}
+    assert rules["forget-replaced-versions"]["NoncurrentVersionExpiration"] == {
+        "NoncurrentDays": 90,
+        "NewerNoncurrentVersions": 5,
+    }
 
 
 def test_no_rule_expires_a_bundle_that_is_served(bucket: dict[str, Any]) -> None:
@@ -74,12 +79,34 @@ def test_the_bucket_policy_grants_nothing_and_refuses_plain_http(storage: dict[s
 
 
 @pytest.mark.parametrize("resource", ["BundleBucket", "BundleBucketPolicy"])
-def test_bucket_and_policy_outlive_the_stack(storage: dict[str, Any], resource: str) -> None:
-    assert storage["Resources"][resource]["DeletionPolicy"] == "Retain"
+def test_bucket_and_policy_outlive_the_stack_but_not_a_first_deploy_that_fails(
+    storage: dict[str, Any], resource: str
+) -> None:
+    assert storage["Resources"][resource]["DeletionPolicy"] == "RetainExceptOnCreate"
     assert storage["Resources"][resource]["UpdateReplacePolicy"] == "Retain"
+
+
+@pytest.mark.parametrize("resource", ["BundleBucket", "BundleBucketPolicy"])
+def test_a_bucket_that_exists_takes_the_place_of_one_of_the_stack(storage: dict[str, Any], resource: str) -> None:
+    assert storage["Conditions"] == {"MakesBucket": {"Fn::Equals": [{"Ref": "BucketName"}, ""]}}
+    assert storage["Resources"][resource]["Condition"] == "MakesBucket"
 
 
 def test_the_stack_above_learns_name_and_arn(storage: dict[str, Any]) -> None:
     outputs = {name: output["Value"] for name, output in storage["Outputs"].items()}
+    arn = {"Fn::Sub": "arn:${AWS::Partition}:s3:::${BucketName}"}
 
-    assert outputs == {"BucketName": {"Ref": "BundleBucket"}, "BucketArn": {"Fn::GetAtt": "BundleBucket.Arn"}}
+    assert outputs == {
+        "BucketName": {"Fn::If": ["MakesBucket", {"Ref": "BundleBucket"}, {"Ref": "BucketName"}]},
+        "BucketArn": {"Fn::If": ["MakesBucket", {"Fn::GetAtt": "BundleBucket.Arn"}, arn]},
+    }
+
+
+def test_tags_of_the_bucket_are_those_that_publish_reads(bucket: dict[str, Any]) -> None:
+    def spaced(parameter: str) -> dict[str, Any]:
+        return {"Fn::Join": [" ", {"Fn::Split": [",", {"Ref": parameter}]}]}
+
+    assert {tag["Key"]: tag["Value"] for tag in bucket["Tags"]} == {
+        EXTRAS_TAG: spaced("Extras"),
+        MODULES_TAG: spaced("CodeModules"),
+    }

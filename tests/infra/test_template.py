@@ -6,8 +6,11 @@ import pytest
 from handler.errors import SettingsError
 from handler.settings import LOG_SUBJECTS, read_settings
 from tests.infra.cloudformation import read_template
+from tests.support.moto import Moto
 
 BUCKET_ARN = {"Fn::GetAtt": "Storage.Outputs.BucketArn"}
+LOG_KEY = {"Fn::If": ["MakesLogKey", {"Ref": "LogKey"}, {"Ref": "LogKeyArn"}]}
+STATE_KEY = {"Fn::If": ["MakesStateKey", {"Ref": "StateKey"}, {"Ref": "StateKeyArn"}]}
 BUNDLE_LOCATION = {"Fn::Sub": "s3://${Storage.Outputs.BucketName}/${BundlePrefix}"}
 
 
@@ -32,11 +35,12 @@ def accepts(template: dict[str, Any], parameter: str, value: str) -> bool:
     return re.fullmatch(pattern, value) is not None
 
 
-def test_the_function_runs_the_request_door_on_python_3_13_and_arm64(template: dict[str, Any]) -> None:
+def test_the_function_runs_the_request_door_on_python_3_13_and_arm64_unless_told(template: dict[str, Any]) -> None:
     properties = function_properties(template)
 
     assert properties["Runtime"] == "python3.13"
-    assert properties["Architectures"] == ["arm64"]
+    assert properties["Architectures"] == [{"Ref": "Architecture"}]
+    assert template["Parameters"]["Architecture"]["Default"] == "arm64"
     assert properties["Handler"] == "handler.lambda_function.handler"
     assert properties["CodeUri"] == "."
     assert template["Resources"]["StileFunction"]["Metadata"] == {"BuildMethod": "makefile"}
@@ -51,6 +55,8 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_BUNDLES": BUNDLE_LOCATION,
         "STILE_PRELOAD": {"Ref": "Preload"},
         "STILE_REFRESH_S": {"Ref": "RefreshSeconds"},
+        "STILE_MAX_STALE_S": {"Ref": "MaxStaleSeconds"},
+        "STILE_CACHE_MB": {"Ref": "CacheMegabytes"},
         "STILE_CODE_MODULES": {"Ref": "CodeModules"},
         "STILE_PUBLIC_URL": {"Ref": "PublicUrl"},
         "STILE_ALLOWED_ORIGINS": {"Ref": "AllowedOrigins"},
@@ -59,9 +65,9 @@ def test_the_environment_names_the_settings_the_function_reads(template: dict[st
         "STILE_SECRETS": {"Ref": "SecretsPrefix"},
         "STILE_SECRET_ARNS": {"Ref": "SecretArns"},
         "STILE_ENV_SECRETS": {"Ref": "EnvSecrets"},
-        "STILE_LOG_KEY": {"Ref": "LogKey"},
+        "STILE_LOG_KEY": LOG_KEY,
         "STILE_LOG_SUBJECT": {"Ref": "LogSubject"},
-        "STILE_STATE_KEY": {"Ref": "StateKey"},
+        "STILE_STATE_KEY": STATE_KEY,
         "POWERTOOLS_LOG_LEVEL": {"Ref": "LogLevel"},
         "POWERTOOLS_SERVICE_NAME": "stile",
     }
@@ -96,9 +102,22 @@ def test_the_api_is_throttled_and_its_access_log_holds_neither_headers_nor_query
     }
 
 
-def test_the_function_may_read_bundles_and_write_its_log_and_nothing_else(template: dict[str, Any]) -> None:
+def test_the_api_authorizes_nobody_and_says_so(template: dict[str, Any]) -> None:
+    assert template["Resources"]["HttpApi"]["Properties"]["Auth"] == {"EnableIamAuthorizer": False}
+
+
+def test_the_function_may_read_bundles_and_its_keys_and_write_its_log_and_nothing_else_unless_told(
+    template: dict[str, Any],
+) -> None:
     assert function_properties(template)["Role"] == {"Fn::GetAtt": "StileRole.Arn"}
-    assert "ManagedPolicyArns" not in template["Resources"]["StileRole"]["Properties"]
+    role = template["Resources"]["StileRole"]["Properties"]
+    none = {"Ref": "AWS::NoValue"}
+    assert role["ManagedPolicyArns"] == {"Fn::If": ["HasManagedPolicies", {"Ref": "ManagedPolicyArns"}, none]}
+    assert role["PermissionsBoundary"] == {"Fn::If": ["HasBoundary", {"Ref": "PermissionsBoundary"}, none]}
+    assert [template["Parameters"][name]["Default"] for name in ("ManagedPolicyArns", "PermissionsBoundary")] == [
+        "",
+        "",
+    ]
     assert statements(template) == {
         "ReadBundles": {
             "Sid": "ReadBundles",
@@ -111,6 +130,12 @@ def test_the_function_may_read_bundles_and_write_its_log_and_nothing_else(templa
             "Effect": "Allow",
             "Action": "s3:ListBucket",
             "Resource": BUCKET_ARN,
+        },
+        "ReadKeys": {
+            "Sid": "ReadKeys",
+            "Effect": "Allow",
+            "Action": "secretsmanager:GetSecretValue",
+            "Resource": [LOG_KEY, STATE_KEY],
         },
         "WriteLog": {
             "Sid": "WriteLog",
@@ -180,6 +205,18 @@ def test_logs_are_kept_for_a_limited_time(template: dict[str, Any], log: str) ->
     assert template["Resources"][log]["Properties"]["RetentionInDays"] == {"Ref": "LogRetentionDays"}
 
 
+@pytest.mark.parametrize("log", ["FunctionLog", "AccessLog"])
+def test_logs_outlive_the_stack_and_are_not_in_the_way_of_the_next_one_of_its_name(
+    template: dict[str, Any], log: str
+) -> None:
+    resource = template["Resources"][log]
+    name, values = resource["Properties"]["LogGroupName"]["Fn::Sub"]
+
+    assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("RetainExceptOnCreate", "Retain")
+    assert name.endswith("/${AWS::StackName}-${Id}")
+    assert "AWS::StackId" in str(values["Id"])
+
+
 def test_the_function_writes_to_the_log_whose_retention_is_set(template: dict[str, Any]) -> None:
     assert function_properties(template)["LoggingConfig"] == {"LogGroup": {"Ref": "FunctionLog"}}
 
@@ -208,8 +245,6 @@ SETTINGS = {
     "PublicUrl": "STILE_PUBLIC_URL",
     "AllowedOrigins": "STILE_ALLOWED_ORIGINS",
     "UpstreamHosts": "STILE_UPSTREAM_HOSTS",
-    "LogKey": "STILE_LOG_KEY",
-    "StateKey": "STILE_STATE_KEY",
     "CodeModules": "STILE_CODE_MODULES",
     "SecretArns": "STILE_SECRET_ARNS",
     "EnvSecrets": "STILE_ENV_SECRETS",
@@ -229,11 +264,6 @@ SECRET_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/COGNITO
         ("UpstreamHosts", ""),
         ("UpstreamHosts", "api.example.com"),
         ("UpstreamHosts", "api.example.com,*.internal.example.com"),
-        ("LogKey", ""),
-        ("LogKey", "k" * 32),
-        ("StateKey", ""),
-        ("StateKey", "k" * 32),
-        ("StateKey", f"{'n' * 32},{'o' * 40}"),
         ("CodeModules", ""),
         ("CodeModules", "shop_tools"),
         ("CodeModules", "acme.tools,shop_tools"),
@@ -264,10 +294,6 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("UpstreamHosts", "https://api.example.com"),
         ("UpstreamHosts", "*"),
         ("UpstreamHosts", "api.*.com"),
-        ("LogKey", "k" * 31),
-        ("StateKey", "k" * 31),
-        ("StateKey", f"{'n' * 32},{'o' * 31}"),
-        ("StateKey", ",".join(["k" * 32] * 3)),
         ("CodeModules", "shop-tools"),
         ("CodeModules", "acme..tools"),
         ("CodeModules", "acme tools"),
@@ -290,9 +316,77 @@ def test_what_is_no_setting_is_no_parameter(template: dict[str, Any], parameter:
         read_settings({"STILE_BUNDLES": "folder", SETTINGS[parameter]: value})
 
 
-def test_keys_are_shown_to_nobody(template: dict[str, Any]) -> None:
-    assert template["Parameters"]["LogKey"]["NoEcho"] is True
-    assert template["Parameters"]["StateKey"]["NoEcho"] is True
+ARN = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:"
+
+
+@pytest.mark.parametrize("key", ["LogKey", "StateKey"])
+def test_the_stack_makes_a_key_unless_it_is_given_one(template: dict[str, Any], key: str) -> None:
+    resource = template["Resources"][key]
+
+    assert (resource["Type"], resource["Condition"]) == ("AWS::SecretsManager::Secret", f"Makes{key}")
+    assert template["Conditions"][f"Makes{key}"] == {"Fn::Equals": [{"Ref": f"{key}Arn"}, ""]}
+    assert resource["Properties"]["GenerateSecretString"] == {"PasswordLength": 48, "ExcludePunctuation": True}
+    assert "Name" not in resource["Properties"]  # a stack that is made again would meet it
+
+
+@pytest.mark.parametrize("key", ["LogKey", "StateKey"])
+def test_keys_that_are_generated_are_settings(template: dict[str, Any], moto: Moto, key: str) -> None:
+    asked = template["Resources"][key]["Properties"]["GenerateSecretString"]
+    with moto.unchecked():
+        made = moto.client("secretsmanager").get_random_password(**asked)["RandomPassword"]
+
+    assert re.fullmatch("[A-Za-z0-9]{48}", made)
+    read = read_settings({"STILE_BUNDLES": "folder", "STILE_LOG_KEY": made, "STILE_STATE_KEY": made})
+    assert (read.log_key, read.state_keys) == (made, (made,))
+
+
+def test_the_key_of_a_log_is_kept_as_the_log_is(template: dict[str, Any]) -> None:
+    policies = {key: template["Resources"][key]["DeletionPolicy"] for key in ("LogKey", "StateKey")}
+
+    assert policies == {"LogKey": "RetainExceptOnCreate", "StateKey": "Delete"}
+
+
+@pytest.mark.parametrize("parameter", ["LogKeyArn", "StateKeyArn"])
+def test_a_key_of_ones_own_is_one_secret(template: dict[str, Any], parameter: str) -> None:
+    for arn in ("", f"{ARN}stile/log-AbCdEf", f"{ARN}stile-log_2-a1B2c3".replace("aws:", "aws-us-gov:")):
+        assert accepts(template, parameter, arn), arn
+    for other in ("k" * 32, f"{ARN}*", f"{ARN}stile/*-AbCdEf", f"{ARN}stile", ARN, f"{ARN}a-AbCdEf,{ARN}b-AbCdEf"):
+        assert not accepts(template, parameter, other), other
+
+
+@pytest.mark.parametrize("bucket", ["stile-storage-1-bundlebucket-a1b2c3", "a.b.c"])
+def test_a_bucket_that_exists_is_given_by_its_name(template: dict[str, Any], bucket: str) -> None:
+    assert accepts(template, "BucketName", bucket)
+    assert accepts(template, "BucketName", "")
+
+
+@pytest.mark.parametrize("bucket", ["*", "a*b", "s3://bucket", "bucket/prefix", "${x}", "Upper", "a?b", "-a"])
+def test_a_bucket_name_that_would_widen_the_role_is_refused(template: dict[str, Any], bucket: str) -> None:
+    assert not accepts(template, "BucketName", bucket)
+
+
+def test_no_parameter_is_asked_for_again_and_again(template: dict[str, Any]) -> None:
+    """`sam deploy --guided` takes Enter for a default, and for nothing where a value is hidden."""
+    for name, parameter in template["Parameters"].items():
+        assert "Default" in parameter, name
+        assert "NoEcho" not in parameter, name
+
+
+@pytest.mark.parametrize(
+    ("parameter", "variable", "field"),
+    [("MaxStaleSeconds", "STILE_MAX_STALE_S", "max_stale_s"), ("CacheMegabytes", "STILE_CACHE_MB", "cache_mb")],
+)
+def test_a_number_is_a_setting_from_its_least_to_its_greatest(
+    template: dict[str, Any], parameter: str, variable: str, field: str
+) -> None:
+    limits = template["Parameters"][parameter]
+
+    assert limits["Default"] == getattr(read_settings({"STILE_BUNDLES": "folder"}), field)
+    for value in (limits["MinValue"], limits["MaxValue"]):
+        assert getattr(read_settings({"STILE_BUNDLES": "folder", variable: str(value)}), field) == value
+
+
+def test_who_is_logged_is_a_setting(template: dict[str, Any]) -> None:
     assert template["Parameters"]["LogSubject"]["AllowedValues"] == [*LOG_SUBJECTS]
 
 
@@ -304,7 +398,7 @@ def test_every_parameter_and_output_says_what_it_is(template: dict[str, Any]) ->
 def test_outputs_name_what_clients_and_publishers_need(template: dict[str, Any]) -> None:
     outputs = template["Outputs"]
 
-    assert set(outputs) == {"ApiUrl", "McpUrlPattern", "BundleLocation", "FunctionName"}
+    assert set(outputs) == {"ApiUrl", "McpUrlPattern", "BundleLocation", "FunctionName", "LogGroup", "RoleArn"}
     assert (
         outputs["McpUrlPattern"]["Value"]["Fn::Sub"] == outputs["ApiUrl"]["Value"]["Fn::Sub"] + "/{folder}/{name}/mcp"
     )

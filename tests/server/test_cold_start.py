@@ -45,6 +45,7 @@ HEAVY = {
 
 LISTING = {
     "addresses",
+    "artefact",
     "aws",
     "aws_json",
     "bundle",

@@ -33,8 +33,9 @@ type Query { a: Int }
 type Mutation { b: Int }
 """
 ACCESS: dict[str, Any] = {"anonymous": "allow", "policies": [{"type": "Query", "policyDefault": {"condition": True}}]}
-JWT = "the extra jwt is missing, which verifies tokens of issuers: build the function with the extra jwt"
-CODE = "the extra code is missing, which tools in Python need: build the function with the extra code"
+REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
+JWT = f"the extra jwt is missing, which verifies tokens of issuers: {REMEDY}"
+CODE = f"the extra code is missing, which tools in Python need: {REMEDY}"
 LACKING = "function lacks what the endpoint needs"
 REFUSED = "this function lacks what the endpoint needs"
 
