@@ -13,7 +13,7 @@ from handler.compiler.compile import Compiled
 from handler.errors import StileError, StorageError
 from handler.http import HttpClient
 from handler.storage import S3Storage, open_storage
-from handler.tools.frozen import is_among
+from handler.tools.modules import is_among
 
 EXTRAS_TAG = "stile:extras"
 MODULES_TAG = "stile:code-modules"

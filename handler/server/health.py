@@ -26,7 +26,7 @@ STATUSES: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
 
 def health_routes(services: Services) -> list[Route]:
     """``/health``, which asks storage, and ``/health/live``, which says that the process answers and nothing else."""
-    health = Health(services.endpoints, start_lacks=services.start_lacks)
+    health = Health(services.endpoints)
 
     async def ready(http_call: HttpCall) -> Response:
         report = await health.report()
@@ -54,9 +54,8 @@ class Report:
 class Health:
     """Judges the endpoints. Storage is asked once a refresh at most, however often somebody asks for a report."""
 
-    def __init__(self, endpoints: Endpoints, *, start_lacks: Sequence[str] = ()) -> None:
+    def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
-        self._start_lacks = start_lacks
         self._asked: Instant | None = None
         self._storage_trouble = ""
         self._lock = asyncio.Lock()
@@ -101,8 +100,6 @@ class Health:
 
     def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
         """The status, and why it is not ready."""
-        if self._start_lacks:
-            return NOT_READY, "; ".join(self._start_lacks)
         if any(each.lacking for each in known):
             return NOT_READY, "the function lacks what an endpoint needs"
         if known and not any(each.serves for each in known):

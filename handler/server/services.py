@@ -20,8 +20,7 @@ class Services:
     ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
     empty for where the events say; ``FrontDoor`` decides. ``code_modules``: whose tools in Python may run.
     ``outgoing``: what the APIs behind endpoints are asked with. ``own_hosts``: by which values of ``Host`` alone a
-    server on its author's machine answers, empty elsewhere. ``start_lacks``: what the process found at its start that
-    it cannot serve without, one sentence each; any of them makes ``/health`` not ready.
+    server on its author's machine answers, empty elsewhere.
     """
 
     endpoints: Endpoints
@@ -30,7 +29,6 @@ class Services:
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
     own_hosts: frozenset[str] = frozenset()
-    start_lacks: tuple[str, ...] = ()
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()

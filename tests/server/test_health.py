@@ -339,12 +339,6 @@ class TestForms:
         assert objects.requests == 0
         assert (function.lines[-1]["route"], function.lines[-1]["outcome"]) == ("health", "ok")
 
-    def test_lack_that_the_start_found_is_not_ready(self, demo: Compiled) -> None:
-        with running_function(demo, start_lacks=("the code is for another processor",)) as function:
-            assert listed(function, NAMES[0]) == 200
-            assert health(function) == (503, "not_ready", 1, 0, 0)
-            assert function.lines[-1]["reason"] == "NotReady: the code is for another processor"
-
     def test_oldest_check_is_that_of_the_endpoint_that_storage_confirmed_first(
         self, function: Function, objects: Objects, clocks: Clocks
     ) -> None:
