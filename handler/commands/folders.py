@@ -8,13 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from handler.compiler.files import CONFIG, ENTRY
+from handler.compiler.files import CONFIG, ENTRY, NEVER_ENTERED
 from handler.compiler.project import STEPZEN_CONFIG
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
-
-NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
-"""Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser) -> None:

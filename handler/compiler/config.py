@@ -51,7 +51,7 @@ class Config:
     access: Section
     identity: tuple[Section, ...]  # one, or as many as there are issuers
     scalars: Section
-    default_tool: bool  # whether an endpoint without any declared tool gets one
+    default_tool: bool | None  # whether an endpoint without any declared tool gets one; None: nothing is said
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
     instructions: str
@@ -87,7 +87,7 @@ def read_config(
         access=top.section("access"),
         identity=_identity(top, problems),
         scalars=top.section("scalars"),
-        default_tool=top.boolean("default_tool", default=True),
+        default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),
