@@ -162,9 +162,9 @@ upstreams: $(VENV)/.stamp .stile/node-upstreams/.stamp $(UPSTREAMS:%=.stile/%/.s
 
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
-	$(UV_COMPILE) pyproject.toml -o requirements/run.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
-	$(UV_COMPILE) pyproject.toml --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) -o requirements/run.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
@@ -175,6 +175,7 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
+IN_LAMBDA := --override requirements/in-lambda.txt
 
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint

@@ -93,7 +93,11 @@ def event_of(name: str, method: str, params: Mapping[str, Any], *, caller: int =
         "version": "2.0",
         "rawPath": f"/{name}/mcp",
         "rawQueryString": "",
-        "headers": {"content-type": "application/json", "x-api-key": key_of(caller)},
+        "headers": {
+            "content-type": "application/json",
+            "mcp-protocol-version": "2025-11-25",
+            "x-api-key": key_of(caller),
+        },
         "requestContext": {"http": {"method": "POST", "path": f"/{name}/mcp", "sourceIp": "127.0.0.1"}},
         "body": json.dumps(message),
         "isBase64Encoded": False,

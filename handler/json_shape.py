@@ -161,10 +161,22 @@ class Entry(dict[str, Any]):
         """The SHA-256 of its JSON."""
         return hashlib.sha256(self.json).digest()
 
-    @cached_property
+    @property
     def brief(self) -> Entry:
         """The same without ``outputSchema``."""
-        return Entry({name: each for name, each in self.items() if name != "outputSchema"})
+        return self.only(frozenset(self) - {"outputSchema"})
+
+    def only(self, members: frozenset[str]) -> Entry:
+        """The same with no other members than these, made once for each set of them."""
+        if self.keys() <= members:
+            return self
+        if members not in self._parts:
+            self._parts[members] = Entry({name: each for name, each in self.items() if name in members})
+        return self._parts[members]
+
+    @cached_property
+    def _parts(self) -> dict[frozenset[str], Entry]:
+        return {}
 
 
 class Entries(list[Any]):

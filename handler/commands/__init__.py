@@ -14,6 +14,7 @@ from typing import Protocol
 
 from handler import __version__
 from handler.commands import build, call, check, dev, explain, key, manifest, publish
+from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
 from handler.commands.folders import fault_in
 from handler.errors import SettingsError
@@ -46,14 +47,9 @@ INTERRUPTED = 130
 
 def run_command(arguments: Sequence[str] | None) -> int:
     """Run the command that the arguments name; without any, say which there are."""
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.command is None:
-        parser.print_help(sys.stderr)
+    options = _parse(sys.argv[1:] if arguments is None else arguments)
+    if options is None:
         return 2
-    fault = fault_in(options)
-    if fault:
-        parser.error(fault)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
     if logging.lastResort is not None:  # which prints what no author's handler takes
@@ -84,11 +80,29 @@ def _current_folder_importable() -> Iterator[None]:
         sys.path.remove(here)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(words: Sequence[str]) -> argparse.Namespace | None:
+    """The command and its options; ``None`` after help, where no command is named."""
+    parser, of_commands = _parsers()
+    if words and words[0] in COMMANDS:
+        options = parse_in_any_order(of_commands[words[0]], COMMANDS[words[0]].add_arguments, words[1:])
+        options.command = words[0]
+        fault = fault_in(options)
+        if fault:
+            of_commands[words[0]].error(fault)
+        return options
+    options = parser.parse_args(words)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return None
+    return options
+
+
+def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
+    """The parser of everything, and those of the commands by their names."""
     parser = argparse.ArgumentParser(prog="stile", description="MCP tools for any GraphQL API.")
     parser.add_argument("--version", action="version", version=f"stile {__version__}")
     subparsers = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     for name, command in COMMANDS.items():
         subparser = subparsers.add_parser(name, help=command.HELP, description=command.HELP)
         command.add_arguments(subparser)
-    return parser
+    return parser, subparsers.choices

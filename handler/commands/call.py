@@ -89,6 +89,8 @@ def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
     names = sorted({name for outcome in outcomes if outcome.compiled for name in _names(outcome.compiled)})
     if names:
         complain(f'There is no tool "{name}". There are: {", ".join(names)}')
+    elif any(outcome.compiled for outcome in outcomes):
+        complain(f'There is no tool "{name}": no tool is declared.')
     return 1 if any(outcome.problems for outcome in outcomes) else 2
 
 

@@ -10,16 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from handler.bundle import ENDPOINT_NAME
-from handler.compiler.files import CONFIG, ENTRY
+from handler.compiler.files import CONFIG, ENTRY, NEVER_ENTERED
 from handler.compiler.project import EXPECTED_NAME, STEPZEN_CONFIG
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 
 MAX_NAMED = 3
 """Folders that are named where there are too many."""
-
-NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
-"""Beside every folder whose name starts with a dot: .git, .venv, .stile and their like."""
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser) -> None:

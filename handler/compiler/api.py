@@ -17,15 +17,13 @@ from handler.compiler.external import ExternalSchema
 from handler.compiler.files import ENTRY, EndpointFiles
 from handler.compiler.graphql_tools import default_tool
 from handler.compiler.hiding import Consequences
-from handler.compiler.operations import (
-    OPERATIONS_FOLDER,
-    PersistedDocument,
-    read_operations,
-    with_folder,
-)
+from handler.compiler.operation_files import OPERATIONS_FOLDER, doubt_unread, operation_files
+from handler.compiler.operations import PersistedDocument, read_operations, with_folder
 from handler.compiler.persisted import graphql_endpoint
-from handler.compiler.problems import Place, Problems
+from handler.compiler.problems import Place, Problems, some
 from handler.compiler.project import Project
+from handler.compiler.prompts import PROMPTS_FOLDER
+from handler.compiler.resources import RESOURCES_FOLDER
 from handler.compiler.scalars import read_scalars
 from handler.compiler.schema import AuthorSchema, read_schema
 from handler.compiler.schema_index import build_index
@@ -58,7 +56,7 @@ class Api:
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
     """Everything of the endpoint's schema and operations; nothing after a mistake that leaves no schema."""
     author = read_schema(files, problems, project.path(ENTRY), stepzen=project.stepzen)
-    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER))
+    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER), problems)
     if author.schema is None:
         read_operations(executables, files, author, problems)
         return Api()
@@ -74,10 +72,11 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     any_operation = any(operation.tool for operation in operations.valid)
     declared = bool(author.tools) or any_operation or config.code.named
     made = make_tools(endpoint, author.tools, operations, problems)
-    if not declared and config.default_tool:
-        made = [default_tool(endpoint, problems)]
+    slips = _slips(project, files, problems, declared=declared)
+    if not declared and _wants_default_tool(config, slips, problems):
+        made = [default_tool(endpoint, problems, operations=bool(operations.valid))]
     doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
-    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not declared)
+    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not (declared or slips))
     tools = [each.tool for each in made]
     doubt_ways_around(endpoint, policies.rules, tools, problems, mode=mode)
     doubt_unasked(endpoint, made, problems, mode=mode)
@@ -101,6 +100,26 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     )
 
 
+def _slips(project: Project, files: EndpointFiles, problems: Problems, *, declared: bool) -> list[str]:
+    """The files that look as if their author took them for declarations of tools. All are warned of."""
+    others = (project.path(RESOURCES_FOLDER), project.path(PROMPTS_FOLDER))
+    found = doubt_unread(files, project.path(OPERATIONS_FOLDER), problems, declared=declared, others=others)
+    return [] if declared else found
+
+
+def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems) -> bool:
+    """Tell if an endpoint without tools gets one. Beside a slip, only who says so has declared that all of Query opens.
+
+    Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
+    created".
+    """
+    if not slips or config.default_tool is not None:
+        return config.default_tool is not False
+    sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
+    problems.warn(Place(ENTRY), f"{sentence}. So there is no tool at all; default_tool: true opens all of Query")
+    return False
+
+
 def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> None:
     """Report what an endpoint without ``index.graphql`` cannot have."""
     without = f"the endpoint has no {project.path(ENTRY)}, so"
@@ -112,7 +131,7 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
             problems.add(config.access.key_place(key), sentence)
     for key in config.scalars.keys():  # noqa: SIM118 - a Section is no dict
         problems.add(config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe")
-    for name in files.names(project.path(OPERATIONS_FOLDER), "*.graphql"):
+    for name in operation_files(files, project.path(OPERATIONS_FOLDER), problems):
         problems.add(Place(name), f"{without} no operation fits anything")
 
 

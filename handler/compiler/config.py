@@ -56,7 +56,7 @@ class Config:
     identity: tuple[Section, ...]  # one, or as many as there are issuers
     identity_in_deployment: bool  # whether it stands where StepZen has it
     scalars: Section
-    default_tool: bool  # whether an endpoint without any declared tool gets one
+    default_tool: bool | None  # whether an endpoint without any declared tool gets one; None: nothing is said
     graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
     graphql_at: Place
     instructions: str
@@ -93,7 +93,7 @@ def read_config(
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
-        default_tool=top.boolean("default_tool", default=True),
+        default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
         instructions=_instructions(top, problems),

@@ -36,6 +36,10 @@ def read_content(
     """
     default = grounds.unsaid
     found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
+    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
+        for alike in files.folders_like(project.path(folder)):
+            if files.find(alike).files:
+                problems.warn(Place(alike), f"it is not read: {what} belong in {project.path(folder)}/")
     config.resources.expect("condition")
     guarded = "condition" in config.resources
     mask = own_mask(config.resources, grounds.conditions, problems) if guarded else default

@@ -6,7 +6,11 @@ import os.path
 import posixpath
 import stat
 from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
+from typing import BinaryIO
 
 from graphql import Source
 
@@ -18,6 +22,30 @@ ENV_FILE = ".env"
 
 MAX_FILE_BYTES = 8_000_000
 """Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
+
+
+MAX_FOLDERS_DEEP = 16
+MAX_FILES_FOUND = 10_000
+"""Bounds of a search for files below a folder."""
+
+MAX_GLANCE_BYTES = 200_000
+"""Of a file that is not read: the part that is looked at."""
+
+NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
+"""Folders of other tools, beside all that are hidden."""
+
+
+LIKENESS = 0.9
+"""Of names: "Operations", "operation" and "opertions" are like "operations", and "options" is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The result of a search below a folder: names relative to the endpoint folder, in order."""
+
+    files: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()  # links to folders, which are not followed
+    faults: tuple[tuple[str, str], ...] = ()  # folders that are not read to their end, each with the reason
 
 
 class EndpointFiles:
@@ -33,10 +61,6 @@ class EndpointFiles:
         """Whether the folder has something of this name; it may turn out to be unreadable."""
         return os.path.lexists(self.folder / name)
 
-    def names(self, below: str, pattern: str) -> list[str]:
-        """The files that match in a folder below this one, by name."""
-        return sorted(path.relative_to(self.folder).as_posix() for path in (self.folder / below).glob(pattern))
-
     def all_below(self, below: str) -> list[str]:
         """The files below a folder, however deep, by name; without hidden ones and those in hidden folders.
 
@@ -45,6 +69,66 @@ class EndpointFiles:
         found = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
         inside = len(Path(below).parts)
         return sorted(path.as_posix() for path in found if not any(_is_hidden(each) for each in path.parts[inside:]))
+
+    def find(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
+        """Find the files below a folder, without hidden ones, editors' copies and ``NEVER_ENTERED``.
+
+        A folder whose name ends in one of ``suffixes`` counts as a file, which cannot be read. A folder that is a link
+        out of the endpoint folder is not searched: its own files are found, and reading them fails.
+        """
+        files: list[str] = []
+        links: list[str] = []
+        faults: list[tuple[str, str]] = []
+        top = self.folder / below
+        if not self.has_folder(below):
+            return Found(faults=((below, "is not a folder"),) if self._stands(below) else ())
+        inside = self._is_inside(top)
+
+        def note(failure: OSError) -> None:
+            faults.append((self._name(Path(failure.filename)), f"cannot be read: {failure.strerror}"))
+
+        for path, folders, names in os.walk(top, onerror=note):
+            here = Path(path)
+            kept = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
+            named = [name for name in kept if name.lower().endswith(suffixes)] if suffixes else []
+            linked = [name for name in kept if name not in named and (here / name).is_symlink()]
+            entered = [name for name in kept if name not in (*named, *linked)]
+            if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
+                faults.append((self._name(here), f"has folders: at most {MAX_FOLDERS_DEEP} may stand in each other"))
+                entered = []
+            folders[:] = entered if inside else []
+            files += [self._name(here / name) for name in (*names, *named) if not _is_copy(name)]
+            links += [self._name(here / name) for name in linked]
+            if len(files) > MAX_FILES_FOUND:
+                faults.append((below, f"has more than {MAX_FILES_FOUND:,} files"))
+                break
+        return Found(files=tuple(sorted(files[:MAX_FILES_FOUND])), links=tuple(sorted(links)), faults=tuple(faults))
+
+    def folders(self, below: str) -> list[str]:
+        """The names of the folders in a folder, links to folders among them, in order; nothing if it cannot be read."""
+        return [name for name in self._names_in(below) if (self.folder / below / name).is_dir()]
+
+    def folders_like(self, name: str) -> list[str]:
+        """Folders beside ``name`` that nothing reads and whose names may be slips for it."""
+        above, expected = posixpath.split(name)
+        beside = [each for each in self.folders(above) if each != expected]
+        alike = [each for each in beside if get_close_matches(each.casefold(), [expected], cutoff=LIKENESS)]
+        return [posixpath.join(above, each) for each in alike]
+
+    def has_folder(self, name: str) -> bool:
+        """Tell if there is a folder of exactly this name: some file systems find it by other spellings, too."""
+        return (self.folder / name).is_dir() and (name == "." or self._stands(name))
+
+    def is_read(self, name: str) -> bool:
+        """Tell if the text of a file was asked for."""
+        return name in self._texts
+
+    def glance(self, name: str) -> str:
+        """The beginning of a text that is no part of the endpoint; empty if there is none, which is not reported."""
+        try:
+            return _beginning(self.folder, name).decode("utf-8-sig", "replace")
+        except _Unreadable:
+            return ""
 
     def read(self, name: str, *, named_at: Place | None = None, max_bytes: int = MAX_FILE_BYTES) -> str | None:
         """The text of a file, or ``None`` after reporting why there is none.
@@ -88,6 +172,21 @@ class EndpointFiles:
             digest.update(json.dumps([name, content]).encode())
         return digest.hexdigest()
 
+    def _stands(self, name: str) -> bool:
+        return posixpath.basename(name) in self._names_in(posixpath.dirname(name))
+
+    def _names_in(self, below: str) -> list[str]:
+        try:
+            return sorted(path.name for path in (self.folder / below).iterdir())
+        except OSError:
+            return []
+
+    def _is_inside(self, path: Path) -> bool:
+        return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(self.folder))
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.folder).as_posix()
+
     def _read(self, name: str, at: Place, max_bytes: int) -> bytes | None:
         try:
             raw = _read_bytes(self.folder, name, max_bytes)
@@ -121,18 +220,36 @@ def _is_hidden(part: str) -> bool:
     return part.startswith(".")
 
 
+def _is_copy(name: str) -> bool:
+    """Tell if a file is hidden or a copy that an editor keeps beside the one it has open."""
+    return _is_hidden(name) or name.endswith("~") or (name.startswith("#") and name.endswith("#"))
+
+
 def _read_bytes(folder: Path, name: str, max_bytes: int) -> bytes:
+    with _opened(folder, name) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > max_bytes:
+            raise _Unreadable(f"has {size} bytes; a file may have {max_bytes}")
+        return file.read()
+
+
+def _beginning(folder: Path, name: str) -> bytes:
+    with _opened(folder, name) as file:
+        return file.read(MAX_GLANCE_BYTES)
+
+
+@contextmanager
+def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
+    """A regular file inside a folder, also through links."""
     path = folder / name
     try:
         # Path.resolve() refuses links in a circle with an error of its own; stat() below says it better.
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise _Unreadable("lies outside the endpoint folder")
-        facts = path.stat()
-        if not stat.S_ISREG(facts.st_mode):
+        if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would wait for a writer
             raise _Unreadable("is no file")
-        if facts.st_size > max_bytes:
-            raise _Unreadable(f"has {facts.st_size} bytes; a file may have {max_bytes}")
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file
     except FileNotFoundError as exc:
         raise _Unreadable("does not exist") from exc
     except OSError as exc:

@@ -73,12 +73,13 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
     return made
 
 
-def default_tool(endpoint: Endpoint, problems: Problems) -> MadeTool:
-    """The tool of an endpoint that declares none."""
+def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) -> MadeTool:
+    """The tool of an endpoint that declares none. ``operations``: it has some, which are no tools."""
     name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
     at = Place(ENTRY)
+    beside = " and no operation has @mcpTool" if operations else ""
     problems.warn(
-        at, f'no tool is declared, so "{name}" lets models ask for all of Query; default_tool: false ends that'
+        at, f'no tool is declared{beside}, so "{name}" lets models ask for all of Query; default_tool: false ends that'
     )
     if not endpoint.any_document:
         problems.add(at, "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool")

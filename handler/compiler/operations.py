@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -19,15 +19,14 @@ from graphql import (
     separate_operations,
 )
 
-from handler.compiler.directives import BELONGS, ON_SCHEMA, read_arguments
+from handler.compiler.directives import BELONGS, ON_OPERATIONS, ON_SCHEMA, read_arguments
 from handler.compiler.files import EndpointFiles
+from handler.compiler.operation_files import operation_files
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema import AuthorSchema, ExecutableFile
 from handler.compiler.sending import Unused, sendable
 from handler.compiler.tool_options import AuthorOptions, read_options
 from handler.compiler.validation import judge, warn_of_deprecations
-
-OPERATIONS_FOLDER = "operations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +78,8 @@ class AuthorOperation:
         return self.node.description.value if self.node.description else ""
 
 
+TOOL_ARGUMENT = "mcpToolArg"
+
 TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
 
 
@@ -124,13 +125,15 @@ def _nothing_refused(_document: DocumentNode, _problems: Problems) -> bool:
     return False
 
 
-def with_folder(executables: Iterable[ExecutableFile], files: EndpointFiles, folder: str) -> list[ExecutableFile]:
+def with_folder(
+    executables: Iterable[ExecutableFile], files: EndpointFiles, folder: str, problems: Problems
+) -> list[ExecutableFile]:
     """Each file once, with those of ``folder``, which are read without being named. Persisted anywhere is persisted."""
     found: dict[str, ExecutableFile] = {}
     for one in executables:
         first = found.setdefault(one.name, one)
         found[one.name] = replace(first, persisted=first.persisted or one.persisted)
-    for name in files.names(folder, "*.graphql"):
+    for name in operation_files(files, folder, problems):
         found.setdefault(name, ExecutableFile(name=name, persisted=True, named_at=Place(name)))
     return list(found.values())
 
@@ -306,15 +309,8 @@ def _operation(
     node: OperationDefinitionNode, sent: _Sent, executable: ExecutableFile, problems: Problems
 ) -> AuthorOperation:
     declared = [each for each in node.variable_definitions or () if each.variable.name.value not in sent.unsent]
-    descriptions: dict[str, str] = {}
-    for variable in declared:
-        texts = [variable.description.value] if variable.description else []
-        for directive in variable.directives or ():
-            values = read_arguments(directive, problems) if directive.name.value == "mcpToolArg" else None
-            texts += [values["description"]] if values else []
-        written = [text for text in texts if text.strip()]
-        if written:
-            descriptions[variable.variable.name.value] = written[-1]
+    _refuse_misplaced(node, problems)
+    texts = {each.variable.name.value: _described(each, problems) for each in node.variable_definitions or ()}
     return AuthorOperation(
         name=node.name.value if node.name else "",
         kind=node.operation.value,
@@ -324,8 +320,53 @@ def _operation(
         optional_conditions=sent.optional_conditions,
         persisted=executable.persisted,
         tool=_mcp_tool(node, problems),
-        descriptions=descriptions,
+        descriptions={name: text for name, text in texts.items() if text.strip() and name not in sent.unsent},
     )
+
+
+def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None:
+    """Report Stile's directives where nothing reads them. Validation reports those of fields and fragments."""
+    for directive in node.directives or ():
+        name = directive.name.value
+        if name in ON_OPERATIONS and name != "mcpTool":
+            expected = f"a variable, as in $id: ID! @{name}(...)"
+            problems.add(directive, f"@{name} stands on a {node.operation.value}: expected {expected}")
+    for variable in node.variable_definitions or ():
+        for directive in variable.directives or ():
+            if directive.name.value == "mcpTool":
+                problems.add(directive, "@mcpTool stands on a variable: expected a query or mutation")
+
+
+def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
+    """The description of a variable: that of ``@mcpToolArg`` before its own, and a blank one last.
+
+    Source: Cosmo, ``@mcpToolArg``: "Directive location is VARIABLE_DEFINITION"; it is not repeatable.
+    """
+    directives = [directive for directive in variable.directives or () if directive.name.value == TOOL_ARGUMENT]
+    for extra in directives[1:]:
+        problems.add(extra, f"@{TOOL_ARGUMENT} can stand on a variable once")
+    values = read_arguments(directives[0], problems) if directives else None
+    texts = [values["description"] if values else "", variable.description.value if variable.description else ""]
+    return next((text for text in texts if text.strip()), "")
+
+
+def doubt_lost_descriptions(operations: Operations, prescribed: Collection[str | None], problems: Problems) -> None:
+    """Warn of ``@mcpToolArg`` that no model reads: on operations that are no tools, and on bound variables.
+
+    ``prescribed`` are the names of the operations that ``@tool`` runs.
+    """
+    for operation in operations.valid:
+        is_tool = operation.tool is not None or operation.name in prescribed
+        for variable in operation.bound if is_tool else operation.node.variable_definitions or ():
+            for directive in variable.directives or ():
+                if directive.name.value == TOOL_ARGUMENT:
+                    bound = f"@mcpBind fills ${variable.variable.name.value}"
+                    why = (
+                        bound
+                        if is_tool
+                        else f'"{operation.name}" is not a tool: expected @mcpTool on the {operation.kind}'
+                    )
+                    problems.warn(directive, f"no model reads this description, as {why}")
 
 
 def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | None:

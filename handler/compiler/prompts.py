@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,11 +14,16 @@ from handler.bundle import JSONObject, PromptMessage, TextPrompt
 from handler.compiler.code_access import own_mask
 from handler.compiler.conditions import Conditions
 from handler.compiler.files import EndpointFiles
-from handler.compiler.problems import Place, Problems, place_in, shown, suggestion
+from handler.compiler.problems import Place, Problems, place_in, shown, some, suggestion
 from handler.compiler.yaml_section import Section, parse_yaml
 from handler.policy import Mask
 
 PROMPTS_FOLDER = "prompts"
+
+SUFFIX = ".md"
+
+MAX_TOLD = 10
+"""Of the files that are not read, how many get a warning each."""
 
 MAX_PROMPT_BYTES = 100_000
 """What is longer is no text to begin a conversation with, but a resource."""
@@ -52,13 +58,27 @@ def read_prompts(
     ``default`` is the mask of one without a ``condition``.
     """
     reader = _Reader(files, conditions, problems, default)
-    found = [read for file in files.names(folder, "[!.]*.md") if (read := reader.prompt(file))]
+    found = [read for file in _prompt_files(files, folder, problems) if (read := reader.prompt(file))]
     first: dict[str, Place] = {}
     for prompt, at in found:
         if prompt.name in first:
             problems.add(at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too')
         first.setdefault(prompt.name, at)
     return found
+
+
+def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
+    """The files of prompts, by name. The other ones of the folder are told."""
+    found = files.find(folder, suffixes=(SUFFIX,))
+    for at, reason in found.faults:
+        problems.add(Place(at), f"it {reason}")
+    prompts = [file for file in found.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
+    others = sorted({*found.files, *found.links}.difference(prompts))
+    for file in others[:MAX_TOLD]:
+        problems.warn(Place(file), f"it is not read: prompts are the files of {folder}/ itself that end in {SUFFIX}")
+    if len(others) > MAX_TOLD:
+        problems.warn(Place(folder), f"more files are not read: {some(others[MAX_TOLD:])}")
+    return prompts
 
 
 class _Reader:

@@ -8,7 +8,7 @@ from handler.compiler.descriptions import names_in
 from handler.compiler.directives import ToolDirective
 from handler.compiler.endpoint import Endpoint
 from handler.compiler.graphql_tools import graphql_tool
-from handler.compiler.operations import Operations
+from handler.compiler.operations import Operations, doubt_lost_descriptions
 from handler.compiler.prescribed_tools import mcp_tool, prescribed_tool
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.sizes import doubt_size
@@ -37,6 +37,7 @@ def make_tools(
         if operation.tool:
             _refuse_variables(operation.tool.name or "", operation.node, problems)
             made.append(mcp_tool(endpoint, operation, operation.tool, problems))
+    doubt_lost_descriptions(operations, [directive.prescribed for directive in directives], problems)
     return made
 
 

@@ -16,7 +16,7 @@ from handler.bundle import JSONObject
 from handler.json_shape import to_well_formed_json
 from handler.server.inbound import Request
 from handler.server.payload import fits
-from handler.server.revisions import wanted_log_level
+from handler.server.revisions import notified, wanted_log_level
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Where clients may end a line that an event stream does not. JSON has its own ends of lines escaped already."""
@@ -41,7 +41,7 @@ def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[b
         # What an author logs may be no JSON. The call is done, so its answer goes out without that.
         with suppress(TypeError, ValueError, RecursionError):
             if wants.take(each):
-                yield to_well_formed_json({"jsonrpc": "2.0", **each})
+                yield to_well_formed_json({"jsonrpc": "2.0", **notified(each, request.revision)})
 
 
 class _Wants:

@@ -19,7 +19,16 @@ from handler.server.inbound import (
 )
 from handler.server.listing import list_entries, list_tools
 from handler.server.payload import MAX_PAGE_BYTES, TOO_LARGE, fits
-from handler.server.revisions import MODERN, SERVER_INFO, cacheable, capabilities_of, is_modern, negotiate, shape
+from handler.server.revisions import (
+    MODERN,
+    SERVER_INFO,
+    cacheable,
+    capabilities_of,
+    is_modern,
+    listed,
+    negotiate,
+    shape,
+)
 
 STATUSES: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
@@ -63,7 +72,7 @@ def _offered(call: Call) -> list[str]:
     """What the endpoint has for anybody, by the capabilities that say so."""
     bundle = call.caller.endpoint.bundle
     offered = {
-        "tools": True,
+        "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
         "prompts": bool(bundle.prompts),
         "resources": _has_resources(bundle),
         "completions": any(prompt.completions for prompt in bundle.prompts),
@@ -106,13 +115,14 @@ async def _list_tools(call: Call) -> JSONObject:
     return cacheable(page, call.request.revision, public=await _is_public(call, entries))
 
 
-def page_of(call: Call, key: str, listed: Sequence[JSONObject]) -> JSONObject:
+def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
     """A list as a result that has it under ``key``, or the page of it that a request asks for.
 
     Raises:
         InvalidParams: the cursor is not one of this list.
     """
-    entries = Entries(each if isinstance(each, Entry) else Entry(each) for each in listed)
+    whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
+    entries = Entries(listed(key, whole, call.request.revision))
     if call.request.params.get("cursor") is None and entries.size <= MAX_PAGE_BYTES:
         return {key: entries}
     from handler.server import pages
@@ -156,6 +166,8 @@ async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
 
 
 CAPABILITIES: Mapping[str, str] = {
+    "tools/list": "tools",
+    "tools/call": "tools",
     "prompts/list": "prompts",
     "prompts/get": "prompts",
     "resources/list": "resources",
@@ -163,14 +175,19 @@ CAPABILITIES: Mapping[str, str] = {
     "resources/read": "resources",
     "completion/complete": "completions",
 }
-"""Methods that an endpoint has only with what they are for, and the capability that says so."""
+"""Methods that an endpoint has only with what they are for, and the capability that says so.
+
+Who may use none of what there is for others gets an empty list: the capability is the endpoint's, and tells nothing.
+
+Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
+"""
 
 Method = Callable[[Call], Awaitable[dict[str, Any]]]
 
 _EVERYWHERE: Mapping[str, Method] = {
+    **dict.fromkeys(CAPABILITIES, _answer_content),
     "tools/list": _list_tools,
     "tools/call": _call_tool,
-    **dict.fromkeys(CAPABILITIES, _answer_content),
 }
 METHODS: Mapping[str, Method] = {"server/discover": _discover, **_EVERYWHERE}
 LEGACY_METHODS: Mapping[str, Method] = {"initialize": _initialize, "ping": _ping, **_EVERYWHERE}

@@ -5,11 +5,11 @@ Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revision
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from handler import __version__
-from handler.json_shape import to_well_formed_json
+from handler.json_shape import Entry, to_well_formed_json
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -75,15 +75,135 @@ def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
 def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
     """A result as a revision has it.
 
-    Since 2026-07-28 it says that it is complete, and who answers. Before 2025-06-18 there was only text.
+    Since 2026-07-28 it says that it is complete, and who answers. What the schema of an earlier revision does not have
+    is left out, or said as text.
     """
-    if "structuredContent" in result and not result["content"] and revision in TEXT_ONLY:
-        text = to_well_formed_json(result["structuredContent"]).decode()
-        result = {**result, "content": [{"type": "text", "text": text}]}
-    if not is_modern(revision):
-        return result
-    meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
-    return {"resultType": "complete", **result, "_meta": meta}
+    if is_modern(revision):
+        meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
+        return {"resultType": "complete", **result, "_meta": meta}
+    if "structuredContent" in result and (revision in TEXT_ONLY or not isinstance(result["structuredContent"], dict)):
+        result = _as_text(result)
+    if revision in TEXT_ONLY and not result.keys().isdisjoint(_HOLD_CONTENT):
+        return {
+            key: _HOLD_CONTENT[key](each, revision) if key in _HOLD_CONTENT else each for key, each in result.items()
+        }
+    return result
+
+
+def _as_text(result: dict[str, Any]) -> dict[str, Any]:
+    """A tool's result without structured content, which its text holds, as JSON or as the one value that is wrapped."""
+    structured = result["structuredContent"]
+    json = to_well_formed_json(structured).decode()
+    said = {block.get("text") for block in result["content"]}
+    match structured:
+        case {"result": str(value), **rest} if not rest:
+            known = {json, value}
+        case {"result": value, **rest} if not rest:
+            known = {json, to_well_formed_json(value).decode()}
+        case _:
+            known = {json}
+    more = [] if said & known else [{"type": "text", "text": json}]
+    left = {key: each for key, each in result.items() if key != "structuredContent"}
+    return {**left, "content": [*result["content"], *more]}
+
+
+def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
+    return [_block(block, revision) for block in blocks]
+
+
+def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A content block without what came with 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
+    kept = {key: each for key, each in block.items() if key != "_meta"}
+    if "annotations" in block:
+        kept["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
+    match block["type"]:
+        case "resource":
+            return {**kept, "resource": _without_meta(block["resource"])}
+        case "resource_link":
+            described = f"\n{block['description']}" if block.get("description") else ""
+            text = f"{block.get('title') or block['name']}: {block['uri']}{described}"
+        case "audio" if revision == FIRST:
+            text = f"A sound ({block['mimeType']}), which this revision of MCP cannot hold."
+        case _:
+            return kept
+    annotations = {key: each for key, each in kept.items() if key == "annotations"}
+    return {"type": "text", "text": text, **annotations}
+
+
+def _messages(messages: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
+    return [{**message, "content": _block(message["content"], revision)} for message in messages]
+
+
+def _contents(contents: list[dict[str, Any]], _: str) -> list[dict[str, Any]]:
+    return [_without_meta(each) for each in contents]
+
+
+def _without_meta(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key != "_meta"}
+
+
+_HOLD_CONTENT: Mapping[str, Callable[[Any, str], Any]] = {
+    "content": _content,
+    "messages": _messages,
+    "contents": _contents,
+}
+"""The members of results that hold content, and what an earlier revision has of them."""
+
+
+def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
+    """The entries of a list with the members that a revision has. Until 2025-11-25 output schemas are objects.
+
+    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
+    """
+    known = _MEMBERS[key].get(revision)
+    for entry in entries:
+        if known is None:
+            yield entry
+        elif "outputSchema" in known and entry.get("outputSchema", _OBJECT).get("type") != "object":
+            yield entry.only(known - {"outputSchema"})
+        else:
+            yield entry.only(known)
+
+
+_OBJECT = {"type": "object"}
+
+_SINCE: Mapping[str, Mapping[str, str]] = {
+    "tools": {
+        **dict.fromkeys(("name", "description", "inputSchema"), FIRST),
+        "annotations": "2025-03-26",
+        **dict.fromkeys(("title", "outputSchema", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "prompts": {
+        **dict.fromkeys(("name", "description", "arguments"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "resources": {
+        **dict.fromkeys(("uri", "name", "description", "mimeType", "size", "annotations"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "resourceTemplates": {
+        **dict.fromkeys(("uriTemplate", "name", "description", "mimeType", "annotations"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+}
+"""By the key of a list: what its entries may have, and the revision that brought it."""
+
+_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    key: {revision: frozenset(name for name, first in since.items() if first <= revision) for revision in LEGACY}
+    for key, since in _SINCE.items()
+}
+
+
+def notified(notification: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A notification as a revision has it: progress had no words before 2025-03-26."""
+    params = notification["params"]
+    if revision != FIRST or notification["method"] != "notifications/progress" or "message" not in params:
+        return notification
+    return {**notification, "params": {key: each for key, each in params.items() if key != "message"}}
 
 
 def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:

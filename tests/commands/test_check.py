@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started
+from tests.commands.running import CONFIG, FILES, OPERATION, Stile, ran, ran_on_terminal, started
 from tests.support.endpoints import write_endpoint
 
 MISTAKE = {**FILES, "operations/a.graphql": 'query A @mcpTool(name: "a") {\n  totl\n}\n'}
@@ -390,3 +390,30 @@ def test_many_fields_taken_along_are_told_in_few_lines_and_listed_as_json(workpl
     assert all(line.removesuffix(", whose inputs have its name. To keep:").endswith("and 92 more") for line in told)
     (listed,) = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"]
     assert len(listed["lost"]) == len(listed["show"]) == 100
+
+
+def test_a_slip_in_the_name_of_the_folder_opens_nothing_and_is_told(workplace: Path, stile: Stile) -> None:
+    files = {name.replace("operations/a", "Operations/sub/a"): text for name, text in FILES.items()}
+    write_endpoint(workplace, files)
+
+    done = stile("check", ".")
+
+    assert done.code == 0
+    place = "api/things/Operations/sub/a.graphql:1:9"
+    assert f"{place}: warning: it is not read: operations belong in operations/" in done.out.splitlines()
+    assert "GraphQL over HTTP: 0 persisted documents." in done.out
+    assert stile("check", ".", "--strict").code == 1
+    (endpoint,) = json.loads(stile("check", "--json", ".").out)["endpoints"]
+    assert (endpoint["tools"], endpoint["graphql"]) == ([], "persisted")
+
+
+def test_commands_agree_on_operations_in_folders_below(workplace: Path, stile: Stile) -> None:
+    file = "operations/orders/late/a.gql"
+    write_endpoint(workplace, {"index.graphql": FILES["index.graphql"], "config.yaml": CONFIG, file: OPERATION})
+
+    (endpoint,) = json.loads(stile("check", "--json", ".").out)["endpoints"]
+    assert [tool["name"] for tool in endpoint["tools"]] == ["a"]
+    assert [document["file"] for document in endpoint["documents"]] == [file]
+    assert re.search(r"^a +prescribed +yes", stile("explain", ".").out, re.MULTILINE)
+    assert "/x: unknown name" in stile("call", ".", "a", "x=1").err
+    assert "+a" in stile("build", ".").out

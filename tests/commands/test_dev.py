@@ -357,3 +357,20 @@ def test_large_list_is_compressed_for_clients_that_take_it(dev: Dev, endpoint: P
     assert packed.headers["content-encoding"] == "gzip"
     assert int(packed.headers["content-length"]) * 50 < int(plain.headers["content-length"])
     assert gzip.decompress(packed.data) == plain.data
+
+
+def test_operations_in_folders_below_are_taken_over_when_they_come_change_and_go(dev: Dev, endpoint: Path) -> None:
+    file = endpoint / "operations" / "new" / "deep" / "b.gql"
+    file.parent.mkdir(parents=True)
+    file.write_text('query B @mcpTool(name: "b") { b }\n', encoding="utf-8")
+
+    dev.wait_for(r"/api/things/mcp: 2 tools: a, b$")
+    change(file, '"b"', '"changed"')
+    dev.wait_for(r"/api/things/mcp: 2 tools: a, changed$")
+    change(file, "{ b }", "{ c }")
+    dev.wait_for(r"^api/things/operations/new/deep/b\.gql:1:\d+: Cannot query field 'c'")
+    dev.wait_for("still the last good version")
+    shutil.rmtree(endpoint / "operations" / "new")
+
+    dev.wait_for(r"/api/things/mcp: 1 tool: a$")
+    assert dev.tools() == ["a"]

@@ -677,3 +677,81 @@ def test_condition_of_one_operation_leaves_the_same_name_in_another(tmp_path: Pa
     assert prescribed_tool(made, "O").operation.null_is_absent == ("x",)
     assert prescribed_tool(made, "P").operation.null_is_absent == ()
     assert "= false" not in prescribed_tool(made, "P").operation.text
+
+
+ARGUMENT = '@mcpToolArg(description: "d")'
+
+
+@pytest.mark.parametrize(
+    ("operation", "problem"),
+    [
+        # Cosmo, @mcpToolArg: "Directive location is VARIABLE_DEFINITION".
+        (
+            f"query O($n: Int) @mcpTool {ARGUMENT} {{ a(n: $n) }}",
+            "1:27: @mcpToolArg stands on a query: expected a variable, as in $id: ID! @mcpToolArg(...)",
+        ),
+        (
+            f"mutation M($n: Int)\n{ARGUMENT} @mcpTool {{ b(n: $n) }}",
+            "2:1: @mcpToolArg stands on a mutation: expected a variable, as in $id: ID! @mcpToolArg(...)",
+        ),
+        (f"query O @mcpTool {{ b {ARGUMENT} }}", "1:22: Unknown directive '@mcpToolArg'."),
+        (
+            f"query O @mcpTool {{ ...F }}\nfragment F on Query {ARGUMENT} {{ b }}",
+            "2:21: Unknown directive '@mcpToolArg'.",
+        ),
+        (
+            "query O @mcpTool @mcpBind(value: 1) { b }",
+            "1:18: @mcpBind stands on a query: expected a variable, as in $id: ID! @mcpBind(...)",
+        ),
+        # Cosmo, @mcpTool: it stands on QUERY | MUTATION.
+        ("query O { b @mcpTool }", "1:13: Unknown directive '@mcpTool'."),
+        (
+            "query O($n: Int @mcpTool) { a(n: $n) }",
+            "1:17: @mcpTool stands on a variable: expected a query or mutation",
+        ),
+        (
+            f'query O($n: Int\n  {ARGUMENT}\n  @mcpToolArg(description: "e")) @mcpTool {{ a(n: $n) }}',
+            "3:3: @mcpToolArg can stand on a variable once",
+        ),
+    ],
+)
+def test_directive_that_nothing_reads_at_its_place_is_reported(tmp_path: Path, operation: str, problem: str) -> None:
+    sdl = "type Query { a(n: Int): Int b: Int } type Mutation { b(n: Int): Int }"
+    files = {"index.graphql": sdl, "operations/sub/o.gql": operation}
+
+    assert reported(tmp_path, files) == [f"operations/sub/o.gql:{problem}"]
+
+
+def test_directive_at_a_wrong_place_is_reported_without_a_schema(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query {", "operations/o.graphql": f"query O @mcpTool {ARGUMENT} {{ b }}"}
+
+    assert "operations/o.graphql:1:18: @mcpToolArg stands on a query" in "\n".join(reported(tmp_path, files))
+
+
+@pytest.mark.parametrize(
+    ("operation", "warning"),
+    [
+        (
+            f"query O($n: Int {ARGUMENT}) {{ a(n: $n) }}",
+            '1:17: no model reads this description, as "O" is not a tool: expected @mcpTool on the query',
+        ),
+        (
+            f"query O($n: Int @mcpBind(value: 1) {ARGUMENT}) @mcpTool {{ a(n: $n) }}",
+            "1:36: no model reads this description, as @mcpBind fills $n",
+        ),
+    ],
+)
+def test_description_that_no_model_reads_is_a_doubt(tmp_path: Path, operation: str, warning: str) -> None:
+    files = {"index.graphql": "type Query { a(n: Int): Int }", "operations/o.graphql": operation}
+
+    assert f"operations/o.graphql:{warning}" in doubted(tmp_path, {**files, "config.yaml": READABLE})
+
+
+def test_description_of_a_prescribed_operations_argument_is_no_doubt(tmp_path: Path) -> None:
+    files = {
+        "index.graphql": 'extend schema @tool(name: "t", prescribed: "O")\ntype Query { a(n: Int): Int }',
+        "operations/o.graphql": f"query O($n: Int {ARGUMENT}) {{ a(n: $n) }}",
+        "config.yaml": READABLE,
+    }
+
+    assert not [each for each in doubted(tmp_path, files) if "no model reads" in each]

@@ -256,3 +256,32 @@ def test_policies_of_everybody_leave_prompts_open(tmp_path: Path) -> None:
     files = {"index.graphql": "type Query { a: Int } type Mutation { b: Int }", "config.yaml": PUBLIC}
 
     assert compiled(tmp_path, files | {"prompts/p.md": "Text."}).bundle.prompts[0].mask == OPEN
+
+
+def test_files_of_the_folder_that_are_no_prompts_are_told(tmp_path: Path) -> None:
+    files = {"prompts/a.md": "A", "prompts/sub/b.md": "B", "prompts/c.txt": "C", "prompts/d.markdown": "D"}
+    files |= {"prompts/.e.md": "", "prompts/f.md~": ""}
+
+    told = [each for each in doubted(tmp_path, SCHEMA | files) if each.startswith("prompts")]
+
+    sentence = "it is not read: prompts are the files of prompts/ itself that end in .md"
+    assert told == [f"prompts/{name}: {sentence}" for name in ("c.txt", "d.markdown", "sub/b.md")]
+
+
+def test_ending_of_a_prompt_may_be_in_capitals(tmp_path: Path) -> None:
+    made = compiled(tmp_path, SCHEMA | {"prompts/A.MD": "A"})
+
+    assert [prompt.name for prompt in made.bundle.prompts] == ["A"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "meant"),
+    [("Prompts", "prompts"), ("prompt", "prompts"), ("RESOURCES", "resources"), ("resource", "resources")],
+)
+def test_folder_whose_name_is_a_slip_is_told(tmp_path: Path, folder: str, meant: str) -> None:
+    files = SCHEMA | {f"{folder}/a.md": "A", "sources/a.md": "A"}
+
+    told = [each for each in doubted(tmp_path, files) if not each.startswith("index")]
+
+    assert told == [f"{folder}: it is not read: {meant} belong in {meant}/"]
+    assert not compiled(tmp_path, files).bundle.prompts

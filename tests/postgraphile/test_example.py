@@ -63,7 +63,7 @@ class Example:
         call = {"name": "my_orders", "arguments": arguments}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
         result = self.post(json.dumps(message), headers)["result"]
-        return [each["number"] for each in result["structuredContent"]["data"]["allPurchasesList"]]
+        return [each["number"] for each in json.loads(result["content"][0]["text"])["data"]["allPurchasesList"]]
 
 
 @pytest.fixture(scope="module")
@@ -141,7 +141,7 @@ def test_request_of_the_readme_gets_adas_order_whatever_customer_it_says(example
 
     answer = example.post(words[-1], headers)
 
-    data = answer["result"]["structuredContent"]["data"]
+    data = json.loads(answer["result"]["content"][0]["text"])["data"]
     assert [each["number"] for each in data["allPurchasesList"]] == ADAS[:1]
 
 

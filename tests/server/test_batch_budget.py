@@ -93,7 +93,7 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
         nonlocal asked
         while peer.read_request():
             asked += 1
-            peer.send(row(chars=600_000))
+            peer.send(row(chars=1_200_000))
 
     with running_server(script) as api, running_function(compiled(tmp_path, files(api.url))) as function:
         answered = batch(function, [call(number) for number in range(20)])
@@ -113,9 +113,9 @@ def test_answers_that_do_not_fit_together_are_errors_and_the_api_is_not_asked_fo
 def test_mutation_whose_answer_does_not_fit_is_not_to_be_sent_once_more(tmp_path: Path) -> None:
     made = {
         "index.graphql": "type Query { rows: Int } type Mutation { pay: String }",
-        "operations/pay.graphql": "mutation Pay @mcpTool { pay }",
+        "operations/pay.graphql": "mutation Pay @mcpTool(output: text) { pay }",
     }
-    paid = answer(json.dumps({"data": {"pay": "x" * 2_000_000}}).encode(), content_type="application/json")
+    paid = answer(json.dumps({"data": {"pay": "x" * 3_200_000}}).encode(), content_type="application/json")
     items = [{**call(number), "params": {"name": "Pay", "arguments": {}}} for number in range(3)]
     with running_server(answering(paid)) as api:
         config = f"upstream: {{url: '{api.url}'}}\n{PUBLIC}"

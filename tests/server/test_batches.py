@@ -58,7 +58,8 @@ def test_each_request_is_answered_in_its_order_and_notifications_are_not(functio
 
     assert answer.status == 200
     first, listed, wrong = answer.json
-    assert (first["id"], first["result"]["structuredContent"]["data"]["customer"]["name"]) == (1, "Elif Núñez")
+    (text,) = first["result"]["content"]
+    assert (first["id"], json.loads(text["text"])["data"]["customer"]["name"]) == (1, "Elif Núñez")
     assert (listed["id"], [tool["name"] for tool in listed["result"]["tools"]]) == ("list", ["t", "scoped"])
     assert (wrong["id"], wrong["result"]["isError"]) == (2, True)
 

@@ -47,7 +47,9 @@ def test_progress_comes_in_its_order_before_the_answer(revision: str, token: Any
     first, second, answer = events({"progressToken": token}, *sent, revision=revision)
 
     assert first == {"jsonrpc": "2.0", **sent[0]}
-    assert second == {"jsonrpc": "2.0", **sent[1]}
+    # MCP 2025-03-26, "Key Changes": "Added message field to ProgressNotification".
+    words = {} if revision == "2024-11-05" else {"message": "half"}
+    assert second == {"jsonrpc": "2.0", **progress(2.5, token, total=4, **words)}
     assert answer == ANSWER
 
 

@@ -175,7 +175,7 @@ def test_api_of_ones_own_machine_is_asked_where_its_owner_says_so_and_is_warned(
     with started(monkeypatch, STILE_BUNDLES=asking, STILE_ALLOW_LOCAL_UPSTREAMS="true") as send:
         answered = send({}, call=True)
 
-    assert answered.result["structuredContent"] == {"data": {"a": 1}}
+    assert json.loads(answered.text) == {"data": {"a": 1}}
     warning, line = lines(capsys)
     assert warning["level"] == "WARNING"
     assert warning["message"].startswith("STILE_ALLOW_LOCAL_UPSTREAMS is set")

@@ -11,7 +11,7 @@ from mcp_types import methods as oracle
 
 from handler.compiler.compile import Compiled
 from handler.server.prompts import MAX_PROMPT_CHARS
-from handler.server.revisions import LEGACY, MODERN
+from handler.server.revisions import LEGACY, MODERN, TEXT_ONLY
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -67,7 +67,7 @@ def test_list_has_the_prompts_of_the_caller_at_every_revision(prompts: Function,
     assert result["prompts"] == [
         {
             "name": "review",
-            "title": "Review an order",
+            **({} if revision in TEXT_ONLY else {"title": "Review an order"}),
             "description": "Looks at one order.",
             "arguments": [{"name": "number", "required": True}, {"name": "tone", "required": False}],
         }
@@ -204,9 +204,11 @@ def test_unknown_cursor_is_invalid_params(prompts: Function) -> None:
         assert (answer.status, answer.json["error"]["code"]) == (400, -32602)
 
 
-def test_endpoint_without_prompts_has_neither_the_capability_nor_the_methods(tmp_path: Path) -> None:
+def test_endpoint_with_nothing_has_neither_capabilities_nor_methods(tmp_path: Path) -> None:
     config = READABLE + "default_tool: false\ngraphql: persisted\n"
     methods = {
+        "tools/list": {},
+        "tools/call": {"name": "a"},
         "prompts/list": {},
         "prompts/get": {"name": "a"},
         "resources/list": {},
@@ -220,7 +222,8 @@ def test_endpoint_without_prompts_has_neither_the_capability_nor_the_methods(tmp
         modern = [function.request(method, params, modern=True) for method, params in methods.items()]
         legacy = [function.request(method, params) for method, params in methods.items()]
 
-    assert discovered["capabilities"] == {"tools": {}}
+    # MCP 2026-07-28, schema, ServerCapabilities.tools: "Present if the server offers any tools to call."
+    assert discovered["capabilities"] == {}
     assert {(answer.status, answer.json["error"]["code"]) for answer in modern} == {(404, -32601)}
     assert {(answer.status, answer.json["error"]["code"]) for answer in legacy} == {(200, -32601)}
 

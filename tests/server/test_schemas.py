@@ -26,9 +26,11 @@ ALL_CALLS = {**CALLS, **LEGACY_CALLS, **MODERN_CALLS}
 _MODERN_KEYS = {"resultType", "ttlMs", "cacheScope", "inputRequests", "requestState", "supportedVersions"}
 _SERVER_INFO = "io.modelcontextprotocol/serverInfo"
 
+_STRUCTURED = {"title", "icons", "outputSchema", "structuredContent"}
+
 ABSENT: Mapping[str, set[str]] = {
-    "2024-11-05": {*_MODERN_KEYS, _SERVER_INFO, "execution", "completions"},
-    "2025-03-26": {*_MODERN_KEYS, _SERVER_INFO, "execution"},
+    "2024-11-05": {*_MODERN_KEYS, *_STRUCTURED, _SERVER_INFO, "execution", "completions"},
+    "2025-03-26": {*_MODERN_KEYS, *_STRUCTURED, _SERVER_INFO, "execution"},
     "2025-06-18": {*_MODERN_KEYS, _SERVER_INFO, "execution"},
     "2025-11-25": {*_MODERN_KEYS, _SERVER_INFO},
     "2026-07-28": {"protocolVersion", "serverInfo", "execution"},

@@ -58,7 +58,7 @@ ROUTES: dict[str, tuple[Callable[[Function], Answer], int]] = {
         lambda function: function.post(
             [{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "data", "arguments": {}}}]
         ),
-        10,
+        5,  # in the text alone, as batches are of a revision without structured content
     ),
     "text": (lambda function: called(function, "text"), 1),
     "refusal": (lambda function: called(function, "refused"), 1),

@@ -29,7 +29,7 @@ from handler.storage import MemoryStorage, WritableStorage
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
-MODERN = "2026-07-28"
+MODERN, LEGACY = "2026-07-28", "2025-11-25"
 META = {
     "io.modelcontextprotocol/protocolVersion": MODERN,
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -104,9 +104,9 @@ class Function:
         modern: bool = False,
         headers: Mapping[str, str] | None = None,
     ) -> Answer:
-        """A JSON-RPC request of either era."""
+        """A JSON-RPC request of either era, at its newest revision."""
         sent = dict(params or {})
-        routing: dict[str, str] = {}
+        routing = {"mcp-protocol-version": LEGACY}
         if modern:
             sent["_meta"] = META
             routing = {"mcp-protocol-version": MODERN, "mcp-method": method}
