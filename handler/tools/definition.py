@@ -20,6 +20,7 @@ from handler.tools.options import KitOptions, Options
 from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
+from handler.tools.resuming import EXPECTED, Resume, read_resume
 
 Allow = Callable[[JSONObject, Context], bool]
 """Whether a caller may use a tool, of which the list entry is given."""
@@ -64,6 +65,7 @@ class ToolDefinition:
     bound: Mapping[str, Any]
     arguments: Arguments
     output: Output
+    resume: Resume | None = None
     allow: tuple[Allow, ...] = ()
     listed: JSONObject | None = None  # the entry, where somebody else made it
 
@@ -76,6 +78,8 @@ class ToolDefinition:
         """
         if self.listed is not None:
             return self.listed
+        if self.resume is None and self.output.may_go_on:  # only here: a decorator above may say resume
+            self.place.refuse(f"it returns Async, and has no resume to go on with: {EXPECTED}")
         options = self.options
         members = {
             "title": options.title,
@@ -143,10 +147,10 @@ def define(
     kit = defaults or KitDefaults()
     said = {"category": kit.category, **kit.options, **own, **registered}
     said["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
-    return _define(target, said, declared.hints)
+    return _define(target, said, declared.hints, names or {})
 
 
-def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> ToolDefinition:
+def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
     name = said.get("name")
     if name is None:
         name = _snake(type(target).__name__) if isinstance(target, Tool) else name_of(target)
@@ -175,6 +179,7 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> Tool
         bound=bound,
         arguments=arguments,
         output=output,
+        resume=None if options.resume is None else read_resume(options.resume, names, place),
     )
 
 
@@ -213,7 +218,7 @@ def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) ->
     hints = before.hints if before else resolve_hints(function, names, place)
     setattr(function, DECLARED, Declaration(said=merged, hints=hints))
     if not _is_method(function):
-        define(function, {})
+        define(function, {}, names=names)
     else:
         read_options(merged, place)  # how many parameters it has is not known before it is bound
 

@@ -191,20 +191,30 @@ def read_annotations(given: Any, place: Place) -> JSONObject:
     return {names[name]: value for name, value in given.items()}
 
 
-def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
     """A JSON Schema of an object, given as a mapping or as JSON text. It is kept as it is.
 
     Raises:
         ToolDefinitionError: it is none.
     """
+    schema = read_schema(given, option, place)
+    if schema.get("type") != "object":
+        place.refuse(f'{option}: expected "type": "object" at its root, got {schema.get("type")!r}')
+    return schema
+
+
+def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+    """A JSON Schema, given as a mapping or as JSON text. It is kept as it is.
+
+    Raises:
+        ToolDefinitionError: the text is not JSON, or not an object.
+    """
     schema: Any = given
     if isinstance(given, str):
         try:
             schema = json.loads(given)
-        except ValueError as exc:
+        except (ValueError, RecursionError) as exc:
             place.refuse(f"{option}: expected JSON: {exc}", cause=exc)
     if not isinstance(schema, Mapping):
         place.refuse(f"{option}: expected an object of JSON Schema, got {schema!r}")
-    if schema.get("type") != "object":
-        place.refuse(f'{option}: expected "type": "object" at its root, got {schema.get("type")!r}')
     return dict(schema)
