@@ -147,6 +147,8 @@ def _check_kind(name: str, value: Any, place: Place) -> None:
 def _check_value(name: str, value: Any, place: Place) -> None:
     if isinstance(value, str) and not value.strip():
         place.refuse(f"{name}: expected a text, got a blank one")
+    if name == "requires_auth" and value in ([], ()):  # which would ask for nothing
+        place.refuse("requires_auth: expected True, False or scopes, got an empty list")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
     if name == "timeout" and value <= 0:

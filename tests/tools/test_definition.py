@@ -101,6 +101,7 @@ def test_class_gives_its_name_in_snake_case() -> None:
         ({"aliases": [7]}, "aliases: expected a text for each, got 7"),
         ({"aliases": "old"}, "aliases: expected a list, got 'old'"),
         ({"requires_auth": [None]}, "requires_auth: expected a text for each, got None"),
+        ({"requires_auth": []}, "requires_auth: expected True, False or scopes, got an empty list"),
         ({"hidden": "yes"}, "hidden: expected True or False, got 'yes'"),
         ({"timeout": True}, "timeout: expected a number, got True"),
         ({"timeout": 0}, "timeout: expected seconds above 0, got 0"),
