@@ -153,12 +153,19 @@ def _check_value(name: str, value: Any, place: Place) -> None:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
     if name == "timeout" and value <= 0:
         place.refuse(f"timeout: expected seconds above 0, got {value!r}")
-    if name in ("validate", "resume") and not callable(value):
-        place.refuse(f"{name}: expected a function, got {value!r}")
     if name in ("meta", "icons"):
         _require_json(name, value, place)
     for alias in value if name == "aliases" else ():
         check_name(alias, place)
+    _check_functions(name, value, place)
+
+
+def _check_functions(name: str, value: Any, place: Place) -> None:
+    if name in ("validate", "resume") and not callable(value):
+        place.refuse(f"{name}: expected a function, got {value!r}")
+    for check in value.values() if name == "formats" and isinstance(value, Mapping) else ():
+        if not callable(check):
+            place.refuse(f"formats: expected a function for each, got {check!r}")
 
 
 def _require_json(name: str, value: Any, place: Place) -> None:

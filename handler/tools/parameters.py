@@ -94,6 +94,8 @@ def read_signature(
         if name in bound:
             continue
         if is_context(hint):
+            if context:
+                place.refuse(f"parameter {name}: the context is in {context} already")
             context = name
         elif each.kind in REFUSED:
             place.refuse(f"parameter {each}: {REFUSED[each.kind]}")

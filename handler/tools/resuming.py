@@ -68,7 +68,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
     written = place_of(function, f"{place.label}: resume")
     place = written if written.line else Place(label=written.label, file=place.file, line=place.line)
     plain = plain_function(function)
-    if inspect.isgeneratorfunction(plain) or inspect.isasyncgenfunction(plain):
+    if any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in _called(function)):
         place.refuse(f"it yields, and one result is needed: {EXPECTED}")
     parameters = _parameters(function, place)
     if parameters and parameters[0].name in ("self", "cls"):
@@ -80,12 +80,23 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
 def _parameters(function: Callable[..., Any], place: Place) -> Sequence[inspect.Parameter]:
     """The function's own parameters; those below decorators only where these pass on whatever they get."""
     try:
-        own = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-        if any(each.kind in VARIABLE for each in own):
-            return list(inspect.signature(function).parameters.values())
+        return _signature(function)
     except (TypeError, ValueError) as exc:
         place.refuse(f"expected a function written in Python: {exc}", cause=exc)
-    return own
+
+
+def _signature(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
+    below = list(inspect.signature(function).parameters.values())
+    try:
+        own = list(inspect.signature(function, follow_wrapped=False).parameters.values())
+    except (TypeError, ValueError):  # a decorator written in C, as functools.cache
+        return below
+    return below if any(each.kind in VARIABLE for each in own) else own
+
+
+def _called(function: Callable[..., Any]) -> tuple[Any, ...]:
+    """What runs first: a decorator may make one result of all that its function yields."""
+    return function, inspect.getattr_static(type(function), "__call__", None)
 
 
 def _hints(plain: Any, names: Mapping[str, Any]) -> dict[str, Any]:

@@ -450,6 +450,51 @@ def test_input_schema_that_is_none_is_refused() -> None:
         assert sentence in caught.value.sentence
 
 
+class Proxy:
+    """Has any attribute, as clients of remote services do."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__wrapped__":
+            raise AttributeError(name)
+        return Proxy()
+
+    def __call__(self) -> str:
+        return "why"
+
+
+def test_object_that_wraps_others_without_end_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="tool ask: expected a function written in Python: wrapper loop"):
+        Toolkit().add(Proxy(), name="ask")
+
+
+def test_function_that_wraps_itself_has_an_end() -> None:
+    def ping() -> None: ...
+
+    ping.__wrapped__ = ping  # type: ignore[attr-defined]
+
+    with pytest.raises(ToolDefinitionError, match="wrapper loop"):
+        describe(ping)
+
+
+def test_what_stands_nowhere_is_not_told_to_stand_in_a_library() -> None:
+    with pytest.raises(ToolDefinitionError) as caught:
+        Toolkit().add(functools.partial(print, "a"))
+
+    assert (caught.value.file, caught.value.line) == ("", 0)
+
+
+def test_second_context_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="parameter b: the context is in a already"):
+
+        @tool
+        def ping(a: Context, b: Context) -> None: ...
+
+
+def test_format_that_is_no_function_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="formats: expected a function for each, got 3"):
+        Toolkit(formats={"even": 3})  # type: ignore[dict-item]
+
+
 def test_method_without_its_instance_is_refused() -> None:
     with pytest.raises(ToolDefinitionError, match="tool owner_of: a method waits for its instance: decorate it"):
         Toolkit().add(Desk.owner_of)

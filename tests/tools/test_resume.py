@@ -184,6 +184,19 @@ def with_a_database(function: Callable[..., Any]) -> Callable[..., Any]:
     return wrapper
 
 
+def all_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(tag: str, outcome: Ok | Err) -> str:
+        return " ".join(function(tag, outcome))
+
+    return wrapper
+
+
+def in_parts(tag: str, outcome: Ok | Err) -> Any:
+    yield tag
+    yield str(outcome)
+
+
 class Callback:
     """A callable object."""
 
@@ -202,6 +215,8 @@ def of_three(database, tag, outcome):  # type: ignore[no-untyped-def]
         (with_a_database(of_three), f"db {TWO}"),
         (functools.partial(of_three, "db"), f"db {TWO}"),
         (functools.partial(of_three, database="db"), f"db {TWO}"),
+        (functools.lru_cache(Typed().without_context), TWO),
+        (all_of(in_parts), TWO),
         (Callback(), THREE),
         (Typed.__dict__["of_nobody"], THREE),
         (lambda tag, outcome: f"{tag} {outcome}", TWO),
