@@ -17,7 +17,7 @@ from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
 from handler.tools.option_checks import TOOL_OPTIONS, check_name, is_hidden, read_options
 from handler.tools.options import KitOptions, Options
-from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
+from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints, yields
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
 from handler.tools.resuming import EXPECTED, Resume, read_resume
@@ -162,6 +162,8 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: 
         said["description"] = _told(target)
     options = read_options(said, place)
     function = target.call if isinstance(target, Tool) else target
+    if yields(function):
+        place.refuse("it yields, and one result is needed: return a list")
     bound = said.get("bind") or {}
     if options.input_schema is not None:
         takes = read_raw_signature(function, hints, bound=bound, place=place)

@@ -127,6 +127,12 @@ def read_raw_signature(
     return taken
 
 
+def yields(function: Callable[..., Any]) -> bool:
+    """Whether a function is a generator. One below a decorator does not count, which may make one result of it."""
+    called = (function, inspect.getattr_static(type(function), "__call__", None))
+    return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in called)
+
+
 def is_context(hint: Any) -> bool:
     """Whether a hint is the context, by itself or as one that may be missing."""
     parts = alternatives(hint)

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from handler.tools.boundary import AuthorFailed
 from handler.tools.context import Context
 from handler.tools.continuation import Err, Ok
-from handler.tools.parameters import NO_DEFAULT, alternatives, is_context, resolved_hint
+from handler.tools.parameters import NO_DEFAULT, alternatives, is_context, resolved_hint, yields
 from handler.tools.place import Place, place_of, plain_function
 
 EXPECTED = "expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
@@ -68,7 +68,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
     written = place_of(function, f"{place.label}: resume")
     place = written if written.line else Place(label=written.label, file=place.file, line=place.line)
     plain = plain_function(function)
-    if any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in _called(function)):
+    if yields(function):
         place.refuse(f"it yields, and one result is needed: {EXPECTED}")
     parameters = _parameters(function, place)
     if parameters and parameters[0].name in ("self", "cls"):
@@ -92,11 +92,6 @@ def _signature(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     except (TypeError, ValueError):  # a decorator written in C, as functools.cache
         return below
     return below if any(each.kind in VARIABLE for each in own) else own
-
-
-def _called(function: Callable[..., Any]) -> tuple[Any, ...]:
-    """What runs first: a decorator may make one result of all that its function yields."""
-    return function, inspect.getattr_static(type(function), "__call__", None)
 
 
 def _hints(plain: Any, names: Mapping[str, Any]) -> dict[str, Any]:
@@ -177,7 +172,8 @@ def _require_fitting(found: Mapping[str, str], hints: Mapping[str, Any], place: 
         hint = hints.get(name, Any)
         if slot == OUTCOME and not any(map(_may_be_outcome, alternatives(hint))):
             place.refuse(f"its parameter {name} gets Ok or Err, and is annotated as {_written(hint)}: {EXPECTED}")
-        if slot == CONTEXT and hint is not Any and _slot_by_type(hint) != CONTEXT:
+        is_known = hint is not Any and not isinstance(hint, str)
+        if slot == CONTEXT and is_known and _slot_by_type(hint) != CONTEXT:
             place.refuse(f"its parameter {name} gets the context, and is annotated as {_written(hint)}: {EXPECTED}")
 
 

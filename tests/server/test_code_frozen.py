@@ -158,6 +158,100 @@ def test_whatever_form_of_resume_the_compiler_took_runs(tmp_path: Path, modules:
     }
 
 
+OTHERS_STYLE = """\
+import functools
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from handler import Context, Toolkit, tool
+
+kit = Toolkit()
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    below: list["Node"] = field(default_factory=list)
+
+
+class Pair(NamedTuple):
+    left: int
+    right: int
+
+
+def traced(function):
+    @functools.wraps(function)
+    async def wrapper(*args, **kwargs):
+        return await function(*args, **kwargs)
+
+    return wrapper
+
+
+@traced
+@kit.tool(title="Stacked")
+@traced
+@tool(name="stacked", timeout=5)
+async def anything(name: str = "a", *, ctx: Context) -> Node:
+    return Node(name, [Node("b")])
+
+
+@functools.cache
+@kit.tool
+def cached() -> str:
+    return "once"
+
+
+def power(base: int, exponent: int = 2) -> int:
+    return base**exponent
+
+
+kit.add(functools.partial(power, 3), name="square")
+kit.add(functools.partial(functools.partial(power, exponent=3), base=2), name="cube")
+
+
+class Greeter:
+    def __init__(self, greeting):
+        self.greeting = greeting
+
+    async def __call__(self, name: str = "you") -> str:
+        return f"{self.greeting} {name}"
+
+    def pair(self) -> Pair:
+        return Pair(1, 2)
+
+    @staticmethod
+    @kit.tool
+    def still() -> None: ...
+
+
+kit.add(Greeter("hello"), name="greet")
+kit.add(Greeter("").pair)
+kit.add(lambda: [Node("c")], name="nodes")
+"""
+
+
+def test_functions_in_other_peoples_style_are_taken_and_called(tmp_path: Path, modules: Modules) -> None:
+    modules.write("frozen_tools.py", OTHERS_STYLE)
+    made = compiled(tmp_path, ALONE, **modules.environ)
+    modules.forget()
+
+    with running_function(made, code_modules=("frozen_tools",)) as function:
+        answers = {tool.name: function.call(tool.name, {}).result for tool in made.bundle.tools}
+
+    texts = {name: answer["content"][0]["text"] for name, answer in answers.items() if answer["content"]}
+    assert not any("isError" in answer for answer in answers.values())
+    assert texts == {
+        "stacked": '{"name":"a","below":[{"name":"b","below":[]}]}',
+        "cached": "once",
+        "square": "9",
+        "cube": "8",
+        "greet": "hello you",
+        "pair": "[1,2]",
+        "nodes": '[{"name":"c","below":[]}]',
+    }
+    assert answers["still"] == {"content": []}
+
+
 def test_an_endpoint_without_a_schema_is_served(tmp_path: Path, modules: Modules) -> None:
     modules.write("frozen_tools.py", KIT)
     made = compiled(tmp_path, ALONE, **modules.environ)

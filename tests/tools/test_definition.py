@@ -483,6 +483,23 @@ def test_what_stands_nowhere_is_not_told_to_stand_in_a_library() -> None:
     assert (caught.value.file, caught.value.line) == ("", 0)
 
 
+def test_generator_is_refused_unless_a_decorator_makes_one_result_of_it() -> None:
+    def numbers() -> Any:
+        yield 1
+
+    async def later() -> Any:
+        yield 1
+
+    @functools.wraps(numbers)
+    def listed() -> list[int]:
+        return list(numbers())
+
+    for generator in (numbers, later, functools.partial(numbers)):
+        with pytest.raises(ToolDefinitionError, match="it yields, and one result is needed: return a list"):
+            Toolkit().add(generator, name="numbers")
+    assert client_of(listed).call("numbers").data == {"result": [1]}
+
+
 def test_second_context_is_refused() -> None:
     with pytest.raises(ToolDefinitionError, match="parameter b: the context is in a already"):
 

@@ -313,7 +313,7 @@ def test_what_is_no_json_is_a_failure_that_says_nothing(value: Any, caplog: pyte
 
 def test_generator_is_a_failure_also_with_a_hint() -> None:
     def get() -> Iterator[int]:
-        yield 1
+        return (each for each in [1])
 
     assert client_of(get).call("get").json == FAILED
 

@@ -20,6 +20,7 @@ from tests.tools.cases import case
 from tests.tools.echo import client_of
 
 if TYPE_CHECKING:
+    from handler import Context as Around
     from handler import Ok as Success
 
 Outcome = Ok | Err
@@ -104,6 +105,9 @@ class Typed:
     def for_type_checkers(self, tag: str, result: Success, ctx: Context) -> str:  # which nothing here imports
         return shown(tag, result, ctx)
 
+    def context_for_type_checkers(self, tag: str, outcome: Ok | Err, ctx: Around) -> str:
+        return shown(tag, outcome, ctx)
+
     def annotated(self, tag: str, result: Annotated[Ok | Err, "what came"], ctx: Annotated[Context, "around"]) -> str:
         return shown(tag, result, ctx)
 
@@ -147,6 +151,7 @@ TWO, THREE = "tag Ok(value=7)", "tag Ok(value=7) ctx"
         ("tag_and_any_number", THREE),
         ("any_names", TWO),
         ("for_type_checkers", THREE),
+        ("context_for_type_checkers", THREE),
         ("annotated", THREE),
         ("anything", TWO),
         ("of_a_variable", TWO),
