@@ -6,10 +6,10 @@ import inspect
 import re
 import typing
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from handler.records import dataclass
 from handler.tools.boundary import AuthorFailed
 from handler.tools.context import Context
 from handler.tools.continuation import Err, Ok
@@ -21,8 +21,8 @@ EXPECTED = "expected resume(tag, outcome), and a parameter of the type Context i
 TAG, OUTCOME, CONTEXT = SLOTS = ("tag", "outcome", "the context")
 NAMES: Mapping[str, str] = {"tag": TAG, "outcome": OUTCOME, "ctx": CONTEXT, "context": CONTEXT}
 
-OUTCOME_TEXT = re.compile(rf"\b({Ok.__name__}|{Err.__name__})\b")
-CONTEXT_TEXT = re.compile(rf"\b{Context.__name__}\b")
+OUTCOME_TEXT = r"\b(Ok|Err)\b"
+CONTEXT_TEXT = r"\bContext\b"
 """Types in texts that nothing resolves, as those that only type checkers import."""
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -31,28 +31,17 @@ VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resume:
-    """A tool's ``resume``. ``args`` and ``kwargs`` have a slot, or a default of its own, for each of its parameters."""
+    """A tool's ``resume``, with what its parameters get: each a slot, or by position also a default of its own."""
 
     function: Callable[..., Any]
-    args: tuple[Any, ...]
-    kwargs: Mapping[str, Any]
+    args: tuple[tuple[str, Any], ...]  # slot, or an empty text and the default
+    kwargs: Mapping[str, str]
 
     def call(self, tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
         """The function with its arguments."""
         values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
-        args = [each.value_of(values) for each in self.args]
-        return partial(self.function, *args, **{name: each.value_of(values) for name, each in self.kwargs.items()})
-
-
-@dataclass(frozen=True, slots=True)
-class _Filled:
-    """What a parameter gets: a slot, or its own default."""
-
-    slot: str
-    default: Any = None
-
-    def value_of(self, values: Mapping[str, Any]) -> Any:
-        return values[self.slot] if self.slot else self.default
+        args = [values[slot] if slot else default for slot, default in self.args]
+        return partial(self.function, *args, **{name: values[slot] for name, slot in self.kwargs.items()})
 
 
 def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: Place) -> Resume:
@@ -152,7 +141,7 @@ def _by_order(
 
 def _slot_by_type(hint: Any) -> str:
     if isinstance(hint, str):
-        return CONTEXT if CONTEXT_TEXT.search(hint) else OUTCOME if OUTCOME_TEXT.search(hint) else ""
+        return CONTEXT if re.search(CONTEXT_TEXT, hint) else OUTCOME if re.search(OUTCOME_TEXT, hint) else ""
     if is_context(hint):
         return CONTEXT
     return OUTCOME if any(each in (Ok, Err) for each in alternatives(hint)) else ""
@@ -195,7 +184,9 @@ def _filled(function: Callable[..., Any], parameters: Sequence[inspect.Parameter
     takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)
     while by_position and by_position[-1].name not in slots and not takes_any:
         by_position.pop()
-    args = [_Filled(slots.get(each.name, ""), each.default) for each in by_position]
-    args += [_Filled(slot) for slot in left] if takes_any else []
-    named = [each for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in slots]
-    return Resume(function=function, args=tuple(args), kwargs={each.name: _Filled(slots[each.name]) for each in named})
+    args = [(slots.get(each.name, ""), each.default) for each in by_position]
+    args += [(slot, None) for slot in left] if takes_any else []
+    named = {
+        each.name: slots[each.name] for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in slots
+    }
+    return Resume(function=function, args=tuple(args), kwargs=named)
