@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from handler.errors import GraphQLErrors, InvalidParams, McpError, ToolError
+    from handler.errors import (
+        GraphQLErrors,
+        InvalidArguments,
+        InvalidParams,
+        McpError,
+        ToolDefinitionError,
+        ToolError,
+    )
     from handler.tools.content import (
         Audio,
         EmbeddedResource,
@@ -25,6 +32,7 @@ if TYPE_CHECKING:
     from handler.tools.decorator import tool
     from handler.tools.definition import Tool, describe
     from handler.tools.toolkit import Toolkit
+    from handler.tools.validator import SchemaValidator
 
 __all__ = [
     "Async",
@@ -37,12 +45,15 @@ __all__ = [
     "GraphQLErrors",
     "Image",
     "InputRequired",
+    "InvalidArguments",
     "InvalidParams",
     "McpError",
     "Ok",
     "ResourceLink",
+    "SchemaValidator",
     "Text",
     "Tool",
+    "ToolDefinitionError",
     "ToolError",
     "ToolResult",
     "Toolkit",
@@ -57,7 +68,8 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "Field": "pydantic",
-    **dict.fromkeys(("GraphQLErrors", "InvalidParams", "McpError", "ToolError"), "handler.errors"),
+    **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "InvalidParams", "McpError"), "handler.errors"),
+    **dict.fromkeys(("ToolDefinitionError", "ToolError"), "handler.errors"),
     **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.tools.content"),
     **dict.fromkeys(("ToolResult", "tool_fail"), "handler.tools.content"),
     **dict.fromkeys(("Context", "assert_provider_token"), "handler.tools.context"),
@@ -65,6 +77,7 @@ _MODULES = {
     "tool": "handler.tools.decorator",
     **dict.fromkeys(("Tool", "describe"), "handler.tools.definition"),
     "Toolkit": "handler.tools.toolkit",
+    "SchemaValidator": "handler.tools.validator",
 }
 
 

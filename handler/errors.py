@@ -722,7 +722,7 @@ class StateRefused(InvalidParams):
 
 
 class AuthenticationRequired(McpError):
-    """A tool with ``requires_auth``, and a caller without a credential for the API behind it."""
+    """A tool with ``requires_auth``, and a caller who is not known, or has no credential for the API behind it."""
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")

@@ -7,7 +7,9 @@ from itertools import islice
 from typing import Any
 
 from jsonschema import Draft202012Validator, SchemaError, ValidationError
-from referencing import Registry
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012
 
 from handler.bundle import JSONObject
 from handler.json_bounds import count_values
@@ -76,7 +78,8 @@ def refuse_bad_schema(schema: JSONObject) -> None:
     """Check a schema that an author wrote.
 
     Raises:
-        ValueError: it is none of JSON Schema 2020-12, refers to another document, or has a pattern that Python has not.
+        ValueError: it is none of JSON Schema 2020-12, refers to another document or to nothing, or has a pattern that
+            Python has not.
     """
     for part in _objects(schema):
         if isinstance(part.get("pattern"), str):
@@ -90,6 +93,20 @@ def refuse_bad_schema(schema: JSONObject) -> None:
         reference = part.get("$ref", "#")
         if isinstance(reference, str) and "://" in reference and reference.partition("#")[0] not in known:
             raise ValueError(f"{reference} is another document, and none is ever fetched")
+    resource = DRAFT202012.create_resource(schema)
+    _refuse_dangling(resource, Registry().resolver_with_root(resource))
+
+
+def _refuse_dangling(resource: Resource[Any], resolver: Any) -> None:
+    for keyword in ("$ref", "$dynamicRef"):
+        reference = resource.contents.get(keyword) if isinstance(resource.contents, dict) else None
+        try:
+            if isinstance(reference, str):
+                resolver.lookup(reference)
+        except (Unresolvable, ValueError) as exc:
+            raise ValueError(f"{keyword}: {reference!r} names nothing in the schema") from exc
+    for part in resource.subresources():
+        _refuse_dangling(part, resolver.in_subresource(part))
 
 
 def _objects(schema: Any) -> Iterator[JSONObject]:

@@ -24,6 +24,12 @@ OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
 NEVER: Predicate = {"never": True}
 
+KNOWN: Predicate = {"exists": {"jwt": []}}
+"""Somebody known calls: what an author writes as ``?$jwt``."""
+
+OWN_TOKEN: Predicate = {"and": [KNOWN]}
+"""The caller brought a token that this function verified, and that serves to ask an API. No author can write it."""
+
 
 YES, NO, DEPENDS = (True, False), (False, True), (True, True)
 """What is judged of what holds, does not, and depends on variables that are not known."""

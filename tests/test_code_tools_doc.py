@@ -46,7 +46,7 @@ def test_page_has_the_parts_that_this_test_runs() -> None:
         "test_orders.py",
     ]
     assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console", "toml"]
-    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 14
+    assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 16
     assert PAGES.count("```") == 2 * len(BLOCKS)
 
 

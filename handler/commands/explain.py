@@ -190,7 +190,9 @@ class _Explanation:
     def _guards_of(self, made: MadeTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
         """What guards all that a tool needs, and the rules that put it there."""
         if isinstance(made.tool, CodeTool):
-            return {made.tool.kit: made.tool.mask}, self._compiled.kit_rules
+            of_kit = next(kit.mask for kit in self._compiled.bundle.code if kit.use == made.tool.kit)
+            own = made.tool.mask - of_kit
+            return {made.tool.kit: of_kit, f"tool {made.tool.name}": own}, self._compiled.kit_rules
         guards = self._compiled.bundle.guards
         return {coordinate: union_of(guards, [coordinate]) for coordinate in made.uses}, self._compiled.rules
 

@@ -6,14 +6,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle import Tool
+from handler.bundle import CodeTool
 from handler.compiler.access import FALSE, Rule, condition_mask
 from handler.compiler.code_config import KitUse
 from handler.compiler.conditions import Conditions
-from handler.compiler.problems import Problems
+from handler.compiler.problems import Place, Problems
 from handler.compiler.yaml_section import Section
-from handler.policy import OPEN, Mask
-from handler.predicates import Predicate
+from handler.policy import KNOWN, OPEN, OWN_TOKEN, Mask
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,17 +23,18 @@ class Grounds:
     policies: bool  # whether there are any
     anonymous: bool  # whether callers without a credential get in
     by_policies_alone: bool  # whether they get in only because policies open something, as in StepZen
+    by_token: bool  # whether the API is asked with a token of the caller, or with one got for it
 
     @property
     def unsaid(self) -> Mask:
         """The mask of what says no condition. What lets callers in without a credential must be said of it."""
         if not self.policies:
             return self.conditions.mask(FALSE)
-        return self.conditions.mask(BY_CREDENTIAL) if self.by_policies_alone else OPEN
+        return self.conditions.mask(KNOWN) if self.by_policies_alone else OPEN
 
-
-BY_CREDENTIAL: Predicate = {"exists": {"jwt": []}}
-"""Whoever has claims; who skips policies needs none."""
+    def known(self) -> Mask:
+        """The mask of what ``requires_auth`` asks for."""
+        return self.conditions.mask(OWN_TOKEN if self.by_token else KNOWN)
 
 
 def rule_of(kit: KitUse, grounds: Grounds, problems: Problems) -> Rule:
@@ -47,6 +47,12 @@ def rule_of(kit: KitUse, grounds: Grounds, problems: Problems) -> Rule:
     at = kit.section.place("condition")
     text = f"condition of {kit.use}: {' '.join(kit.section.text('condition').split())}"
     return Rule(mask=mask, coordinates=(kit.use,), text=text, place=at)
+
+
+def required_auth_rule(tool: str, at: Place, grounds: Grounds) -> Rule:
+    """Who may call a tool with ``requires_auth``. Its coordinate is the tool's name."""
+    text = "requires_auth asks for a caller with " + ("a token" if grounds.by_token else "a credential")
+    return Rule(mask=grounds.known(), coordinates=(f"tool {tool}",), text=text, place=at)
 
 
 def own_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
@@ -67,7 +73,7 @@ def _asks_of_variables(predicate: Any) -> bool:
             return False
 
 
-def doubt_access(kit: KitUse, tools: Iterable[Tool], grounds: Grounds, problems: Problems) -> None:
+def doubt_access(kit: KitUse, tools: Iterable[CodeTool], grounds: Grounds, problems: Problems) -> None:
     """Warn of a kit that nobody may use, and of ``tools`` that are open to everybody because nothing was said."""
     if "condition" in kit.section:
         return
@@ -76,7 +82,7 @@ def doubt_access(kit: KitUse, tools: Iterable[Tool], grounds: Grounds, problems:
         sentence = f"there are no access.policies, so only keys without claims may use {kit.use}"
         problems.warn(kit.at, f"{sentence}: {expected}")
         return
-    unscoped = [tool.name for tool in tools if not tool.options.scopes]
+    unscoped = [tool.name for tool in tools if not tool.options.scopes and not tool.mask]
     if grounds.anonymous and not grounds.by_policies_alone and unscoped:
         sentence = f"{kit.use} has no condition, so callers without a credential may call {unscoped[0]}"
         problems.warn(kit.at, f"{sentence}: {expected}")

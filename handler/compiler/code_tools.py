@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from handler.bundle import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject, ToolOptions
 from handler.compiler.code import Code
-from handler.compiler.code_access import Grounds, doubt_access, rule_of
+from handler.compiler.code_access import Grounds, doubt_access, required_auth_rule, rule_of
 from handler.compiler.code_config import CatalogUse, CodeConfig, KitUse
 from handler.compiler.code_modules import definition_place, import_kit, reporting
 from handler.compiler.code_patterns import doubt_patterns
@@ -38,20 +38,21 @@ def read_code(config: CodeConfig, grounds: Grounds, problems: Problems, *, modul
     found: list[_Frozen] = []
     for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
         if toolkit is not None:
-            frozen = _freeze(kit, toolkit, rule.mask, problems)
+            frozen = _freeze(kit, toolkit, rule.mask, grounds, problems)
             doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
             kits.append(_kit(kit, toolkit, rule.mask))
             found += frozen
     _refuse_twice(found, problems)
     tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
+    requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
     return Code(
         kits=tuple(kits),
-        rules=tuple(rules),
+        rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
         tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
         prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
         resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
         asking={each.label: each.at for each in found if each.asks},
-        requiring={each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth},
+        requiring=requiring,
     )
 
 
@@ -71,7 +72,7 @@ def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
     return CodeKit(use=kit.use, per_caller=per_caller, hidden=kit.hidden, category=kit.category, mask=mask)
 
 
-def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> list[_Frozen]:
+def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: Grounds, problems: Problems) -> list[_Frozen]:
     """All that a kit has, with what the configuration says of its tools laid over."""
     definitions: list[Definition] = []
     with reporting(kit, problems):
@@ -83,10 +84,11 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, problems: Problems) -> li
         written = place_of(definition.function, _label_of(definition))
         at = definition_place(written.file, written.line, kit.at)
         with reporting(kit, problems):
-            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=mask)
+            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
+            whole = mask | grounds.known() if needs else mask
+            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=whole)
             if isinstance(made, CodeTool):
                 doubt_patterns(made.arguments, written.label, at=at, problems=problems)
-            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
             asks = may_ask(definition)
             found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found

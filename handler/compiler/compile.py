@@ -26,7 +26,7 @@ from handler.compiler.project import read_project
 from handler.compiler.resources import RESOURCES_FOLDER
 from handler.compiler.taken_along import TakenAlong
 from handler.compiler.tools import judge_tools
-from handler.compiler.upstream_auth import doubt_required_auth, judge_passthrough
+from handler.compiler.upstream_auth import doubt_required_auth, is_by_token, judge_passthrough
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
 
@@ -41,7 +41,7 @@ class Compiled:
     documents: tuple[PersistedDocument, ...]
     rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
     taken_along: tuple[TakenAlong, ...]  # fields that are lost with guarded ones for their inputs' names
-    kit_rules: tuple[Rule, ...]  # what puts masks on toolkits; their coordinates are names of these
+    kit_rules: tuple[Rule, ...]  # what puts masks on toolkits and their tools; their coordinates are names of these
     asking: Mapping[str, Place]  # what in Python may ask its client's user, and where it stands
     warnings: tuple[Problem, ...]
     env_file: Path  # which may have secrets to try the endpoint with, and need not be there
@@ -107,6 +107,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         policies=bool(config.access.sections("policies")),
         anonymous=anonymous,
         by_policies_alone=anonymous and as_stepzen and "anonymous" not in config.access,
+        by_token=is_by_token(config.upstream.auth),
     )
     code = _code(config, grounds, environ, problems)
     doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)

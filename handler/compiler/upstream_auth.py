@@ -77,16 +77,22 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problem
     )
 
 
+def is_by_token(auth: UpstreamAuth) -> bool:
+    """Whether the API is asked with its caller's token, or with one that is got for it."""
+    return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
+
+
 def doubt_required_auth(
     auth: UpstreamAuth, identity: Identity, requiring: Mapping[str, Place], problems: Problems
 ) -> None:
     """Warn of tools in Python with ``requires_auth`` that nobody can call: no caller has what they ask for."""
-    by_token = isinstance(auth, TokenExchangeAuth | PassthroughAuth)
-    if isinstance(auth, NoAuth | SigV4Auth | TokenExchangeAuth | PassthroughAuth):
-        helps, expected = (identity.issuers, "an issuer") if by_token else (identity.exists, "an issuer or API keys")
-        for name, at in requiring.items() if not helps else ():
-            sentence = f'nobody can call "{name}": it has requires_auth, and no caller has a credential'
-            problems.warn(at, f"{sentence}: expected {expected} in identity, or a credential in upstream.auth")
+    if is_by_token(auth):
+        helps, expected = bool(identity.issuers), "an issuer"
+    else:
+        helps, expected = identity.exists, "an issuer, API keys or a trusted authorizer"
+    for name, at in requiring.items() if not helps else ():
+        sentence = f'nobody can call "{name}": it has requires_auth, and no caller has a credential'
+        problems.warn(at, f"{sentence}: expected {expected} in identity")
 
 
 def _bearer(section: Section, problems: Problems, _: str) -> BearerAuth:

@@ -10,13 +10,14 @@ from copy import deepcopy
 from typing import Any, TypeVar
 
 from handler.bundle import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
-from handler.errors import CallError, CodeChanged, McpError, ToolError
+from handler.errors import AuthenticationRequired, CallError, CodeChanged, McpError, ToolError
 from handler.json_shape import to_well_formed_json
 from handler.server.arguments import refuse_excess
 from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
 from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.principal import ANONYMOUS
 from handler.server.scopes import require_scopes
 from handler.tools import dispatch
 from handler.tools.boundary import AuthorFailed, authors_code
@@ -186,12 +187,15 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
 
 
 async def _context(call: Call, definition: ToolDefinition) -> Context:
-    """The context of a call whose caller has the scopes that the code asks for, be they published or not.
+    """The context of a call whose caller has what the code asks for, be it published or not.
 
     Raises:
-        AccessError: the caller lacks some.
+        AccessError: the caller lacks scopes.
+        AuthenticationRequired: nobody is known to call.
     """
     require_scopes(definition.name, definition.options.scopes, call.caller.principal)
+    if definition.options.requires_auth and call.caller.principal == ANONYMOUS:
+        raise AuthenticationRequired
     ctx = await context_of(call, needs_credential=definition.options.requires_auth)
     if call.caller.principal.claims is None:
         ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any

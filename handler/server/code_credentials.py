@@ -33,13 +33,11 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
 
     Raises:
         CredentialUnavailable: it is ``required``, and could not be got, which is no fault of the caller.
+        ClaimMissing: it is ``required``, and the API is told a claim that the caller lacks.
     """
     upstream = caller.endpoint.bundle.upstream
-    if isinstance(upstream.auth, PassthroughAuth):  # what is passed on is the caller's own token: no author is given it
-        return ApiAccess(tokenless=bool(caller.credential))
     left_s = caller.deadline - time.monotonic()
     try:
-        told = told_headers(caller, upstream)
         credential = await credential_for(caller, timeout_s=max(0.0, min(upstream.timeout_s, left_s)))
     except CredentialUnavailable:
         if required:
@@ -47,12 +45,21 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         return NO_ACCESS
     except CallError:
         return NO_ACCESS
+    if isinstance(upstream.auth, PassthroughAuth):  # what is passed on is the caller's own token: no author is given it
+        return ApiAccess(tokenless=True)
+    tokenless = isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS
+    try:
+        told = told_headers(caller, upstream)
+    except CallError:
+        if required and not tokenless:
+            raise
+        return ApiAccess(tokenless=tokenless)
     headers = {**told, **credential.headers}
     return ApiAccess(
         strategy=_strategy(upstream.auth, headers),
         token=credential.token or None,
         headers=headers,
-        tokenless=isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS,
+        tokenless=tokenless,
     )
 
 

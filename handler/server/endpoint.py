@@ -26,7 +26,7 @@ from handler.bundle import (
 from handler.bundle_json import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.json_shape import Entry, to_json_bytes
-from handler.policy import OPEN, Conditions, Judgement, Mask, hidden_from
+from handler.policy import OPEN, OWN_TOKEN, Conditions, Judgement, Mask, hidden_from
 from handler.server.principal import Principal
 from handler.storage import Storage
 
@@ -51,6 +51,9 @@ MAX_ENTRIES = 256
 
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
+
+WITHOUT_TOKEN = ("api_key", "authorizer")
+"""Kinds of principals with a credential that is not a token which this function verified."""
 
 COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
 """About how many bytes one of each takes, but for what an entry says."""
@@ -154,14 +157,21 @@ class Endpoint:
     def _unrestricted(self) -> Judgement:
         return Judgement(self._conditions, claims=None, unrestricted=True)
 
+    @cached_property
+    def _of_tokens(self) -> Mask:
+        """The conditions that hold only for callers with a token of their own."""
+        return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
+
     def judgement_of(self, principal: Principal) -> Judgement:
         """What holds for a principal. Callers with the same claims share it, and are judged once."""
+        lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
         if principal.unrestricted:
-            return self._unrestricted
+            without = Judgement(self._conditions, claims=None, unrestricted=True, lacking=lacking) if lacking else None
+            return without or self._unrestricted
         if principal.claims is None:
             return self.everybody
-        key = hashlib.sha256(to_json_bytes(principal.claims)).digest()
-        judgement = self._judgements.get(key) or Judgement(self._conditions, claims=principal.claims)
+        key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
+        judgement = self._judgements.get(key) or Judgement(self._conditions, claims=principal.claims, lacking=lacking)
         keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
         return judgement
 

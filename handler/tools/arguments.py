@@ -12,7 +12,7 @@ from handler.json_bounds import excess_of
 from handler.json_schema import Checker
 from handler.sent_arguments import has_null, unstringified, without_refused_nulls
 from handler.tools.context import Context
-from handler.tools.option_checks import read_schema
+from handler.tools.option_checks import read_object_schema, read_schema
 from handler.tools.options import Options
 from handler.tools.parameters import Signature
 from handler.tools.place import Place
@@ -65,8 +65,7 @@ class TypedArguments:
 
     @functools.cached_property
     def schema(self) -> JSONObject:
-        closed = {"additionalProperties": False} if self._options.extra == "forbid" else {}
-        schema = {**self._model.schema(), **closed}
+        schema = {**self._model.schema(), **_closed(self._options)}
         properties = {name: _without_misfit(each, schema) for name, each in schema["properties"].items()}
         return {**schema, "properties": properties}
 
@@ -93,14 +92,22 @@ class TypedArguments:
 
 
 class SchemaArguments:
-    """Arguments with a schema of the author's: the function takes them as they were sent, or as an instance."""
+    """Arguments with a schema of the author's: the function takes them as they were sent, or as an instance.
+
+    The empty schema stands for a tool without arguments. The function gets none, whatever was sent.
+    """
 
     def __init__(self, takes: Sequence[str], options: Options, place: Place) -> None:
         self._takes = takes
         self._options = options
         self._place = place
         given = options.input_schema
-        self._written = read_schema(given, "input_schema", place) if isinstance(given, str | Mapping) else None
+        self._written: JSONObject | None = None
+        self._takes_none = False
+        if isinstance(given, str | Mapping):
+            self._takes_none = not read_schema(given, "input_schema", place)
+            no_arguments: JSONObject = {"type": "object", "properties": {}, **_closed(options)}
+            self._written = no_arguments if self._takes_none else read_object_schema(given, "input_schema", place)
 
     @functools.cached_property
     def _type(self) -> ValueType | None:
@@ -123,7 +130,8 @@ class SchemaArguments:
         strict = self._options.strict
         meant = arguments if self._type is None or strict else unstringified(arguments, self.schema)
         _refuse_excess(meant, ctx)
-        return _fitting(meant, self._checker, self.schema, strict=strict)
+        fitting = _fitting(meant, self._checker, self.schema, strict=strict)
+        return {} if self._takes_none else fitting
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
         return self._filled(arguments if self._type is None else self._type.cast(arguments), ctx)
@@ -133,6 +141,10 @@ class SchemaArguments:
 
     def _filled(self, arguments: Any, ctx: Context) -> Fill:
         return [arguments if each == "arguments" else ctx for each in self._takes], {}
+
+
+def _closed(options: Options) -> JSONObject:
+    return {"additionalProperties": False} if options.extra == "forbid" else {}
 
 
 def invalid_arguments(tool: str, exc: Misfits) -> InvalidArguments:

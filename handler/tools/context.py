@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import inspect
 import math
 import time
@@ -167,5 +168,12 @@ def assert_provider_token(ctx: Context) -> str:
 
 
 async def settled(value: Any) -> Any:
-    """The value itself, or what it comes to: functions of authors may be async or not."""
+    """The value itself, or what it comes to: functions of authors may be async or not, or hand work to an executor."""
+    if isinstance(value, concurrent.futures.Future):
+        value = asyncio.wrap_future(value)
     return await value if inspect.isawaitable(value) else value
+
+
+def is_work(value: Any) -> bool:
+    """Whether a value comes to something later."""
+    return inspect.isawaitable(value) or isinstance(value, concurrent.futures.Future)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from handler.bundle import JSONObject
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +17,7 @@ class Async:
     """Work under a tag. The tool's ``resume`` gets the tag and the outcome, in the same invocation."""
 
     tag: Any
-    work: Awaitable[Any]
+    work: Awaitable[Any] | Future[Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,10 @@ from handler.tools.context import Context
 from handler.tools.docstrings import parse_docstring
 from handler.tools.option_checks import TOOL_OPTIONS, check_name, is_hidden, read_options
 from handler.tools.options import KitOptions, Options
-from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints
+from handler.tools.parameters import caller_names, read_raw_signature, read_signature, resolve_hints, yields
 from handler.tools.place import Place, name_of, place_of, plain_function
 from handler.tools.results import Output
+from handler.tools.resuming import EXPECTED, Resume, read_resume
 
 Allow = Callable[[JSONObject, Context], bool]
 """Whether a caller may use a tool, of which the list entry is given."""
@@ -64,6 +65,7 @@ class ToolDefinition:
     bound: Mapping[str, Any]
     arguments: Arguments
     output: Output
+    resume: Resume | None = None
     allow: tuple[Allow, ...] = ()
     listed: JSONObject | None = None  # the entry, where somebody else made it
 
@@ -76,6 +78,8 @@ class ToolDefinition:
         """
         if self.listed is not None:
             return self.listed
+        if self.resume is None and self.output.may_go_on:  # only here: a decorator above may say resume
+            self.place.refuse(f"it returns Async, and has no resume to go on with: {EXPECTED}")
         options = self.options
         members = {
             "title": options.title,
@@ -143,10 +147,10 @@ def define(
     kit = defaults or KitDefaults()
     said = {"category": kit.category, **kit.options, **own, **registered}
     said["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
-    return _define(target, said, declared.hints)
+    return _define(target, said, declared.hints, names or {})
 
 
-def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> ToolDefinition:
+def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
     name = said.get("name")
     if name is None:
         name = _snake(type(target).__name__) if isinstance(target, Tool) else name_of(target)
@@ -158,6 +162,8 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> Tool
         said["description"] = _told(target)
     options = read_options(said, place)
     function = target.call if isinstance(target, Tool) else target
+    if yields(function):
+        place.refuse("it yields, and one result is needed: return a list")
     bound = said.get("bind") or {}
     if options.input_schema is not None:
         takes = read_raw_signature(function, hints, bound=bound, place=place)
@@ -175,6 +181,7 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any]) -> Tool
         bound=bound,
         arguments=arguments,
         output=output,
+        resume=None if options.resume is None else read_resume(options.resume, names, place),
     )
 
 
@@ -213,7 +220,7 @@ def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) ->
     hints = before.hints if before else resolve_hints(function, names, place)
     setattr(function, DECLARED, Declaration(said=merged, hints=hints))
     if not _is_method(function):
-        define(function, {})
+        define(function, {}, names=names)
     else:
         read_options(merged, place)  # how many parameters it has is not known before it is bound
 

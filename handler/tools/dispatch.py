@@ -124,7 +124,8 @@ async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
 
 def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
     name = str(entry["name"])
-    mirrored_in(entry.get("inputSchema", {}))  # clients drop a tool whose schema says it wrongly, and would not say so
+    given = entry.get("inputSchema") or _AsSent.schema
+    mirrored_in(given)  # clients drop a tool whose schema says it wrongly, and would not say so
     place = Place(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(
@@ -136,7 +137,7 @@ def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefiniti
         arguments=_AsSent(),
         output=Output(inspect.Parameter.empty, options, place),
         allow=provided.allow,
-        listed={"inputSchema": {"type": "object"}, **entry},
+        listed={**entry, "inputSchema": given},
     )
 
 

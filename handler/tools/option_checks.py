@@ -147,16 +147,25 @@ def _check_kind(name: str, value: Any, place: Place) -> None:
 def _check_value(name: str, value: Any, place: Place) -> None:
     if isinstance(value, str) and not value.strip():
         place.refuse(f"{name}: expected a text, got a blank one")
+    if name == "requires_auth" and value in ([], ()):  # which would ask for nothing
+        place.refuse("requires_auth: expected True, False or scopes, got an empty list")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
     if name == "timeout" and value <= 0:
         place.refuse(f"timeout: expected seconds above 0, got {value!r}")
-    if name in ("validate", "resume") and not callable(value):
-        place.refuse(f"{name}: expected a function, got {value!r}")
     if name in ("meta", "icons"):
         _require_json(name, value, place)
     for alias in value if name == "aliases" else ():
         check_name(alias, place)
+    _check_functions(name, value, place)
+
+
+def _check_functions(name: str, value: Any, place: Place) -> None:
+    if name in ("validate", "resume") and not callable(value):
+        place.refuse(f"{name}: expected a function, got {value!r}")
+    for check in value.values() if name == "formats" and isinstance(value, Mapping) else ():
+        if not callable(check):
+            place.refuse(f"formats: expected a function for each, got {check!r}")
 
 
 def _require_json(name: str, value: Any, place: Place) -> None:
@@ -191,20 +200,30 @@ def read_annotations(given: Any, place: Place) -> JSONObject:
     return {names[name]: value for name, value in given.items()}
 
 
-def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
     """A JSON Schema of an object, given as a mapping or as JSON text. It is kept as it is.
 
     Raises:
         ToolDefinitionError: it is none.
     """
+    schema = read_schema(given, option, place)
+    if schema.get("type") != "object":
+        place.refuse(f'{option}: expected "type": "object" at its root, got {schema.get("type")!r}')
+    return schema
+
+
+def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+    """A JSON Schema, given as a mapping or as JSON text. It is kept as it is.
+
+    Raises:
+        ToolDefinitionError: the text is not JSON, or not an object.
+    """
     schema: Any = given
     if isinstance(given, str):
         try:
             schema = json.loads(given)
-        except ValueError as exc:
+        except (ValueError, RecursionError) as exc:
             place.refuse(f"{option}: expected JSON: {exc}", cause=exc)
     if not isinstance(schema, Mapping):
         place.refuse(f"{option}: expected an object of JSON Schema, got {schema!r}")
-    if schema.get("type") != "object":
-        place.refuse(f'{option}: expected "type": "object" at its root, got {schema.get("type")!r}')
     return dict(schema)

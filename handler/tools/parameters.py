@@ -60,14 +60,23 @@ def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place:
     plain = plain_function(function)
     hints: dict[str, Any] = {}
     for name, hint in getattr(plain, "__annotations__", {}).items():
-        holder = types.SimpleNamespace(__annotations__={name: hint})
         try:
-            with authors_code():  # a hint in quotes may be any
-                known = typing.get_type_hints(holder, plain.__globals__, {**names}, include_extras=True)
+            hints[name] = resolved_hint(plain, name, hint, names)
         except AuthorFailed as exc:
             place.refuse(f"{name}: expected a type, got {hint!r}: {exc.error}", cause=exc.error)
-        hints[name] = known[name]
     return hints
+
+
+def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) -> Any:
+    """One hint of a plain function, with texts resolved where it is defined; ``names`` are the local ones there.
+
+    Raises:
+        AuthorFailed: it names nothing.
+    """
+    holder = types.SimpleNamespace(__annotations__={name: hint})
+    with authors_code():  # a hint in quotes may be any
+        found = typing.get_type_hints(holder, getattr(plain, "__globals__", {}), {**names}, include_extras=True)
+    return found[name]
 
 
 def read_signature(
@@ -85,6 +94,8 @@ def read_signature(
         if name in bound:
             continue
         if is_context(hint):
+            if context:
+                place.refuse(f"parameter {name}: the context is in {context} already")
             context = name
         elif each.kind in REFUSED:
             place.refuse(f"parameter {each}: {REFUSED[each.kind]}")
@@ -116,13 +127,26 @@ def read_raw_signature(
     return taken
 
 
+def yields(function: Callable[..., Any]) -> bool:
+    """Whether a function is a generator. One below a decorator does not count, which may make one result of it."""
+    called = (function, inspect.getattr_static(type(function), "__call__", None))
+    return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in called)
+
+
 def is_context(hint: Any) -> bool:
     """Whether a hint is the context, by itself or as one that may be missing."""
-    if typing.get_origin(hint) is typing.Annotated:
-        return is_context(hint.__origin__)
-    if typing.get_origin(hint) in (typing.Union, types.UnionType):
-        return any(map(is_context, typing.get_args(hint)))
+    parts = alternatives(hint)
+    if parts != (hint,):
+        return any(map(is_context, parts))
     return isinstance(hint, type) and issubclass(hint, Context)
+
+
+def alternatives(hint: Any) -> tuple[Any, ...]:
+    """The types that a hint lets a value have: those of a union, else itself."""
+    if typing.get_origin(hint) is typing.Annotated:
+        return alternatives(hint.__origin__)
+    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
+    return typing.get_args(hint) if is_union else (hint,)
 
 
 def _known_parameters(

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from handler.errors import ToolDefinitionError
+
+MAX_WRAPPERS = 100
+"""Around one function: one that wraps itself has no end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +34,11 @@ class Place:
 
 def place_of(target: Any, label: str) -> Place:
     """Where ``target`` was written: the first line of a function, with its decorators, or of a class."""
-    code = getattr(plain_function(target), "__code__", None)
-    if code is not None:
+    plain = plain_function(target)
+    code = getattr(plain, "__code__", None)
+    if isinstance(code, types.CodeType):
         return Place(label=label, file=code.co_filename, line=code.co_firstlineno)
-    kind = target if isinstance(target, type) else type(target)
+    kind = plain if isinstance(plain, type) else type(plain)
     try:
         return Place(label=label, file=inspect.getsourcefile(kind) or "", line=inspect.getsourcelines(kind)[1])
     except (OSError, TypeError):  # typed into a console, or written in C
@@ -42,7 +47,7 @@ def place_of(target: Any, label: str) -> Place:
 
 def plain_function(target: Any) -> Any:
     """The function below partials, methods, wrappers and callable instances; else ``target`` itself."""
-    while True:
+    for _ in range(MAX_WRAPPERS):
         match target:
             case functools.partial():
                 target = target.func
@@ -50,7 +55,7 @@ def plain_function(target: Any) -> Any:
                 target = target.__func__
             case _ if inspect.ismethod(target):
                 target = target.__func__
-            case _ if hasattr(target, "__wrapped__"):
+            case _ if inspect.getattr_static(target, "__wrapped__", None) is not None:  # a proxy has any attribute
                 target = target.__wrapped__
             case _ if isinstance(target, type) or not inspect.isfunction(
                 inspect.getattr_static(type(target), "__call__", None)
@@ -58,6 +63,7 @@ def plain_function(target: Any) -> Any:
                 return target
             case _:
                 target = type(target).__call__
+    return target
 
 
 def name_of(target: Callable[..., Any]) -> str:

@@ -17,9 +17,9 @@ from handler.json_shape import to_well_formed_json
 from handler.tools.content import Content, ErrorObject, Text, ToolResult
 from handler.tools.continuation import Async, InputRequired
 from handler.tools.log import LOG
-from handler.tools.option_checks import read_schema
+from handler.tools.option_checks import read_object_schema
 from handler.tools.options import Options
-from handler.tools.parameters import NO_DEFAULT
+from handler.tools.parameters import NO_DEFAULT, alternatives
 from handler.tools.place import Place
 from handler.tools.schemas import ValueType, to_json
 
@@ -40,8 +40,10 @@ class Output:
         self._options = options
         self._place = place
         given = options.output_schema
-        self._written = read_schema(given, "output_schema", place) if isinstance(given, str | Mapping) else None
+        self._written = read_object_schema(given, "output_schema", place) if isinstance(given, str | Mapping) else None
         self._hint = _without_control(returns) if given is None else given
+        self.may_go_on = any(each is Async for each in alternatives(returns))
+        """Whether the function says that it may return ``Async``."""
 
     @functools.cached_property
     def _type(self) -> ValueType | None:
@@ -79,8 +81,8 @@ class Output:
             return None
         return Checker(self.schema)
 
-    def result_of(self, value: Any, tool: str) -> JSONObject:
-        """What a function returned, as a ``CallToolResult``.
+    def result_of(self, value: Any, tool: str, *, source: str) -> JSONObject:
+        """What a function returned, as a ``CallToolResult``. The log names the function by ``source``.
 
         Raises:
             ToolError: it does not match the output schema.
@@ -97,7 +99,7 @@ class Output:
                 result = {"content": blocks}
             case _:
                 result = self._of_data(value)
-        return self._enforced(result, value, tool)
+        return self._enforced(result, value, tool, source)
 
     def _of_text(self, text: str) -> JSONObject:
         result: JSONObject = {"content": [Text(text).to_json()]}
@@ -119,7 +121,7 @@ class Output:
             result["isError"] = True
         return result
 
-    def _enforced(self, result: JSONObject, value: Any, tool: str) -> JSONObject:
+    def _enforced(self, result: JSONObject, value: Any, tool: str, source: str) -> JSONObject:
         """The result, if it keeps what the output schema promises."""
         if self._checker is None or result.get("isError"):
             return result
@@ -132,7 +134,7 @@ class Output:
             return result
         if isinstance(value, ErrorObject):  # errors are free to look as they like
             return {**result, "isError": True}
-        LOG.warning("tool %s: the result does not match the output schema: %s", tool, "; ".join(wrong[:10]))
+        LOG.warning("%s: the result does not match the output schema: %s", source, "; ".join(wrong[:10]))
         if self._options.output_validation == "warn":
             return result
         raise ToolError(sentence)
@@ -192,10 +194,10 @@ def _wrapped(schema: JSONObject) -> JSONObject:
 
 def _without_control(hint: Any) -> Any:
     """The hint without what never becomes a result: ``Hits | InputRequired`` returns hits."""
-    kept = tuple(each for each in _alternatives(hint) if each not in (Async, InputRequired))
+    kept = tuple(each for each in alternatives(hint) if each not in (Async, InputRequired))
     if not kept:
         return NO_DEFAULT
-    return hint if len(kept) == len(_alternatives(hint)) else typing.Union[kept]  # noqa: UP007 - of a tuple
+    return hint if len(kept) == len(alternatives(hint)) else typing.Union[kept]  # noqa: UP007 - of a tuple
 
 
 def _says_nothing(hint: Any) -> bool:
@@ -206,18 +208,11 @@ def _says_nothing(hint: Any) -> bool:
 def _is_content(hint: Any) -> bool:
     """Whether a hint is of content blocks or full results, at least as one possibility."""
     inner: Iterable[Any] = [
-        each for part in _alternatives(hint) for each in (typing.get_args(part) if _is_list(part) else (part,))
+        each for part in alternatives(hint) for each in (typing.get_args(part) if _is_list(part) else (part,))
     ]
-    parts = [each for part in inner for each in _alternatives(part)]
+    parts = [each for part in inner for each in alternatives(part)]
     return any(isinstance(each, type) and issubclass(each, Content | ToolResult) for each in parts)
 
 
 def _is_list(hint: Any) -> bool:
     return typing.get_origin(hint) in (list, tuple, collections.abc.Sequence, collections.abc.Iterable)
-
-
-def _alternatives(hint: Any) -> tuple[Any, ...]:
-    if typing.get_origin(hint) is typing.Annotated:
-        return _alternatives(hint.__origin__)
-    is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
-    return typing.get_args(hint) if is_union else (hint,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,11 +21,12 @@ from handler.errors import (
 from handler.tools.arguments import Fill, invalid_arguments
 from handler.tools.boundary import AuthorFailed, authors_code
 from handler.tools.content import Text
-from handler.tools.context import Context
+from handler.tools.context import Context, is_work, settled
 from handler.tools.continuation import Async, Err, InputRequired, Ok
 from handler.tools.definition import ToolDefinition
 from handler.tools.log import LOG
 from handler.tools.results import error_result
+from handler.tools.resuming import Resume
 from handler.tools.schemas import Misfits
 from handler.tools.steps import Expired, no_task_left_behind, run, unexited, wait_for
 
@@ -76,8 +77,8 @@ async def _answer(
     allowed_s = ctx.remaining_time()
     try:
         async with no_task_left_behind():
-            value = await _finished(tool, arguments, ctx)
-        return value if isinstance(value, InputRequired) else tool.output.result_of(value, tool.name)
+            value, source = await _finished(tool, arguments, ctx)
+        return value if isinstance(value, InputRequired) else _result(tool, value, source)
     except InvalidArguments as exc:
         on_failure(exc)
         if tool.options.validation_errors == "protocol":
@@ -106,19 +107,30 @@ def _require_authorised(tool: ToolDefinition, ctx: Context) -> None:
         raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
 
 
-async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Any:
-    """What the tool comes to, once all work that it hands over is done."""
+def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
+    try:
+        return tool.output.result_of(value, tool.name, source=source)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise Misused(
+            f"{source} returned a value of the type {type(value).__name__}, which is no result: {exc}"
+        ) from exc
+
+
+async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:
+    """What the tool comes to, once all work that it hands over is done, and which of its functions says so."""
     if ctx.cancelled:
         raise ToolError("Operation was cancelled")
+    source = f"tool {tool.name}"
     args, kwargs = await _filled(tool, arguments, ctx)
     value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
-    waited_for: list[Awaitable[Any]] = []
+    waited_for: list[Any] = []
     while isinstance(value, Async):
-        resume = _resume_for(tool, value, waited_for)
+        resume = _resume_for(tool, value, waited_for, source)
         waited_for.append(value.work)
         outcome = await _outcome_of(value.work, ctx)
-        value = await run(partial(resume, value.tag, outcome, ctx), ctx)
-    return value
+        source = f"resume of tool {tool.name}"
+        value = await run(resume.call(value.tag, outcome, ctx), ctx)
+    return value, source
 
 
 async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Fill:
@@ -151,30 +163,30 @@ async def _judged(validate: Callable[..., Any], arguments: JSONObject, ctx: Cont
     return judged
 
 
-def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Awaitable[Any]]) -> Callable[..., Any]:
+def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], source: str) -> Resume:
     """What goes on when the work is done.
 
     Raises:
         Misused: nothing does, or there is no new work.
     """
-    if tool.options.resume is None:
+    if tool.resume is None:
         problem = "it has no resume to go on with"
-    elif not inspect.isawaitable(value.work):
+    elif not is_work(value.work):
         problem = f"expected something to wait for, got {value.work!r}"
     elif any(value.work is each for each in waited_for):
         problem = "this call waited for the same work before"
     elif len(waited_for) >= MAX_STEPS:
         problem = f"this call went on {MAX_STEPS} times before"
     else:
-        return tool.options.resume
+        return tool.resume
     if inspect.iscoroutine(value.work):
         value.work.close()
-    raise Misused(f"tool {tool.name} returned Async({value.tag!r}, …): {problem}")
+    raise Misused(f"{source} returned Async({value.tag!r}, …): {problem}")
 
 
-async def _outcome_of(work: Awaitable[Any], ctx: Context) -> Ok | Err:
+async def _outcome_of(work: Any, ctx: Context) -> Ok | Err:
     margin_s = min(RESUME_S, ctx.remaining_time() / 4)
     try:
-        return await wait_for(unexited(work), ctx, margin_s=margin_s)
+        return await wait_for(unexited(settled(work)), ctx, margin_s=margin_s)
     except Expired:
         return Err(TimeoutError("the work did not end in time"))

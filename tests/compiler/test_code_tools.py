@@ -239,6 +239,46 @@ def two(a: float = float("nan")) -> dict: ...
     assert "tool two: its list entry is no JSON" in found[1]
 
 
+def test_resume_that_cannot_be_called_is_told_by_its_own_line(tmp_path: Path, shop: Modules) -> None:
+    bad = """
+from handler import Async, Err, Ok, Tool
+
+class Search(Tool):
+    async def call(self) -> Async: ...
+
+    def resume(self, tag: str, outcome: str) -> str: ...
+
+kit.add(Search)
+"""
+    file = shop.write("shop_tools.py", KIT + bad)
+
+    (told,) = problems(tmp_path, shop, TAKES_IT)
+
+    assert told == (
+        f"{file}:{KIT.count(chr(10)) + 7}:1: tool search: resume: its parameter outcome gets Ok or Err, and is "
+        "annotated as str: expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
+    )
+
+
+def test_tools_that_return_async_without_resume_are_all_told(tmp_path: Path, shop: Modules) -> None:
+    bad = """
+from handler import Async
+
+@kit.tool
+async def one() -> Async: ...
+
+@kit.tool
+async def two() -> "Async | str": ...
+"""
+    file = shop.write("shop_tools.py", KIT + bad)
+
+    found = problems(tmp_path, shop, TAKES_IT)
+
+    line = KIT.count("\n") + 4
+    assert [each.partition(": ")[0] for each in found] == [f"{file}:{line}:1", f"{file}:{line + 3}:1"]
+    assert all(": it returns Async, and has no resume to go on with: expected resume(tag, outcome)" in x for x in found)
+
+
 def test_what_a_decorator_refuses_is_told_by_its_place(tmp_path: Path, shop: Modules) -> None:
     file = shop.write("shop_tools.py", KIT + "\n@kit.tool(annotations={'read_only': True})\ndef one(): ...\n")
 
@@ -361,7 +401,9 @@ def test_what_may_ask_its_user_is_known_by_its_annotation(tmp_path: Path, shop: 
 @kit.tool
 def cancel() -> str | InputRequired: "Cancel."
 
-@kit.tool(resume=cancel)
+def go_on(tag, outcome) -> str | InputRequired: "Go on."
+
+@kit.tool(resume=go_on)
 def later() -> str: "Later."
 
 @kit.prompt

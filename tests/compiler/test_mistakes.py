@@ -1,4 +1,4 @@
-"""Two endpoint folders full of mistakes, each numbered by a comment; what is said of them lies beside them.
+"""Endpoint folders full of mistakes, each numbered by a comment; what is said of them lies beside them.
 
 ``orders`` is judged to its end. In ``returns`` some files cannot be read, and what is marked as hidden there is told
 only once they can be.
@@ -7,6 +7,7 @@ only once they can be.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -63,6 +64,27 @@ def test_each_mistake_stands_where_its_comment_is_or_on_the_next_line(endpoint: 
         file, line = numbered[number]
         assert problem.file == file, problem
         assert (problem.line or 1) in (line, line + 1), problem  # 0: the whole file
+
+
+def test_mistakes_of_tools_in_python_are_told_with_file_and_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    code = MISTAKES / "code"
+    monkeypatch.syspath_prepend(code)
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(code / "endpoints" / "shop" / "tools", environ={"STILE_CODE_MODULES": "mistaken_tools"})
+
+    told = [str(problem).removeprefix(f"{code.as_posix()}/") for problem in caught.value.problems]
+    assert told == expected("code")
+    for number, problem in enumerate(caught.value.problems, start=1):
+        file = Path(problem.file)
+        numbered = {
+            int(found[1]): at for at, line in enumerate(_lines(file), start=1) if (found := NUMBER.search(line))
+        }
+        assert numbered[number] == problem.line, problem
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
 
 
 def test_command_prints_every_mistake_and_no_traceback() -> None:

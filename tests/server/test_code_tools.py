@@ -466,8 +466,8 @@ def test_tool_has_the_credential_that_requests_to_its_api_carry(endpoint: Compil
 def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoint: Compiled) -> None:
     auth = BearerAuth(token="env:MISSING")
     changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
-    with serving(replace(endpoint, bundle=changed)) as function:
-        needed = called(function, "needs_token")
+    with serving(identified(replace(endpoint, bundle=changed))) as function:
+        needed = called(function, "needs_token", headers=HOLDER)
         assert needed.text.startswith("The credential for the API could not be got")
         assert needed.result["isError"]
         assert called(function, "credential").result["structuredContent"]["strategy"] == "none"
@@ -476,8 +476,8 @@ def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoi
 def test_tool_that_needs_a_credential_runs_with_one(endpoint: Compiled) -> None:
     auth = BearerAuth(token="env:KEY")
     changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
-    with serving(replace(endpoint, bundle=changed), secrets={"KEY": API_KEY}) as function:
-        assert called(function, "needs_token").text == f"a token of {len(API_KEY)} characters"
+    with serving(identified(replace(endpoint, bundle=changed)), secrets={"KEY": API_KEY}) as function:
+        assert called(function, "needs_token", headers=HOLDER).text == f"a token of {len(API_KEY)} characters"
 
 
 @case("X-006")

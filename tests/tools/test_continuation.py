@@ -211,7 +211,7 @@ def test_wrong_return_is_a_failure_that_the_log_explains(caplog: pytest.LogCaptu
     assert searched(lambda: "no work", lambda tag, outcome, ctx: "").json == FAILED
     assert "tool search returned Async('search', …): expected something to wait for, got 'no work'" in caplog.text
 
-    async def alone() -> Async:
+    async def alone() -> Any:
         return Async("tag", after(0, 1))
 
     assert client_of(alone).call("alone").json == FAILED

@@ -9,6 +9,7 @@ import pytest
 
 from handler import Context, Tool, Toolkit, describe, tool
 from handler.errors import ToolDefinitionError
+from handler.testing import TestClient
 from tests.tools.cases import case
 from tests.tools.echo import ECHO_SCHEMA, Mode, client_of, echo
 
@@ -100,6 +101,7 @@ def test_class_gives_its_name_in_snake_case() -> None:
         ({"aliases": [7]}, "aliases: expected a text for each, got 7"),
         ({"aliases": "old"}, "aliases: expected a list, got 'old'"),
         ({"requires_auth": [None]}, "requires_auth: expected a text for each, got None"),
+        ({"requires_auth": []}, "requires_auth: expected True, False or scopes, got an empty list"),
         ({"hidden": "yes"}, "hidden: expected True or False, got 'yes'"),
         ({"timeout": True}, "timeout: expected a number, got True"),
         ({"timeout": 0}, "timeout: expected seconds above 0, got 0"),
@@ -375,8 +377,66 @@ def test_callable_instance_is_a_tool_of_its_class_name() -> None:
     assert kit.tools[0].entry["inputSchema"]["properties"] == {}
 
 
+@pytest.mark.parametrize("given", [{}, "{}", " {\n} "])
+def test_empty_input_schema_is_a_tool_without_arguments(given: Any) -> None:
+    """Source: gen_mcp 0.10.0, "Asynchronous Tool Example": ``input_schema: %{}``, and no argument is read."""
+
+    @tool(input_schema=given)
+    def ping() -> str:
+        return "pong"
+
+    @tool(input_schema=given)
+    def received(arguments: dict[str, Any], ctx: Context) -> dict[str, Any]:
+        return {"got": arguments, "is_context": isinstance(ctx, Context)}
+
+    assert describe(ping)["inputSchema"] == {"type": "object", "properties": {}}
+    assert client_of(ping).call("ping").text == "pong"
+    assert client_of(received).call("received", a=1).data == {"got": {}, "is_context": True}
+
+
+def test_empty_input_schema_of_a_kit_that_forbids_more_is_closed() -> None:
+    kit = Toolkit(extra="forbid")
+
+    @kit.tool(input_schema={})
+    def ping() -> str:
+        return "pong"
+
+    client = TestClient(kit)
+    assert client.list_tools()[0]["inputSchema"] == {"type": "object", "properties": {}, "additionalProperties": False}
+    assert client.call("ping").text == "pong"
+    assert client.call("ping", a=1).text == "Invalid arguments for tool ping: /a: unknown name; known here: none"
+
+
+@pytest.mark.parametrize("given", [{"type": "object"}, {"type": "object", "properties": {}}])
+def test_schema_without_a_property_is_listed_as_it_is_and_takes_what_is_sent(given: dict[str, Any]) -> None:
+    @tool(input_schema=given)
+    def received(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"got": arguments}
+
+    assert describe(received)["inputSchema"] == given
+    assert client_of(received).call("received").data == {"got": {}}
+    assert client_of(received).call("received", a=1).data == {"got": {"a": 1}}
+
+
+def test_validator_in_place_of_an_empty_schema_gives_its_own_arguments() -> None:
+    @tool(input_schema={}, validate=lambda arguments: {"checked": True})
+    def received(arguments: dict[str, Any]) -> dict[str, Any]:
+        return {"got": arguments}
+
+    assert client_of(received).call("received").data == {"got": {"checked": True}}
+
+
 def test_input_schema_that_is_none_is_refused() -> None:
     for given, sentence in [
+        ([], "input_schema: expected a type that JSON Schema can describe, got []"),
+        ("[]", "input_schema: expected an object of JSON Schema, got []"),
+        ("", "input_schema: expected a text, got a blank one"),
+        ({"properties": {}}, 'expected "type": "object" at its root, got None'),
+        (
+            {"type": "object", "properties": {"a": {"$ref": "#/$defs/b"}}},
+            "$ref: '#/$defs/b' names nothing in the schema",
+        ),
+        ({"type": "object", "$dynamicRef": "#node"}, "$dynamicRef: '#node' names nothing in the schema"),
         ({"type": "array"}, 'expected "type": "object" at its root'),
         ({"type": "object", "properties": 3}, "/properties: 3 is not of type 'object'"),
         ({"type": "object", "properties": {"a": {"pattern": r"\p{L}"}}}, r"pattern \p{L}: bad escape"),
@@ -388,6 +448,68 @@ def test_input_schema_that_is_none_is_refused() -> None:
         with pytest.raises(ToolDefinitionError) as caught:
             describe(tool(name="t", input_schema=given)(lambda arguments: None))
         assert sentence in caught.value.sentence
+
+
+class Proxy:
+    """Has any attribute, as clients of remote services do."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__wrapped__":
+            raise AttributeError(name)
+        return Proxy()
+
+    def __call__(self) -> str:
+        return "why"
+
+
+def test_object_that_wraps_others_without_end_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="tool ask: expected a function written in Python: wrapper loop"):
+        Toolkit().add(Proxy(), name="ask")
+
+
+def test_function_that_wraps_itself_has_an_end() -> None:
+    def ping() -> None: ...
+
+    ping.__wrapped__ = ping  # type: ignore[attr-defined]
+
+    with pytest.raises(ToolDefinitionError, match="wrapper loop"):
+        describe(ping)
+
+
+def test_what_stands_nowhere_is_not_told_to_stand_in_a_library() -> None:
+    with pytest.raises(ToolDefinitionError) as caught:
+        Toolkit().add(functools.partial(print, "a"))
+
+    assert (caught.value.file, caught.value.line) == ("", 0)
+
+
+def test_generator_is_refused_unless_a_decorator_makes_one_result_of_it() -> None:
+    def numbers() -> Any:
+        yield 1
+
+    async def later() -> Any:
+        yield 1
+
+    @functools.wraps(numbers)
+    def listed() -> list[int]:
+        return list(numbers())
+
+    for generator in (numbers, later, functools.partial(numbers)):
+        with pytest.raises(ToolDefinitionError, match="it yields, and one result is needed: return a list"):
+            Toolkit().add(generator, name="numbers")
+    assert client_of(listed).call("numbers").data == {"result": [1]}
+
+
+def test_second_context_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="parameter b: the context is in a already"):
+
+        @tool
+        def ping(a: Context, b: Context) -> None: ...
+
+
+def test_format_that_is_no_function_is_refused() -> None:
+    with pytest.raises(ToolDefinitionError, match="formats: expected a function for each, got 3"):
+        Toolkit(formats={"even": 3})  # type: ignore[dict-item]
 
 
 def test_method_without_its_instance_is_refused() -> None:

@@ -1,0 +1,1 @@
+"""Toolkits full of mistakes, each numbered by a comment."""

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from handler import Context, Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool  # 1: one context is enough
+def ping(first: Context, second: Context) -> str:
+    return f"{first.request_id}{second.request_id}"

@@ -1,0 +1,10 @@
+from __future__ import annotations
+
+from handler import Toolkit
+
+kit = Toolkit()
+
+
+@kit.tool(requires_auth=[])  # 4: it would ask for nothing
+def secret() -> str:
+    return "secret"
