@@ -22,7 +22,9 @@ _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Where clients may end a line that an event stream does not. JSON has its own ends of lines escaped already."""
 
 
-def event_stream(request: Request, notifications: Iterable[JSONObject], answer: JSONObject, *, room: Room) -> bytes | None:
+def event_stream(
+    request: Request, notifications: Iterable[JSONObject], answer: JSONObject, *, room: Room
+) -> bytes | None:
     """The body of an event stream: those of a call's notifications that its request asks for, then its answer.
 
     ``None``: it asks for none of them, or there is no room for all of it.

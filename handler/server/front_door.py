@@ -44,6 +44,12 @@ def public_url(scope: Scope) -> str:
     return str(scope[_PUBLIC_URL])
 
 
+def note_unknown_url(scope: Scope) -> str:
+    """Note that nobody has said where clients reach the function, and return the sentence that callers get."""
+    note(scope, unset="STILE_PUBLIC_URL")
+    return "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+
+
 class FrontDoor:
     """Notes where clients reach the function, and takes what leads to it out of the path: a stage, a base path.
 
@@ -73,7 +79,9 @@ def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
     """The path as each place has it that is not decoded: a web server's scope, or the event of any front door."""
     context = event.get("requestContext") or {}
     yield (scope.get("raw_path") or b"").decode("latin-1")
-    told = [event.get("rawPath"), event.get("path"), context.get("path"), (context.get("http") or {}).get("path")]
+    http = context.get("http")
+    told = [event.get("rawPath"), event.get("path"), context.get("path")]
+    told += [http.get("path")] if isinstance(http, dict) else []
     parameters = event.get("pathParameters")
     told += parameters.values() if isinstance(parameters, dict) else ()
     yield from (path for path in told if isinstance(path, str))

@@ -20,14 +20,14 @@ TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The room that a front door has for an answer: ``max_bytes`` in Lambda's JSON, ``page_bytes`` of a list as it is."""
+    """The room of a front door for an answer: ``max_bytes`` of Lambda's JSON, ``page_bytes`` of a list before that."""
 
     max_bytes: int
     page_bytes: int
 
     @property
     def surely_small_bytes(self) -> int:
-        """A response below this fits whatever is in it: twice in the body, and a quote of it grows from 2 bytes to 12."""
+        """A response below this always fits: it is in the body twice, where a quote of it grows from 2 bytes to 12."""
         return self.max_bytes // 13
 
     def fits(self, body: bytes) -> bool:

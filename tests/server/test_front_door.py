@@ -17,6 +17,7 @@ import pytest
 
 from handler.server.front_door import ROUTE
 from handler.server.other_routes import other_routes
+from handler.server.request_log import level_of
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, answer_of, event_for, running_function
@@ -211,6 +212,10 @@ def test_load_balancer_names_no_domain_so_nothing_is_named_without_the_owners_wo
         refused = send(function, load_balancer("POST", "/api/things/mcp"))
 
     assert document.status == 404
+    assert document.json == {
+        "error": "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+    }
+    assert [(line["unset"], level_of(line)) for line in function.lines] == [("STILE_PUBLIC_URL", "WARNING")] * 2
     assert (refused.status, refused.headers["www-authenticate"]) == (401, 'Bearer realm="api/things"')
 
 
