@@ -27,6 +27,7 @@
       OAuthRefused              a request to the bridge that OAuth has an error for
         RedirectRefused         one that wants people sent to where the owner lets none go
       EndpointNotFound          no endpoint of that folder/name is published
+      UnservedSource            records of a source that would lose them if the function returned
       NotFound                  nothing of that name for this caller, whether or not it exists
         ToolNotFound            no tool
         PromptNotFound          no prompt
@@ -299,6 +300,16 @@ class EndpointNotFound(StileError):
     def __init__(self, endpoint: str) -> None:
         super().__init__(f"no endpoint {endpoint}")
         self.endpoint = endpoint
+
+
+class UnservedSource(StileError):
+    """Records of a source that would lose them if the function returned: Lambda has to see that they failed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(
+            f"{source}: this function serves HTTP requests. Remove the event source mapping that sends it records"
+        )
+        self.source = source
 
 
 class NotFound(StileError):

@@ -1,7 +1,8 @@
 """The request-time door: ``handler``, built once per container.
 
-A request's life: API Gateway event -> Mangum -> server/app.py (route, principal) -> server/inbound.py (message) ->
-server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event response.
+A request's life: API Gateway event -> server/function.py (Mangum) -> server/app.py (route, principal) ->
+server/inbound.py (message) -> server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event
+response.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from handler.settings import read_settings
 from handler.storage import open_storage
 
 if TYPE_CHECKING:
-    from mangum import Mangum
+    from handler.server.function import Door
 
 
-def _start(environ: Mapping[str, str]) -> Mangum:
+def _start(environ: Mapping[str, str]) -> Door:
     settings = read_settings(environ)
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     stored = open_storage(settings.bundles, http=http, environ=environ)
