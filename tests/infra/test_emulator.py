@@ -13,7 +13,9 @@ from handler.server.tokens import NO_EXTRA
 from tests.infra.cloudformation import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
 from tests.infra.test_events import EVENT_FILES, Event, all_events, read_event
+from tests.server.test_front_door import FRONT_DOORS, WELL_KNOWN
 from tests.support.endpoints import write_endpoint
+from tests.support.function import answer_of
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.require import requires
 from tests.support.upstream import Upstream, running_upstream
@@ -59,7 +61,8 @@ def signed_endpoint() -> dict[str, str]:
         "audience": AUDIENCE,
         "keys": [{"algorithm": key.algorithm, "keyid": key.id, "key": key.key}],
     }
-    return {"index.graphql": "type Query { a: Int }", "config.yaml": json.dumps({"identity": identity})}
+    config = {"identity": identity, "access": {"anonymous": "challenge"}}
+    return {"index.graphql": "type Query { a: Int }", "config.yaml": json.dumps(config)}
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +117,18 @@ def test_each_front_door_leads_to_the_tools(emulator: Emulator, event: str) -> N
 
     assert response["statusCode"] == 200
     assert "customer-by-email" in {tool["name"] for tool in message_of(response)["result"]["tools"]}
+
+
+@pytest.mark.parametrize("door", FRONT_DOORS)
+def test_each_front_door_tells_the_url_that_its_clients_use(emulator: Emulator, door: str) -> None:
+    event_of, url = FRONT_DOORS[door]
+
+    document = message_of(emulator.invoke(event_of("GET", f"{WELL_KNOWN}/api/signed/mcp/")))
+    refused = answer_of(emulator.invoke(event_of("POST", "/api/signed/mcp/")))
+
+    assert document["resource"] == f"{url}/api/signed/mcp"
+    assert refused.status == 401
+    assert f'resource_metadata="{url}{WELL_KNOWN}/api/signed/mcp"' in refused.headers["www-authenticate"]
 
 
 @pytest.mark.parametrize("name", ["other-warm", "other-schedule"])
