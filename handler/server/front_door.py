@@ -23,19 +23,22 @@ from handler.server.resource_metadata import METADATA_NAMES, WELL_KNOWN
 ENCODED_SLASH = "%2f"
 DEFAULT_STAGE = "$default"
 
+# Patterns are compiled when they are first used, which most front doors do without.
 _ENDPOINT = ENDPOINT_NAME.pattern
-ROUTE = re.compile(
+ROUTE = (
     r"/health"
     rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
 """The form of every route's path: which of two ways to read a path means one."""
 
-BASE_PATH = re.compile(r"(/[A-Za-z0-9$._~+!*'()-]+)+")
+BASE_PATH = r"(/[A-Za-z0-9$._~+!*'()-]+)+"
 """What may stand before the path of a route. Source: the API Gateway guide, characters of API mappings."""
 
-_METADATA = re.compile(r"(/\.well-known/[^/]+)(/.+)")
-_PARAMETER = re.compile(r"\{([^{}+]+)\+?\}")
+METADATA_PATH = r"(/\.well-known/[^/]+)(/.+)"
+PARAMETER = r"\{([^{}+]+)\+?\}"
+"""In the path of an API's route."""
+
 _PUBLIC_URL = "stile.public_url"
 
 
@@ -110,7 +113,7 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
         ways += [staged, _below(staged, base_path)]
         known = staged or path
     others = {way for way in ways if way} - {known}
-    return next((way for way in ways if ROUTE.fullmatch(way)), known) if others else known
+    return next((way for way in ways if re.fullmatch(ROUTE, way)), known) if others else known
 
 
 def _in_api(path: str, event: Mapping[str, Any]) -> str:
@@ -120,10 +123,10 @@ def _in_api(path: str, event: Mapping[str, Any]) -> str:
         route = str(event.get("routeKey", "")).partition(" ")[2]
     if not route.startswith("/") or not isinstance(parameters, dict):
         return ""
-    filled = _without_slash(_PARAMETER.sub(lambda name: str(parameters.get(name[1], name[0])), route))
+    filled = _without_slash(re.sub(PARAMETER, lambda name: str(parameters.get(name[1], name[0])), route))
     for known in (filled, unquote(filled)):
         before = path.removesuffix(known)
-        if known and before != path and (not before or BASE_PATH.fullmatch(before)):
+        if known and before != path and (not before or re.fullmatch(BASE_PATH, before)):
             return known
     return ""
 
@@ -145,7 +148,7 @@ def _below(path: str, base_path: str) -> str:
         return ""
     if path.startswith(f"{base_path}/"):
         return path.removeprefix(base_path)
-    metadata = _METADATA.fullmatch(path)
+    metadata = re.fullmatch(METADATA_PATH, path)
     if metadata and metadata[2].startswith(f"{base_path}/"):
         return f"{metadata[1]}{metadata[2].removeprefix(base_path)}"
     return ""
@@ -171,7 +174,7 @@ def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
     before = whole.removesuffix(path) if whole.endswith(path) else ""
     if "version" in event and stage:  # an HTTP API: its stage is in no URL of a mapped domain
         before = f"{before}/".replace(f"{stage}/", "/", 1).removesuffix("/")
-    return f"https://{domain}{before}" if BASE_PATH.fullmatch(before) else f"https://{domain}"
+    return f"https://{domain}{before}" if re.fullmatch(BASE_PATH, before) else f"https://{domain}"
 
 
 def _is_gateways(context: Mapping[str, Any]) -> bool:
