@@ -105,7 +105,8 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
     context = event.get("requestContext") or {}
     known = _in_api(path, event) or _below_stage(path, event, context)
     if known:
-        ways = [known, _below(_without_slash(unquote(_client_path(event, path))), base_path), _below(known, base_path)]
+        sent = _without_slash(unquote(_client_path(event, path)))
+        ways = [known, _below(sent, base_path) or _below(known, base_path)]
     else:
         staged = _below(path, _stage_path(context)) if "version" in event else ""
         based = _below(path, base_path)

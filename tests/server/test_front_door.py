@@ -302,6 +302,30 @@ def test_no_other_path_leads_to_an_endpoint(tmp_path: Path, door: str, path: str
         assert send(function, MAPPED[door]("POST", path, "/v1")).status == 404
 
 
+@pytest.mark.parametrize("door", ["REST API", "format 1.0", "format 2.0, with it", "load balancer"])
+def test_base_path_that_stands_there_twice_leads_nowhere(tmp_path: Path, door: str) -> None:
+    with serving(tmp_path, public_url=f"https://{OWN}/tools") as function:
+        event = MAPPED[door]("POST", "/tools/api/things/mcp", "/tools")
+
+        assert send(function, event).status == 404
+
+
+def test_stage_that_stands_there_twice_leads_nowhere(tmp_path: Path) -> None:
+    with serving(tmp_path, public_url=f"https://{EXECUTE_API}/prod") as function:
+        for event_of in (
+            rest_api,
+            lambda *path: http_api(*path, stage="prod"),
+            lambda *path: http_api_1(*path, stage="prod"),
+        ):
+            assert send(function, event_of("POST", "/api/things/mcp")).status == 401
+            assert send(function, event_of("POST", "/prod/api/things/mcp")).status == 404
+
+
+def test_proxy_that_leaves_the_base_path_may_lead_to_a_rest_api(tmp_path: Path) -> None:
+    with serving(tmp_path, public_url="https://example.com/tools") as function:
+        assert send(function, rest_api("POST", "/tools/api/things/mcp")).status == 401
+
+
 def test_route_of_an_api_that_leads_to_one_folder_leads_to_no_other(tmp_path: Path) -> None:
     with serving(tmp_path) as function:
         own = mapped_rest_api("POST", "/api/things/mcp", "", resource="/api/{proxy+}")

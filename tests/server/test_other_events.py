@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from typing import Any
 
 import pytest
+import yaml
 
 from handler.errors import UnservedSource
 from handler.server.other_events import POLLED, kind_of
@@ -23,6 +25,7 @@ from tests.server.test_front_door import function_url, http_api, http_api_1, loa
 from tests.server.test_function_settings import imported, lines
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, store
+from tests.test_readme import README
 
 Handler = Callable[[Any, Any], Any]
 
@@ -156,6 +159,12 @@ def test_warmer_loads_what_first_requests_need(
     assert answer == {"stile": "warm", "endpoints": 1}
     assert [(line["kind"], line["outcome"]) for line in lines(capsys)] == [("warm", "warm")]
     assert {f"handler.{name}" for name in CALLING} <= set(sys.modules)
+
+
+def test_schedule_of_the_readme_warms() -> None:
+    (schedule,) = re.findall(r"^Events:\n.*?^```", README, re.MULTILINE | re.DOTALL)
+
+    assert kind_of(json.loads(yaml.safe_load(schedule[:-3])["Events"]["Warm"]["Properties"]["Input"])) == "warm"
 
 
 def test_warmer_takes_up_what_was_published_since(
