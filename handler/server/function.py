@@ -90,9 +90,11 @@ class Door(Mangum):
             return None
         try:
             door = self.infer(event, context)
-            return door, HTTPCycle(door.scope, door.body)
+            scope = door.scope
+            cycle = HTTPCycle(scope, door.body)
         except Exception:  # noqa: BLE001 - the edge of an event: anything may lack in it, or be of another type
             return None
+        return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum passes any other type on
 
 
 def _is_request(event: Any) -> bool:

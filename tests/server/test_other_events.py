@@ -214,6 +214,9 @@ BROKEN: dict[str, Callable[[dict[str, Any]], Any]] = {
     "method": lambda event: [
         each.pop("method", 0) or each.pop("httpMethod", 0) for each in (event, event["requestContext"].get("http", {}))
     ],
+    "method that is a list": lambda event: [
+        each.update(method=[], httpMethod=[]) for each in (event, event["requestContext"].get("http", {}))
+    ],
     "http": lambda event: event["requestContext"].update(http=[]),
 }
 
