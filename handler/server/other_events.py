@@ -16,6 +16,7 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from handler import __version__
+from handler.bundle import Bundle, GraphQLTool
 from handler.errors import BundleError, EndpointNotFound, StorageError, UnservedSource
 from handler.server.endpoints import Endpoints
 
@@ -103,14 +104,23 @@ class OtherEvents:
         return {"stile": "ignored", "kind": kind}
 
     async def _warm(self) -> None:
-        """Load what first requests need: modules, and the endpoints that are preloaded, as new as storage has them."""
-        from handler import answer_check, guarded_schema  # noqa: F401 - loaded for calls
-        from handler.server import other_routes, tool_calls  # noqa: F401 - loaded for requests
+        """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
+        from handler import answer_check, guarded_schema  # noqa: F401 - for calls
+        from handler.server import other_routes, tool_calls  # noqa: F401 - for calls and all other routes
 
         for name in self._preload:
             with suppress(EndpointNotFound, StorageError, BundleError):  # storage's troubles are in the log already
-                await self._endpoints.find(name)
+                _import_for((await self._endpoints.find(name)).bundle)
         await self._endpoints.settle()
+
+
+def _import_for(bundle: Bundle) -> None:
+    """Import what only some endpoints need."""
+    if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
+        from handler.graph import document, listing, schemas  # noqa: F401
+    if bundle.identity.issuers:
+        with suppress(ImportError):  # which is in the function on request
+            from jwt import algorithms  # noqa: F401
 
 
 def kind_of(event: Any) -> str:
