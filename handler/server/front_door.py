@@ -92,7 +92,7 @@ def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
 
 def _without_slash(path: str) -> str:
     """A path without the one slash at its end; two are another path."""
-    return path[:-1] if path.endswith("/") and not path.endswith("//") else path
+    return path[:-1] if len(path) > 1 and path.endswith("/") and not path.endswith("//") else path
 
 
 def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
