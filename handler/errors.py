@@ -31,6 +31,7 @@
         RedirectRefused         one that wants people sent to where the owner lets none go
       EndpointNotFound          no endpoint of that folder/name is published
       FunctionLacks             the function was built or configured without what an endpoint needs
+      UnservedSource            records of a source that would lose them if the function returned
       NotFound                  nothing of that name for this caller, whether or not it exists
         ToolNotFound            no tool
         PromptNotFound          no prompt
@@ -335,6 +336,16 @@ class FunctionLacks(StileError):
         super().__init__("; ".join(lacks))
         self.endpoint = endpoint
         self.lacks = tuple(lacks)
+
+
+class UnservedSource(StileError):
+    """Records of a source that would lose them if the function returned: Lambda has to see that they failed."""
+
+    def __init__(self, source: str) -> None:
+        super().__init__(
+            f"{source}: this function serves HTTP requests. Remove the event source mapping that sends it records"
+        )
+        self.source = source
 
 
 class NotFound(StileError):

@@ -1,7 +1,8 @@
 """The request-time door: ``handler``, built once per container.
 
-A request's life: API Gateway event -> Mangum -> server/app.py (route, principal) -> server/inbound.py (message) ->
-server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event response.
+A request's life: API Gateway event -> server/function.py (Mangum) -> server/app.py (route, principal) ->
+server/inbound.py (message) -> server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event
+response.
 """
 
 from __future__ import annotations

@@ -14,8 +14,26 @@ from handler.bundle import Identity, JSONObject
 from handler.errors import CredentialRefused
 from handler.server.tokens import parse_token
 
+SIGNATURE = "AWS4-"
+"""How the schemes of AWS's signatures begin, version 4 and 4A."""
+
 ListText = Callable[[Sequence[Any]], str]
 """How API Gateway writes the list that a claim is."""
+
+
+def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
+    """Whether a request carries a signature that AWS itself has verified, so that nobody else has to judge it.
+
+    The event says so by the ARN of who signed: an HTTP API's or function URL's under ``authorizer.iam``, a REST API's
+    under ``identity``. Who signed is not told by this: the caller is anonymous.
+    """
+    context = event.get("requestContext")
+    if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
+        return False
+    authorizer, identity = context.get("authorizer"), context.get("identity")
+    iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
+    told = (found.get("userArn") for found in (iam, identity) if isinstance(found, Mapping))
+    return any(isinstance(arn, str) and arn.startswith("arn:") for arn in told)
 
 
 def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:

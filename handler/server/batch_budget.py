@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from handler.json_shape import to_json_bytes
-from handler.server.payload import MAX_PAYLOAD_BYTES
+from handler.server.payload import LAMBDA, Room
 
 MAX_WORK_S = 0.3
 """Processor time of the event loop's thread after which no further item is started. A batch and its last item together
@@ -37,6 +37,7 @@ class BatchBudget:
         self,
         deadline: float,
         *,
+        room: Room = LAMBDA,
         monotonic: Callable[[], float] = time.monotonic,
         work_s: Callable[[], float] = time.thread_time,
     ) -> None:
@@ -44,7 +45,7 @@ class BatchBudget:
         self._monotonic = monotonic
         self._work_s = work_s
         self._work_ends = work_s() + MAX_WORK_S
-        self._bytes_left = MAX_PAYLOAD_BYTES - ROOM_FOR_ERRORS
+        self._bytes_left = room.max_bytes - ROOM_FOR_ERRORS
 
     def refusal(self) -> str:
         """Say why no further item is started; empty if one may be."""

@@ -20,7 +20,7 @@ from handler.server.bridge import authorize_location, callback_location, metadat
 from handler.server.bridge_site import BridgeSite, error_of
 from handler.server.bridge_tokens import token_answer, token_form
 from handler.server.entrance import endpoint_name, find_endpoint, json_response, read_body
-from handler.server.front_door import public_url
+from handler.server.front_door import note_unknown_url, public_url
 from handler.server.request_log import note
 from handler.server.resource_metadata import METADATA_NAMES, all_scopes, bridge_url, open_scopes
 from handler.server.services import Services
@@ -89,8 +89,10 @@ def _route(services: Services, name: str, answering: Answering) -> Callable[[Htt
 async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, BridgeSite]:
     bundle = (await find_endpoint(services, http_call)).bundle
     bridge, url = bundle.identity.bridge, bridge_url(bundle, public_url(http_call.scope))
-    if bridge is None or not url:
+    if bridge is None:
         raise HTTPException(404, "this endpoint has no bridge to sign in through")
+    if not url:
+        raise HTTPException(404, note_unknown_url(http_call.scope))
     scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
     return bundle, BridgeSite(bridge=bridge, url=url, scopes=scopes, known_scopes=known)
 

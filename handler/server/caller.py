@@ -9,6 +9,7 @@ from handler.http import HttpClient
 from handler.policy import Judgement
 from handler.records import dataclass
 from handler.server.endpoint import Endpoint
+from handler.server.payload import LAMBDA, Room
 from handler.server.principal import ANONYMOUS, Principal
 from handler.server.services import Services
 from handler.server.trace import Trace
@@ -24,6 +25,7 @@ class Caller:
     services: Services
     credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
     deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
+    room: Room = LAMBDA  # for their answer, at the front door that they came through
     trace: Trace | None = None  # that the request belongs to
     headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case names; no credentials
     request_id: str = ""  # as the log has it

@@ -10,7 +10,7 @@ from handler.errors import ToolError
 from handler.json_shape import to_well_formed_json
 from handler.server.call import Call
 from handler.server.listing import usable_tools
-from handler.server.payload import TOO_LARGE, fits
+from handler.server.payload import TOO_LARGE
 from handler.server.prompts import prompts_for
 from handler.server.resources import resources_for, templates_for
 from handler.tools.finding import Sections, find_in_catalog
@@ -27,7 +27,7 @@ async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, An
     wanted = {name: value for name, value in arguments.items() if name in declared}
     found = find_in_catalog(await _sections(call), **wanted)
     result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
-    if not fits(to_well_formed_json(result)):
+    if not call.caller.room.fits(to_well_formed_json(result)):
         raise ToolError(TOO_LARGE)
     return result
 

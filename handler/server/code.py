@@ -16,7 +16,7 @@ from handler.server.arguments import refuse_excess
 from handler.server.call import Call
 from handler.server.code_context import context_of
 from handler.server.input_required import ask
-from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.payload import TOO_DEEP, TOO_LARGE, Room
 from handler.server.principal import ANONYMOUS
 from handler.server.scopes import require_scopes
 from handler.tools import dispatch
@@ -214,17 +214,17 @@ async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
             with authors_code():
                 requests = value.input_requests()
             value = await ask(call, requests, state=value.state)
-        return _fitting(value)
+        return _fitting(value, call.caller.room)
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(exc) from exc
 
 
-def _fitting(result: JSONObject) -> JSONObject:
+def _fitting(result: JSONObject, room: Room) -> JSONObject:
     try:
         body = to_well_formed_json(result)
     except RecursionError as exc:
         raise ToolError(TOO_DEEP) from exc
-    if not fits(body):
+    if not room.fits(body):
         raise ToolError(TOO_LARGE)
     return result
 

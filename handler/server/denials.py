@@ -10,10 +10,11 @@ from handler.errors import AccessError, CredentialRequired, KeysUnavailable, Ver
 from handler.records import dataclass
 from handler.server.challenges import STATUSES, challenge
 from handler.server.entrance import ENDPOINT
-from handler.server.front_door import public_url
+from handler.server.front_door import note_unknown_url, public_url
 from handler.server.key_sets import RETRY_PAUSE_S
 from handler.server.principal import ANONYMOUS
 from handler.server.request_log import note
+from handler.server.resource_metadata import takes_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +35,16 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
         return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
     if isinstance(reason, VerifierMissing):
         return Denial(status=status, headers={})
-    value = challenge(reason, http_call.scope[ENDPOINT].bundle, public_url(http_call.scope))
-    return Denial(status=status, headers={"www-authenticate": value})
+    return Denial(status=status, headers=_challenge_headers(http_call, reason))
 
 
 def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
     """What tells a client where to get a token, of which nothing else is known to be wrong."""
-    value = challenge(CredentialRequired(), http_call.scope[ENDPOINT].bundle, public_url(http_call.scope))
-    return {"www-authenticate": value}
+    return _challenge_headers(http_call, CredentialRequired())
+
+
+def _challenge_headers(http_call: HttpCall, reason: AccessError) -> dict[str, str]:
+    bundle, url = http_call.scope[ENDPOINT].bundle, public_url(http_call.scope)
+    if takes_tokens(bundle) and not url:
+        note_unknown_url(http_call.scope)
+    return {"www-authenticate": challenge(reason, bundle, url)}

@@ -18,6 +18,7 @@ from handler.server.deadlines import deadline_of
 from handler.server.endpoint import Endpoint
 from handler.server.header_values import folded, without_credentials
 from handler.server.media_types import JSON
+from handler.server.payload import room_at
 from handler.server.principal import Presented, find_authorized, identify
 from handler.server.request_log import note, request_id
 from handler.server.services import Services
@@ -81,6 +82,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
         judgement=endpoint.judgement_of(principal),
         services=services,
         deadline=deadline_of(http_call.scope),
+        room=room_at(presented.event),
         credential=presented.bearer if principal.kind == "token" else "",
         trace=trace,
         headers=without_credentials(folded(http_call.headers)),

@@ -15,23 +15,25 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.json_shape import to_well_formed_json
 from handler.server.inbound import Request
-from handler.server.payload import fits
+from handler.server.payload import Room
 from handler.server.revisions import notified, wanted_log_level
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Where clients may end a line that an event stream does not. JSON has its own ends of lines escaped already."""
 
 
-def event_stream(request: Request, notifications: Iterable[JSONObject], answer: JSONObject) -> bytes | None:
+def event_stream(
+    request: Request, notifications: Iterable[JSONObject], answer: JSONObject, *, room: Room
+) -> bytes | None:
     """The body of an event stream: those of a call's notifications that its request asks for, then its answer.
 
-    ``None``: it asks for none of them, or all of it would be larger than an answer may be.
+    ``None``: it asks for none of them, or there is no room for all of it.
     """
     wanted = [*_wanted(request, notifications)]
     if not wanted:
         return None
     body = b"".join(map(_event, [*wanted, to_well_formed_json(answer)]))
-    return body if fits(body) else None
+    return body if room.fits(body) else None
 
 
 def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[bytes]:

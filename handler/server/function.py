@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from aws_lambda_powertools import Logger
 from mangum import Mangum
+from mangum.protocols import HTTPCycle
+from mangum.types import LambdaHandler
 
 from handler.bundle import Bundle
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
@@ -20,7 +22,7 @@ from handler.server.app import create_app
 from handler.server.endpoints import Endpoints, Keeping
 from handler.server.outgoing.services import outgoing_services
 from handler.server.pseudonyms import Pseudonyms
-from handler.server.request_log import WARNING, level_of
+from handler.server.request_log import WARNING, RequestLog, level_of
 from handler.server.request_state import RequestStates
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
@@ -36,7 +38,7 @@ MAX_REASON_CHARS = 2_000
 """Of the reason why an endpoint is in trouble: a bundle may name any number of modules."""
 
 
-def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Mangum:
+def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Door:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
     logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
     if settings.addresses.local:
@@ -69,7 +71,48 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
     # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=partial(_write_line, logger))
-    return Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
+
+    def answer_other(event: Any, context: Any) -> dict[str, Any]:
+        from handler.server.other_events import OtherEvents
+
+        return OtherEvents(endpoints, settings.preload, logger).answer(event, context)
+
+    return Door(app, answer_other=answer_other)
+
+
+class Door(Mangum):
+    """The Lambda handler: Mangum for the requests of front doors, ``answer_other`` for all other events."""
+
+    def __init__(self, app: RequestLog, *, answer_other: Callable[[Any, Any], dict[str, Any]]) -> None:
+        super().__init__(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
+        self._answer_other = answer_other
+
+    def __call__(self, event: Any, context: Any) -> dict[str, Any]:
+        read = self._read(event, context)
+        if read is None:
+            return self._answer_other(event, context)
+        door, cycle = read
+        return door(cycle(self.app))
+
+    def _read(self, event: Any, context: Any) -> tuple[LambdaHandler, HTTPCycle] | None:
+        """A request, by the door that it came through; ``None`` if the event cannot be read as one."""
+        if not _is_request(event):
+            return None
+        try:
+            door = self.infer(event, context)
+            scope = door.scope
+            cycle = HTTPCycle(scope, door.body)
+        except Exception:  # noqa: BLE001 - the edge of an event: anything may lack in it, or be of another type
+            return None
+        return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum passes any other type on
+
+
+def _is_request(event: Any) -> bool:
+    """Whether an event is of the form that API Gateway, function URLs or load balancers give requests."""
+    context = event.get("requestContext") if isinstance(event, dict) else None
+    if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # an authorizer's are alike
+        return False
+    return "http" in context or "elb" in context or "httpMethod" in event
 
 
 def _json_line(facts: Mapping[str, Any]) -> str:

@@ -52,7 +52,7 @@ from handler.server.graphql_request import (
 )
 from handler.server.listing import find_tool
 from handler.server.media_types import GRAPHQL_RESPONSE, JSON
-from handler.server.payload import TOO_DEEP, TOO_LARGE, fits
+from handler.server.payload import TOO_DEEP, TOO_LARGE, Room
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
 from handler.server.services import Services
@@ -120,7 +120,7 @@ class GraphQLRoute:
             note(http_call.scope, decision="allowed")
             response = await run(caller, prepared)
         with telling_answer(prepared.request):
-            return response, _encoded(response)
+            return response, _encoded(response, caller.room)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,12 +192,12 @@ def _refuse_mutation(http_call: HttpCall) -> None:
         raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
 
 
-def _encoded(response: JSONObject) -> bytes:
+def _encoded(response: JSONObject, room: Room) -> bytes:
     try:
         body = to_well_formed_json(response)
     except RecursionError as exc:
         raise UpstreamError(TOO_DEEP) from exc
-    if not fits(body):
+    if not room.fits(body):
         raise UpstreamError(TOO_LARGE)
     return body
 

@@ -30,6 +30,7 @@ from handler.server.inbound import (
 )
 from handler.server.media_types import EVENT_STREAM, JSON, accepted_kinds
 from handler.server.methods import answer
+from handler.server.payload import LAMBDA, TOO_LARGE
 from handler.server.request_log import bounded, note
 from handler.server.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.server.services import Services
@@ -106,12 +107,15 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     if call.notifications and EVENT_STREAM in _accepted(http_call):
         from handler.server.event_stream import event_stream
 
-        events = event_stream(request, call.notifications, answered)
+        events = event_stream(request, call.notifications, answered, room=caller.room)
         if events is not None:
             return Response(events, media_type=EVENT_STREAM)
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
-    return Response(to_well_formed_json(answered), media_type=JSON)
+    body = to_well_formed_json(answered)
+    if caller.room is not LAMBDA and not caller.room.fits(body):  # what surely fits Lambda's own room was never weighed
+        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id)
+    return Response(body, media_type=JSON)
 
 
 def _list_response(http_call: HttpCall, body: bytes) -> Response:
@@ -156,7 +160,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
     """
     from handler.server.batch_budget import LEFT_OUT, BatchBudget
 
-    budget = BatchBudget(caller.deadline)
+    budget = BatchBudget(caller.deadline, room=caller.room)
     calls: list[JSONObject] = []
     answers: list[bytes] = []
     for item in items:

@@ -18,7 +18,7 @@ from handler.server.inbound import (
     SignInRequired,
 )
 from handler.server.listing import list_entries, list_tools
-from handler.server.payload import MAX_PAGE_BYTES, TOO_LARGE, fits
+from handler.server.payload import TOO_LARGE
 from handler.server.revisions import (
     MODERN,
     SERVER_INFO,
@@ -57,7 +57,7 @@ async def answer(call: Call) -> JSONObject:
 
 def _rejection(call: Call, reason: McpError) -> Rejected:
     """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
-    if not fits(to_well_formed_json([reason.message, reason.data])):
+    if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.challenges import signing_in_helps
@@ -123,7 +123,7 @@ def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
     """
     whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
     entries = Entries(listed(key, whole, call.request.revision))
-    if call.request.params.get("cursor") is None and entries.size <= MAX_PAGE_BYTES:
+    if call.request.params.get("cursor") is None and entries.size <= call.caller.room.page_bytes:
         return {key: entries}
     from handler.server import pages
 

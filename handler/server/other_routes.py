@@ -11,11 +11,11 @@ from starlette.routing import Route
 
 from handler.server.bridge_http import bridge_routes
 from handler.server.entrance import find_endpoint, json_response
-from handler.server.front_door import public_url
+from handler.server.front_door import note_unknown_url, public_url
 from handler.server.graphql_http import GraphQLRoute
 from handler.server.health import health_routes
 from handler.server.request_log import note
-from handler.server.resource_metadata import WELL_KNOWN, resource_metadata
+from handler.server.resource_metadata import WELL_KNOWN, resource_metadata, takes_tokens
 from handler.server.services import Services
 
 
@@ -36,9 +36,12 @@ def _resource_metadata(services: Services) -> Callable[[HttpCall], Awaitable[Res
     async def resource_metadata_of(http_call: HttpCall) -> Response:
         note(http_call.scope, route="resource_metadata")
         endpoint = await find_endpoint(services, http_call)
-        document = resource_metadata(endpoint.bundle, public_url(http_call.scope))
+        url = public_url(http_call.scope)
+        document = resource_metadata(endpoint.bundle, url)
         if document is None:
-            raise HTTPException(404, "this endpoint names no authorization server")
+            unnamed = takes_tokens(endpoint.bundle) and not url
+            sentence = "this endpoint names no authorization server"
+            raise HTTPException(404, note_unknown_url(http_call.scope) if unnamed else sentence)
         note(http_call.scope, outcome="ok")
         return json_response(document)
 

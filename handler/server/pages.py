@@ -18,7 +18,7 @@ from handler.errors import InvalidParams
 from handler.json_shape import Entries, Entry
 from handler.listed_sizes import is_listable
 from handler.server.call import Call
-from handler.server.payload import MAX_PAGE_BYTES
+from handler.server.payload import Room
 
 DIGEST_BYTES = 12
 PLACE_BYTES = 4
@@ -35,27 +35,29 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
         InvalidParams: the cursor is not one of this list.
     """
     entries: Sequence[Entry] = listed
-    if listed.size > MAX_PAGE_BYTES:
+    if listed.size > call.caller.room.page_bytes:
         entries = _listable(call, [each.brief for each in listed])
     digest = _digest(call, key, entries)
     cursor = call.request.params.get("cursor")
     start = 0 if cursor is None else _place(cursor, digest)
-    end = _end(entries, start)
+    end = _end(entries, start, call.caller.room)
     following = {"nextCursor": _cursor(end, digest)} if end < len(entries) else {}
     return {key: Entries(entries[start:end]), **following}
 
 
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
     """The entries that fit an answer; of others the log says that they are not listed."""
-    unlisted = [each for each in entries if not is_listable(each.json)]
-    if unlisted:
-        call.note(too_large=", ".join(str(each.get("name")) for each in unlisted))
-    return [each for each in entries if is_listable(each.json)]
+    room = call.caller.room
+    listable = [each for each in entries if is_listable(each.json) and room.fits(each.json)]
+    if len(listable) < len(entries):
+        known = {each.digest for each in listable}
+        call.note(too_large=", ".join(str(each.get("name")) for each in entries if each.digest not in known))
+    return listable
 
 
-def _end(entries: Sequence[Entry], start: int) -> int:
+def _end(entries: Sequence[Entry], start: int, room: Room) -> int:
     """Where a page ends. It has one entry at least."""
-    left = MAX_PAGE_BYTES
+    left = room.page_bytes
     for place in range(start, len(entries)):
         left -= len(entries[place].json) + 1
         if left < 0 and place > start:

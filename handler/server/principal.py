@@ -9,7 +9,7 @@ from typing import Any
 from handler.bundle import ApiKey, Bundle
 from handler.errors import CredentialRefused, CredentialRequired
 from handler.records import dataclass
-from handler.server.authorizer import authorized_claims
+from handler.server.authorizer import authorized_claims, is_signed_for_aws
 from handler.server.tokens import TokenVerifier
 
 
@@ -83,7 +83,7 @@ async def identify(
 
     An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``, a token as
     ``Authorization: Bearer T``. Without a credential the caller is anonymous, or, on ``stile dev``, the development
-    principal.
+    principal. A signature that AWS has verified counts as no credential.
 
     Raises:
         CredentialRefused: a credential that is unknown, expired or malformed. It is never taken for none.
@@ -93,7 +93,7 @@ async def identify(
     given = [headers[name] for name in ("authorization", "x-api-key") if name in headers]
     if len(given) > 1:
         raise CredentialRefused("two_credentials")
-    if given:
+    if given and not is_signed_for_aws(presented.event, authorization=headers.get("authorization", "")):
         scheme, value = _credential_in(headers)
         if scheme == "apikey":
             return _holder(value, identity.api_keys, now)

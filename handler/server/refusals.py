@@ -13,8 +13,8 @@ from handler.json_shape import to_well_formed_json
 from handler.server.entrance import json_response
 from handler.server.media_types import JSON
 
-GRAPHQL_PATH = r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/?"
-"""The paths of GraphQL routes, and those with a slash too many."""
+GRAPHQL_PATH = r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/*"
+"""The paths of GraphQL routes, and those with slashes too many."""
 
 
 def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str] | None = None) -> Response:

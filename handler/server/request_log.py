@@ -72,6 +72,8 @@ def _cut(text: str) -> str:
 
 def level_of(facts: Mapping[str, Any]) -> str:
     """The level of a line: ``WARNING`` if a maintainer has to act on what it says, of one request of a batch too."""
+    if "unset" in facts:  # a setting without which the request could not be answered as it should
+        return WARNING
     reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
     words = {str(reason).partition(":")[0] for reason in reasons}
     return WARNING if words & FOR_MAINTAINERS else INFO

@@ -15,7 +15,6 @@ from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.endpoint import Endpoint, schema_loading
 from handler.server.listing import entry_of
-from handler.server.payload import fits
 from handler.server.scopes import has_scopes, require_scopes
 from handler.tools.finding import Listed
 
@@ -62,7 +61,7 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:
         call.note(resource=uri, decision="allowed")
-        return _fitting({"contents": contents})
+        return _fitting(call, {"contents": contents})
     resource = _find_code_resource(call.caller, uri)
     if resource is None:
         raise call.caller.missing(ResourceNotFound(uri))
@@ -192,7 +191,7 @@ def _may_introspect(caller: Caller) -> bool:
     return graphql.mode == "on" and met
 
 
-def _fitting(result: JSONObject) -> JSONObject:
-    if not fits(to_well_formed_json(result)):
+def _fitting(call: Call, result: JSONObject) -> JSONObject:
+    if not call.caller.room.fits(to_well_formed_json(result)):
         raise McpError(McpError.INTERNAL_ERROR, "The resource is larger than an answer may be")
     return result

@@ -19,7 +19,7 @@ from handler.server.call import Call
 from handler.server.caller import Caller
 from handler.server.deadlines import before
 from handler.server.outgoing.operation import GraphQLRequest
-from handler.server.payload import SURELY_SMALL_BYTES, TOO_DEEP, TOO_LARGE, fits
+from handler.server.payload import TOO_DEEP, TOO_LARGE, Room
 from handler.server.upstream import execute, telling_answer
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
@@ -51,7 +51,7 @@ async def call_tool(
     except AnswerMisfit as exc:
         call.note(coordinate=exc.coordinate)
         on_failure(exc)
-        return _with_meta(_misfitting(exc), tool)
+        return _with_meta(_misfitting(exc, call.caller.room), tool)
     except CallError as exc:
         on_failure(exc)
         return _with_meta(failed(exc), tool)
@@ -84,7 +84,7 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
     response = await execute(caller, sent)
     with telling_answer(sent):
         _require_fitting(caller, tool, response)
-        return _result(response, tool)
+        return _result(response, tool, call.caller.room)
 
 
 async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
@@ -106,7 +106,7 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
     response = await run(call.caller, prepared)
     with telling_answer(prepared.request):
-        return _result(response, tool)
+        return _result(response, tool, call.caller.room)
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
@@ -137,13 +137,15 @@ def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject)
         raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=_written(response).decode(), advice=advice)
 
 
-def _misfitting(reason: AnswerMisfit) -> JSONObject:
+def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
     """The result of a call whose answer is not what the output schema promises: clients would throw it away."""
     result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
-    return result if fits(to_well_formed_json(result)) else {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
+    if room.fits(to_well_formed_json(result)):
+        return result
+    return {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
 
 
-def _result(response: JSONObject, tool: Tool) -> JSONObject:
+def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
     """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
     text = _written(response)
     output = tool.options.output
@@ -153,7 +155,7 @@ def _result(response: JSONObject, tool: Tool) -> JSONObject:
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
         result["isError"] = True
-    if len(text) > SURELY_SMALL_BYTES and not fits(to_well_formed_json(result)):
+    if len(text) > room.surely_small_bytes and not room.fits(to_well_formed_json(result)):
         raise UpstreamError(TOO_LARGE)
     return _with_meta(result, tool)
 

@@ -27,7 +27,7 @@ class Emulator:
     url: str
     log: Path
 
-    def invoke(self, event: Mapping[str, Any]) -> Any:
+    def invoke(self, event: Any) -> Any:
         response = urllib3.request("POST", self.url, body=json.dumps(event), timeout=60, retries=False)
         assert response.status == 200, self.log.read_text()
         SESSION.note(Output.ANSWER, response.data)

@@ -11,13 +11,26 @@ import pytest
 
 from tests.infra.cloudformation import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
-from tests.infra.test_events import Event, all_events, read_event
+from tests.infra.test_events import EVENT_FILES, Event, all_events, read_event
+from tests.server.test_front_door import FRONT_DOORS, WELL_KNOWN
 from tests.support.endpoints import write_endpoint
+from tests.support.function import answer_of
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.require import requires
 from tests.support.upstream import Upstream, running_upstream
 
-TOOLS_LISTS = ["tools-list", "tools-list-legacy", "rest-v1-tools-list", "function-url-tools-list", "alb-tools-list"]
+TOOLS_LISTS = [path.stem for path in EVENT_FILES if "tools-list" in path.stem]
+CUSTOM: list[Any] = [
+    {},
+    [],
+    [[]],
+    "text",
+    5,
+    None,
+    {"requestContext": None},
+    {"requestContext": {"http": {}}},
+    {"Records": [{}]},
+]
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +60,8 @@ def signed_endpoint() -> dict[str, str]:
         "audience": AUDIENCE,
         "keys": [{"algorithm": key.algorithm, "keyid": key.id, "key": key.key}],
     }
-    return {"index.graphql": "type Query { a: Int }", "config.yaml": json.dumps({"identity": identity})}
+    config = {"identity": identity, "access": {"anonymous": "challenge"}}
+    return {"index.graphql": "type Query { a: Int }", "config.yaml": json.dumps(config)}
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +86,7 @@ def emulator(
     environment = {
         "STILE_BUNDLES": str(bundles),
         "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
+        "STILE_PRELOAD": "api/signed",
         "POWERTOOLS_SERVICE_NAME": "stile",
     }
     with running_emulator(binary, artifact, tmp_path_factory.mktemp("emulator"), environment) as emulator:
@@ -101,6 +116,52 @@ def test_each_front_door_leads_to_the_tools(emulator: Emulator, event: str) -> N
 
     assert response["statusCode"] == 200
     assert "customer-by-email" in {tool["name"] for tool in message_of(response)["result"]["tools"]}
+
+
+@pytest.mark.parametrize("door", FRONT_DOORS)
+def test_each_front_door_tells_the_url_that_its_clients_use(emulator: Emulator, door: str) -> None:
+    event_of, url = FRONT_DOORS[door]
+
+    document = message_of(emulator.invoke(event_of("GET", f"{WELL_KNOWN}/api/signed/mcp/")))
+    refused = answer_of(emulator.invoke(event_of("POST", "/api/signed/mcp/")))
+
+    assert document["resource"] == f"{url}/api/signed/mcp"
+    assert refused.status == 401
+    assert f'resource_metadata="{url}{WELL_KNOWN}/api/signed/mcp"' in refused.headers["www-authenticate"]
+
+
+@pytest.mark.parametrize("name", ["other-warm", "other-schedule"])
+def test_a_warmer_finds_the_preloaded_endpoints(emulator: Emulator, name: str) -> None:
+    response = emulator.invoke(named(name))
+
+    assert response["stile"] == "warm"
+    assert response["endpoints"] >= 1
+
+
+def test_an_event_of_another_service_is_answered_by_its_kind(emulator: Emulator) -> None:
+    assert emulator.invoke(named("other-s3")) == {"stile": "ignored", "kind": "s3"}
+
+
+def test_messages_that_would_be_lost_are_an_error(emulator: Emulator) -> None:
+    response = emulator.invoke(named("other-sqs"))
+
+    assert response["errorType"] == "UnservedSource"
+    assert response["errorMessage"].startswith("sqs: this function serves HTTP requests.")
+
+
+@pytest.mark.parametrize("name", ["other-vpc-lattice-v1", "other-vpc-lattice-v2"])
+def test_a_door_that_is_not_served_is_told_so(emulator: Emulator, name: str) -> None:
+    assert emulator.invoke(named(name))["statusCode"] == 501
+
+
+@pytest.mark.parametrize("event", CUSTOM, ids=str)
+def test_an_invocation_by_hand_is_no_error(emulator: Emulator, event: Any) -> None:
+    before = emulator.log.read_text()
+
+    response = emulator.invoke(event)
+
+    assert response.get("statusCode") == 400 or response == {"stile": "ignored", "kind": "custom"}
+    assert "Traceback" not in emulator.log.read_text().removeprefix(before)
 
 
 def test_the_function_introduces_itself_to_both_generations_of_client(emulator: Emulator) -> None:

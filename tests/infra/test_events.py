@@ -8,7 +8,16 @@ from examples.upstream.demo_data import demo_rows
 from handler.settings import read_settings
 from tests.infra.cloudformation import ROOT, read_template
 
-EVENT_FILES = sorted(path for path in (ROOT / "events").glob("*.json") if path.name != "local-env.json")
+EVENT_FILES = sorted(
+    path
+    for path in (ROOT / "events").glob("*.json")
+    if path.name != "local-env.json" and not path.name.startswith("other-")  # which are no requests
+)
+PREFIXES = {
+    "http-v1-stage-tools-list": "/prod",
+    "mapped-stage-tools-list": "/prod",
+    "rest-v1-base-path-tools-list": "/tools",
+}
 MODERN = "2026-07-28"
 
 Event = dict[str, Any]
@@ -20,11 +29,19 @@ def read_event(path: Path) -> Event:
 
 
 def headers_of(event: Event) -> dict[str, str]:
-    return {name.lower(): value for name, value in event["headers"].items()}
+    headers = event.get("headers") or {name: values[0] for name, values in event["multiValueHeaders"].items()}
+    return {name.lower(): value for name, value in headers.items()}
 
 
 def all_events() -> list[Any]:
     return [pytest.param(read_event(path), id=path.stem) for path in EVENT_FILES]
+
+
+def test_events_below_a_stage_or_base_path_are_those_that_say_so() -> None:
+    paths = {path.stem: read_event(path) for path in EVENT_FILES}
+    found = {name: event.get("rawPath") or event["path"] for name, event in paths.items()}
+
+    assert {name: path.split("/api/")[0] for name, path in found.items() if not path.startswith("/api/")} == PREFIXES
 
 
 def events_with_a_message() -> list[Any]:
@@ -43,7 +60,7 @@ def http_api_events() -> list[Any]:
 def test_the_request_is_for_a_path_of_an_endpoint(event: Event) -> None:
     path = event.get("rawPath") or event["path"]
 
-    assert path in {
+    assert path[path.index("/api/") :] in {
         "/api/customers/mcp",
         "/api/customers/graphql",
         "/api/customers/tools/customer-lookup/graphql",

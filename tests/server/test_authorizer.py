@@ -13,6 +13,7 @@ from handler.bundle import Identity
 from handler.server.authorizer import authorized_claims
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Answer, Context, Function, answer_of, event_for, running_function
+from tests.support.identities import identified
 from tests.support.issuers import Provider, rsa_key
 from tests.support.raw_http import answering, running_server
 
@@ -251,8 +252,11 @@ class Gateway:
     ) -> Answer:
         """Call the tool; ``context`` is laid over the event's request context."""
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": CALL, **message})
-        sent = {"content-type": "application/json", **(headers or {})}
-        event = event_for("POST", self.function.path, body=body, headers=sent)
+        headers = headers or {}
+        # A signature is no secret that an answer could tell, and its words stand in requests to AWS as well.
+        unsigned = {name: value for name, value in headers.items() if "AWS4-" not in value}
+        event = event_for("POST", self.function.path, body=body, headers=unsigned)
+        event["headers"] |= {"content-type": "application/json", **headers}
         event["requestContext"] |= {"apiId": API, **(context or {})}
         return answer_of(self.function.handler(event, Context()))
 
@@ -351,3 +355,71 @@ def test_on_stile_dev_no_authorizer_is_believed(tmp_path: Path) -> None:
         Gateway(function, []).call(context={"authorizer": VERIFIED})
 
         assert function.lines[0]["principal"] == "development"
+
+
+ARN = "arn:aws:iam::123456789012:user/agent"
+SIGNED: dict[str, Mapping[str, Any]] = {
+    "HTTP API or function URL": {"authorizer": {"iam": {"userArn": ARN, "accountId": "123456789012"}}},
+    "REST API": {"identity": {"userArn": ARN, "sourceIp": "203.0.113.7"}, "authorizer": None},
+}
+SIGNATURES = [
+    "AWS4-HMAC-SHA256 Credential=AKID/20260112/us-east-1/execute-api/aws4_request, SignedHeaders=host, Signature=a",
+    "AWS4-ECDSA-P256-SHA256 Credential=AKIDEXAMPLE/20260112/execute-api/aws4_request, SignedHeaders=host, Signature=a",
+]
+
+
+@pytest.fixture
+def public(tmp_path: Path) -> Iterator[Gateway]:
+    """One that lets anonymous callers in, and takes keys and tokens."""
+    config = "access: {anonymous: allow, policies: [{type: Query, policyDefault: {condition: true}}]}"
+    endpoint = compiled(tmp_path, {"index.graphql": SCHEMA, "config.yaml": config})
+    with running_function(identified(endpoint, {}, issuers=["https://idp.example"])) as function:
+        yield Gateway(function, [])
+
+
+@pytest.mark.parametrize("signature", SIGNATURES)
+@pytest.mark.parametrize("door", SIGNED)
+def test_caller_whose_signature_aws_verified_is_anonymous(public: Gateway, door: str, signature: str) -> None:
+    answer = public.call(context=SIGNED[door], headers={"authorization": signature}, method="tools/list")
+
+    assert answer.status == 200
+    assert public.function.lines[0]["principal"] == "anonymous"
+
+
+@pytest.mark.parametrize(
+    ("context", "authorization"),
+    [
+        ({}, SIGNATURES[0]),
+        ({"authorizer": None, "identity": {"userArn": None}}, SIGNATURES[0]),
+        ({"authorizer": {"iam": None}}, SIGNATURES[0]),
+        ({"authorizer": {"iam": {"userArn": None}}}, SIGNATURES[0]),
+        ({"authorizer": {"iam": {"userArn": [ARN]}}}, SIGNATURES[0]),
+        ({"authorizer": {"iam": {"userArn": ""}}}, SIGNATURES[0]),
+        ({"authorizer": {"iam": ARN}}, SIGNATURES[0]),
+        ({"authorizer": {"lambda": {"iam": {"userArn": ARN}, "userArn": ARN}}}, SIGNATURES[0]),
+        ({"authorizer": [ARN], "identity": [ARN]}, SIGNATURES[0]),
+        (SIGNED["REST API"], "Bearer a.b.c"),
+        (SIGNED["REST API"], "Basic dTpw"),
+        (SIGNED["REST API"], f"Bearer {SIGNATURES[0]}"),
+        (SIGNED["REST API"], "Apikey stile_wrong"),
+        (SIGNED["REST API"], f"x {SIGNATURES[0]}"),
+    ],
+)
+def test_credential_that_aws_has_not_verified_is_judged_as_ever(
+    public: Gateway, context: Mapping[str, Any], authorization: str
+) -> None:
+    answer = public.call(context=context, headers={"authorization": authorization}, method="tools/list")
+
+    assert answer.status in (400, 401)
+
+
+def test_signature_beside_another_credential_hides_nothing_of_it(public: Gateway) -> None:
+    headers = {"authorization": SIGNATURES[0], "x-api-key": "stile_wrong"}
+
+    assert public.call(context=SIGNED["REST API"], headers=headers, method="tools/list").status == 400
+
+
+def test_signed_caller_is_asked_for_a_token_where_anonymous_callers_are(gateway: Gateway) -> None:
+    answer = gateway.call(context=SIGNED["REST API"], headers={"authorization": SIGNATURES[0]})
+
+    assert (answer.status, gateway.sent) == (401, [])

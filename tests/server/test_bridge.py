@@ -17,9 +17,10 @@ from handler.http import HttpClient
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.settings import read_settings
+from tests.server.test_front_door import load_balancer
 from tests.support.api import Reply, running_api
 from tests.support.endpoints import compiled
-from tests.support.function import Answer, Function, running_function
+from tests.support.function import Answer, Function, answer_of, running_function
 from tests.support.raw_http import Peer, RawServer, answer, answering, running_server
 from tests.support.secrecy import SESSION
 
@@ -171,6 +172,30 @@ class TestMetadata:
         answered = function.send("GET", "/.well-known/oauth-protected-resource/api/things/mcp")
 
         assert answered.json["authorization_servers"] == [URL]
+
+    @pytest.mark.parametrize("base", ["/tools", "/a/b", "/api"])
+    def test_names_urls_below_the_base_path_of_a_mapped_domain(self, tmp_path: Path, base: str) -> None:
+        url = f"https://mcp.example.com{base}/api/things"
+        names = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
+        with bridged(tmp_path, public_url=f"https://mcp.example.com{base}") as function:
+            paths = [path for name in names for path in (f"{name}{base}/api/things", f"{base}/api/things{name}")]
+            documents = [function.send("GET", path).json for path in paths]
+            answered = function.send(
+                "GET", f"{base}/api/things/oauth/authorize?{urlencode({**ASKED, 'resource': f'{url}/mcp'})}"
+            )
+
+        assert [document["issuer"] for document in documents] == [url] * 4
+        assert {document["token_endpoint"] for document in documents} == {f"{url}/oauth/token"}
+        assert location(answered)[1]["redirect_uri"] == f"{url}/oauth/callback"
+
+    def test_names_the_setting_that_is_missing_behind_a_load_balancer(self, tmp_path: Path) -> None:
+        event = load_balancer("GET", "/api/things/.well-known/oauth-authorization-server")
+        with bridged(tmp_path, public_url="") as function:
+            answered = answer_of(function.handler(event, function.context))
+
+        assert answered.status == 404
+        assert "has to set STILE_PUBLIC_URL" in answered.json["error"]
+        assert function.lines[-1]["unset"] == "STILE_PUBLIC_URL"
 
     def test_is_not_there_without_a_bridge(self, tmp_path: Path) -> None:
         config = CONFIG.partition("  bridge:")[0]

@@ -10,7 +10,7 @@ import pytest
 from handler.server.event_stream import event_stream
 from handler.server.inbound import Request
 from handler.server.media_types import accepted_kinds
-from handler.server.payload import MAX_PAYLOAD_BYTES
+from handler.server.payload import LAMBDA, MAX_PAYLOAD_BYTES
 from handler.server.revisions import LEGACY, MODERN
 
 ANSWER = {"jsonrpc": "2.0", "id": 7, "result": {"content": []}}
@@ -28,7 +28,7 @@ def message(level: str, data: Any = "x") -> dict[str, Any]:
 def events(meta: Any, *notifications: dict[str, Any], revision: str = MODERN[0]) -> list[Any]:
     """What a stream holds, read as clients do; nothing where there is no stream."""
     request = Request(id=7, method="tools/call", params={"_meta": meta}, revision=revision)
-    body = event_stream(request, notifications, ANSWER)
+    body = event_stream(request, notifications, ANSWER, room=LAMBDA)
     if body is None:
         return []
     read = []

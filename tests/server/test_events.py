@@ -85,7 +85,20 @@ EXPECTED: Mapping[str, tuple[int, Check]] = {
     "rest-v1-tools-list": (200, _lists_tools),
     "function-url-tools-list": (200, _lists_tools),
     "alb-tools-list": (200, _lists_tools),
+    "alb-multi-value-tools-list": (200, _lists_tools),
+    "http-v1-stage-tools-list": (200, _lists_tools),
+    "mapped-stage-tools-list": (200, _lists_tools),
+    "rest-v1-base-path-tools-list": (200, _lists_tools),
 }
+
+OTHERS: Mapping[str, Any] = {
+    "other-warm": {"stile": "warm", "endpoints": 0},
+    "other-schedule": {"stile": "warm", "endpoints": 0},
+    "other-s3": {"stile": "ignored", "kind": "s3"},
+}
+"""What events are answered that are not requests. test_other_events.py has more of them."""
+
+REFUSED = {"other-sqs", "other-vpc-lattice-v1", "other-vpc-lattice-v2"}
 
 
 @pytest.fixture
@@ -105,7 +118,14 @@ def handler(
 def test_every_event_file_is_replayed() -> None:
     files = {path.stem for path in (ROOT / "events").glob("*.json")} - {"local-env"}
 
-    assert files == set(EXPECTED)
+    assert files == {*EXPECTED, *OTHERS, *REFUSED}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_event_gets_its_answer(handler: Callable[[Any, Any], Any], name: str) -> None:
+    event = json.loads((ROOT / "events" / f"{name}.json").read_text(encoding="utf-8"))
+
+    assert handler(event, Context()) == OTHERS[name]
 
 
 @pytest.mark.parametrize("name", EXPECTED)

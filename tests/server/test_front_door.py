@@ -6,13 +6,18 @@ Source: the API Gateway guide, events of Lambda proxy integrations; events/ has 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from handler.server.front_door import ROUTE
+from handler.server.other_routes import other_routes
+from handler.server.request_log import level_of
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, answer_of, event_for, running_function
@@ -70,6 +75,37 @@ def function_url(method: str, path: str) -> dict[str, Any]:
     return event | {"rawPath": path, "body": ""}
 
 
+OWN = "mcp.example.com"
+
+
+def routed(event: dict[str, Any], base_path: str = "", *, proxy: str) -> dict[str, Any]:
+    """An HTTP API's event (format 2.0) of the route ``ANY /{proxy+}``; with a base path if its paths have one."""
+    path = f"{base_path}{event['rawPath']}"
+    event["requestContext"]["http"]["path"] = path
+    return event | {"routeKey": "ANY /{proxy+}", "rawPath": path, "pathParameters": {"proxy": proxy}}
+
+
+def http_api_1(
+    method: str, path: str, *, base_path: str = "", stage: str = "$default", domain: str = EXECUTE_API, route: str = ""
+) -> dict[str, Any]:
+    """An HTTP API's event by format 1.0, whose paths have a named stage or the key of an API mapping."""
+    event = rest_api(method, path, stage=stage, domain=domain)
+    stood = f"{base_path}{path}" if stage == "$default" else f"/{stage}{path}"
+    event |= {"version": "1.0", "path": stood, "resource": route or "$default"}
+    event["requestContext"] |= {"path": stood, "resourcePath": route or "$default"}
+    return event if route else event | {"pathParameters": None}
+
+
+def mapped_rest_api(method: str, path: str, base_path: str, *, resource: str = "/{proxy+}") -> dict[str, Any]:
+    """A REST API's event on a domain that maps a base path to it: both paths have that."""
+    event = rest_api(method, path, domain=OWN)
+    literal = resource.removesuffix("/{proxy+}")
+    event |= {"path": f"{base_path}{path}", "resource": resource}
+    event["pathParameters"] = {"proxy": path.removeprefix(literal).strip("/")}
+    event["requestContext"] |= {"path": f"{base_path}{path}", "resourcePath": resource}
+    return event
+
+
 FRONT_DOORS: Mapping[str, tuple[Any, str]] = {
     "HTTP API": (http_api, f"https://{EXECUTE_API}"),
     "HTTP API with a named stage": (
@@ -89,8 +125,54 @@ FRONT_DOORS: Mapping[str, tuple[Any, str]] = {
         lambda method, path: rest_api(method, path, domain="mcp.example.com"),
         "https://mcp.example.com",
     ),
+    "REST API below a base path": (
+        lambda method, path: mapped_rest_api(method, path, "/tools"),
+        f"https://{OWN}/tools",
+    ),
+    "REST API below a base path of two levels": (
+        lambda method, path: mapped_rest_api(method, path, "/a/b"),
+        f"https://{OWN}/a/b",
+    ),
+    "REST API below a base path named as a folder": (
+        lambda method, path: mapped_rest_api(method, path, "/api"),
+        f"https://{OWN}/api",
+    ),
+    "REST API below a base path and a stage that its mapping leaves open": (
+        lambda method, path: mapped_rest_api(method, path, "/tools/prod"),
+        f"https://{OWN}/tools/prod",
+    ),
+    "HTTP API with a route, below a base path that its paths have": (
+        lambda method, path: routed(http_api(method, path, domain=OWN), "/tools", proxy=path[1:]),
+        f"https://{OWN}/tools",
+    ),
+    "HTTP API with a route and a stage that is in its paths": (
+        lambda method, path: routed(http_api(method, path, stage="api", domain=OWN), proxy=path[1:]),
+        f"https://{OWN}",
+    ),
+    "HTTP API with a stage named as a folder that is not in its paths": (
+        lambda method, path: in_stage(http_api(method, path, domain=OWN), "api"),
+        f"https://{OWN}",
+    ),
+    "HTTP API by format 1.0": (http_api_1, f"https://{EXECUTE_API}"),
+    "HTTP API by format 1.0 with a named stage": (
+        lambda method, path: http_api_1(method, path, stage="prod"),
+        f"https://{EXECUTE_API}/prod",
+    ),
+    "HTTP API by format 1.0 with a stage named as a folder": (
+        lambda method, path: http_api_1(method, path, stage="api"),
+        f"https://{EXECUTE_API}/api",
+    ),
+    "HTTP API by format 1.0 with a route, below a base path": (
+        lambda method, path: http_api_1(method, path, base_path="/tools", domain=OWN, route="/{proxy+}"),
+        f"https://{OWN}/tools",
+    ),
     "function URL": (function_url, "https://abcdefghijklmnopqrstuvwxyz012345.lambda-url.us-east-1.on.aws"),
 }
+
+
+def in_stage(event: dict[str, Any], stage: str) -> dict[str, Any]:
+    event["requestContext"]["stage"] = stage
+    return event
 
 
 def send(function: Function, event: Mapping[str, Any]) -> Answer:
@@ -130,6 +212,10 @@ def test_load_balancer_names_no_domain_so_nothing_is_named_without_the_owners_wo
         refused = send(function, load_balancer("POST", "/api/things/mcp"))
 
     assert document.status == 404
+    assert document.json == {
+        "error": "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+    }
+    assert [(line["unset"], level_of(line)) for line in function.lines] == [("STILE_PUBLIC_URL", "WARNING")] * 2
     assert (refused.status, refused.headers["www-authenticate"]) == (401, 'Bearer realm="api/things"')
 
 
@@ -139,6 +225,144 @@ def test_only_the_stage_itself_is_taken_out_of_a_path(tmp_path: Path, path: str)
     event["requestContext"] |= {"stage": "prod", "http": {**event["requestContext"]["http"], "path": path}}
     with serving(tmp_path) as function:
         assert send(function, {**event, "rawPath": path}).status == 404
+
+
+MAPPED: Mapping[str, Any] = {
+    "format 2.0, without the base path": lambda method, path, base: http_api(method, path, domain=OWN),
+    "format 2.0, with it": lambda method, path, base: http_api(method, f"{base}{path}", domain=OWN),
+    "format 2.0, with a stage": lambda method, path, base: http_api(method, path, stage="prod", domain=OWN),
+    "format 2.0, with stage and base path": lambda method, path, base: http_api(
+        method, f"{base}{path}", stage="prod", domain=OWN
+    ),
+    "format 2.0, with a stage that is not in its paths": lambda method, path, base: in_stage(
+        http_api(method, f"{base}{path}", domain=OWN), "api"
+    ),
+    "format 2.0, with a route": lambda method, path, base: routed(http_api(method, path, domain=OWN), proxy=path[1:]),
+    "format 1.0": lambda method, path, base: http_api_1(method, path, base_path=base, domain=OWN),
+    "format 1.0, with a route": lambda method, path, base: http_api_1(
+        method, path, base_path=base, domain=OWN, route="/{proxy+}"
+    ),
+    "REST API": mapped_rest_api,
+    "REST API whose resources begin with the base path": lambda method, path, base: mapped_rest_api(
+        method, f"{base}{path}", "", resource=f"{base}/{{proxy+}}"
+    ),
+    "load balancer": lambda method, path, base: load_balancer(method, f"{base}{path}"),
+    "proxy that takes the base path out": lambda method, path, base: function_url(method, path),
+    "proxy that leaves it": lambda method, path, base: function_url(method, f"{base}{path}"),
+}
+
+
+@pytest.mark.parametrize("door", MAPPED)
+@pytest.mark.parametrize("base", ["/tools", "/a/b", "/api", "/api/things", "/mcp", "/t%C3%B6ols"])
+def test_base_path_of_the_owners_url_is_taken_out_of_a_path_that_has_it(tmp_path: Path, door: str, base: str) -> None:
+    url = f"https://{OWN}{base}"
+    with serving(tmp_path, public_url=url) as function:
+        refused = send(function, MAPPED[door]("POST", "/api/things/mcp", base))
+        slashed = send(function, MAPPED[door]("POST", "/api/things/mcp/", base))
+        named = refused.headers["www-authenticate"].rpartition('="')[2][:-1]
+        document = send(function, MAPPED[door]("GET", named.removeprefix(url), base))
+
+    assert (refused.status, slashed.status) == (401, 401)
+    assert named == f"{url}{WELL_KNOWN}/api/things/mcp"
+    assert document.json["resource"] == f"{url}/api/things/mcp"
+
+
+@pytest.mark.parametrize("event_of", [load_balancer, function_url, http_api_1, rest_api])
+def test_metadata_is_at_the_root_of_the_domain_too_if_that_leads_here(tmp_path: Path, event_of: Any) -> None:
+    path = f"{WELL_KNOWN}/a/b/api/things/mcp"
+    with serving(tmp_path, public_url=f"https://{OWN}/a/b") as function:
+        found = send(function, event_of("GET", path))
+        others = [send(function, event_of("GET", path.replace("/a/b", other))) for other in ("/a", "/a/b/a/b", "/a/bb")]
+
+    assert found.json["resource"] == f"https://{OWN}/a/b/api/things/mcp"
+    assert [other.status for other in others] == [404, 404, 404]
+
+
+@pytest.mark.parametrize("door", [door for door in MAPPED if "takes the base path out" not in door])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/api/things/mcp",  # the base path is taken out once
+        "/apiapi/things/mcp",
+        "//api/things/mcp",
+        "/./api/things/mcp",
+        "/../api/things/mcp",
+        "/x/../api/things/mcp",
+        "/api//things/mcp",
+        "/api/things//mcp",
+        "/api/things/mcp//",
+        "/api%2Fthings/mcp",
+        "/API/things/mcp",
+        "/",
+        "",
+    ],
+)
+def test_no_other_path_leads_to_an_endpoint(tmp_path: Path, door: str, path: str) -> None:
+    with serving(tmp_path, public_url=f"https://{OWN}/v1") as function:
+        assert send(function, MAPPED[door]("POST", path, "/v1")).status == 404
+
+
+@pytest.mark.parametrize("door", ["REST API", "format 1.0", "format 2.0, with it", "load balancer"])
+def test_base_path_that_stands_there_twice_leads_nowhere(tmp_path: Path, door: str) -> None:
+    with serving(tmp_path, public_url=f"https://{OWN}/tools") as function:
+        event = MAPPED[door]("POST", "/tools/api/things/mcp", "/tools")
+
+        assert send(function, event).status == 404
+
+
+def test_stage_that_stands_there_twice_leads_nowhere(tmp_path: Path) -> None:
+    with serving(tmp_path, public_url=f"https://{EXECUTE_API}/prod") as function:
+        for event_of in (
+            rest_api,
+            lambda *path: http_api(*path, stage="prod"),
+            lambda *path: http_api_1(*path, stage="prod"),
+        ):
+            assert send(function, event_of("POST", "/api/things/mcp")).status == 401
+            assert send(function, event_of("POST", "/prod/api/things/mcp")).status == 404
+
+
+def test_proxy_that_leaves_the_base_path_may_lead_to_a_rest_api(tmp_path: Path) -> None:
+    with serving(tmp_path, public_url="https://example.com/tools") as function:
+        assert send(function, rest_api("POST", "/tools/api/things/mcp")).status == 401
+
+
+def test_route_of_an_api_that_leads_to_one_folder_leads_to_no_other(tmp_path: Path) -> None:
+    with serving(tmp_path) as function:
+        own = mapped_rest_api("POST", "/api/things/mcp", "", resource="/api/{proxy+}")
+        other = mapped_rest_api("POST", "/other/api/things/mcp", "", resource="/other/{proxy+}")
+
+        assert send(function, own).status == 401
+        assert send(function, other).status == 404
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"resource": 5},
+        {"resource": "/{proxy+}", "pathParameters": None},
+        {"resource": "/{proxy+}", "pathParameters": [1]},
+        {"resource": "/{proxy+}", "pathParameters": {"proxy": None}},
+        {"resource": "/{proxy+}", "pathParameters": {"proxy": ""}},
+        {"resource": "/{proxy+}", "pathParameters": {"proxy": "mcp"}},
+        {"resource": "/{proxy+}", "pathParameters": {"other": "api/things/mcp"}},
+        {"resource": "/{proxy+}{proxy+}", "pathParameters": {"proxy": "api/things/mcp"}},
+    ],
+)
+def test_route_that_says_nothing_of_use_takes_nothing_out(tmp_path: Path, said: dict[str, Any]) -> None:
+    with serving(tmp_path) as function:
+        assert send(function, mapped_rest_api("POST", "/api/things/mcp", "/tools") | said).status == 404
+
+
+def test_stage_of_an_api_is_taken_out_on_its_own_domain_though_a_folder_has_its_name(tmp_path: Path) -> None:
+    with serving(tmp_path) as function:  # the client wrote a path that has no folder
+        assert send(function, in_stage(http_api("POST", "/api/things/mcp"), "api")).status == 404
+
+
+def test_form_of_routes_is_that_of_all_routes() -> None:
+    services: Any = SimpleNamespace(endpoints=None)
+    paths = [route.path for route in other_routes(services)] + ["/{folder}/{name}/mcp"]
+
+    assert [path for path in paths if not re.fullmatch(ROUTE, re.sub(r"\{\w+\}", "x", path))] == []
 
 
 def test_named_stage_serves_every_route(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import asyncio
 import importlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -41,22 +41,29 @@ def location(tmp_path: Path, folder_storage: FolderStorage) -> str:
 
 @contextmanager
 def started(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Send]:
-    """The function as Lambda imports it with this environment: lists tools, with the headers given, or calls ``a``."""
+    """The function with this environment: lists tools, with the headers given, or calls ``a``."""
+
+    def send(headers: Mapping[str, str], *, call: bool = False) -> Answer:
+        asked = {"method": "tools/call", "params": {"name": "a", "arguments": {}}} if call else {"method": "tools/list"}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, **asked})
+        sent = {"content-type": "application/json", **headers}
+        return answer_of(handler(event_for("POST", "/api/things/mcp", body=body, headers=sent), Context()))
+
+    with imported(monkeypatch, **environ) as handler:
+        yield send
+
+
+@contextmanager
+def imported(monkeypatch: pytest.MonkeyPatch, **environ: str) -> Iterator[Callable[[Any, Any], Any]]:
+    """The handler as Lambda imports it with this environment."""
     SESSION.keep_environ(environ)
     # A logger keeps the stream that it began with: each test has one of its own.
     for name, value in {"POWERTOOLS_SERVICE_NAME": f"stile-{uuid4()}", **environ}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.delitem(sys.modules, "handler.lambda_function", raising=False)
     module = importlib.import_module("handler.lambda_function")  # makes a loop of its own
-
-    def send(headers: Mapping[str, str], *, call: bool = False) -> Answer:
-        asked = {"method": "tools/call", "params": {"name": "a", "arguments": {}}} if call else {"method": "tools/list"}
-        body = json.dumps({"jsonrpc": "2.0", "id": 1, **asked})
-        sent = {"content-type": "application/json", **headers}
-        return answer_of(module.handler(event_for("POST", "/api/things/mcp", body=body, headers=sent), Context()))
-
     with closing(asyncio.get_event_loop()):
-        yield send
+        yield module.handler
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:

@@ -115,7 +115,7 @@ def test_endpoint_without_an_issuer_that_clients_can_find_has_no_document(tmp_pa
         "/.well-known/oauth-protected-resource/api/nobody/mcp",
         "/.well-known/oauth-protected-resource/api/..%2Fx/mcp",
         "/.well-known/oauth-protected-resource/api/things",
-        "/.well-known/oauth-protected-resource/api/things/mcp/",
+        "/.well-known/oauth-protected-resource/api/things/mcp//",
         "/.well-known/oauth-protected-resource",
         "/api/things/mcp/.well-known/oauth-protected-resource",
     ],

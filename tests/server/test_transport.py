@@ -172,12 +172,20 @@ def test_one_line_a_request_says_what_was_done_and_no_argument(function: Functio
     }
 
 
-@pytest.mark.parametrize("path", ["/api/customers/mcp/", "/health/"])
+@pytest.mark.parametrize("path", ["/api/customers/mcp//", "/health//"])
 def test_nothing_redirects_to_the_host_that_a_request_names(function: Function, path: str) -> None:
     answer = function.post(LIST, path=path, headers={"host": "evil.example"})
 
     assert answer.status == 404
     assert "location" not in answer.headers
+
+
+def test_slash_at_the_end_means_nothing(function: Function) -> None:
+    answer = function.post(LIST, path="/api/customers/mcp/", headers={"host": "evil.example"})
+
+    assert (answer.status, answer.body) == (200, function.post(LIST).body)
+    assert "location" not in answer.headers
+    assert function.send("GET", "/health/").json["status"] == "ok"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
