@@ -18,14 +18,16 @@ PIECE_BYTES = 65_536
 MAX_LINE_BYTES = 65_536
 
 MAX_HEAD_LINES = 100
-"""Of headers, with those of interim answers, each of which counts as one line more."""
+"""Of headers and trailers, with those of interim answers, each of which counts as one line more."""
 
 BODILESS = (101, 204, 304)
 
-_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: .*)?\r?\n", re.DOTALL)
-# White space around the value is stripped afterwards: looking for where it begins takes the square of a line's length.
-_FIELD = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):([^\r\n\0]*)\r?\n")
-_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;.*)?\r?\n", re.DOTALL)
+_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\0\n-\r]*)?\r?\n")
+# A line that begins with white space goes on with the value before it. White space around the value is stripped
+# afterwards: looking for where it begins takes the square of a line's length.
+_FIELD = re.compile(rb"(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+):|[ \t])([^\0\n-\r]*)\r?\n")
+# Lines among chunks end with CRLF alone: a proxy may take a bare LF as part of an extension, and end chunks elsewhere.
+_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\n]*)?\r\n")
 _GZIP = 16 + zlib.MAX_WBITS
 
 
@@ -62,11 +64,10 @@ class Answer:
             RemoteDisconnected: not a byte came.
             HTTPException: there is no such head, or it stops early.
         """
-        version = self._read_head()
+        self._read_head()
         while 100 <= self.status < 200 and self.status != 101:
             self._count_line()
-            version = self._read_head()
-        self._frame(persistent=version == b"1")
+            self._read_head()
 
     def close(self) -> None:
         """Let go of the connection. What is left of the body is lost."""
@@ -83,7 +84,7 @@ class Answer:
             BodyTooLarge, OtherEncoding: as they say.
             HTTPException, zlib.error: it stops early, or is not what it claims to be.
         """
-        encoding = self.headers.get("content-encoding", "").strip().lower() or "identity"
+        encoding = self.headers.get("content-encoding", "").lower() or "identity"
         pieces = self._pieces()
         if encoding in ("gzip", "x-gzip"):
             pieces = _inflated(pieces)
@@ -113,27 +114,32 @@ class Answer:
         except TimeoutError:
             return True
 
-    def _read_head(self) -> bytes:
-        """Read one head, and return the minor version."""
+    def _read_head(self) -> None:
         line = self._stream.readline(MAX_LINE_BYTES)
         if not line:
             raise IncompleteRead(b"") if self._lines else RemoteDisconnected("not a byte came")
         found = _STATUS.fullmatch(line)
         if found is None:
             raise BadStatusLine(repr(line[:100]))
-        self.status, self.headers = int(found[2]), {}
+        self.status, self.headers = int(found[2]), self._read_fields()
+        self._frame(persistent=found[1] == b"1")
+
+    def _read_fields(self) -> dict[str, str]:
+        """Read fields, of a head or a trailer, and the empty line behind them."""
+        fields: dict[str, str] = {}
         name = ""
         while (line := _line(self._stream)) not in (b"\r\n", b"\n"):
             self._count_line()
-            if name and line[:1] in b" \t":  # section 5.2: a value that goes on
-                self.headers[name] += f" {line.strip().decode('latin-1')}"
-                continue
             field = _FIELD.fullmatch(line)
-            if field is None:
+            if field is None or not (field[1] or name):
                 raise HTTPException("no header")
-            name, value = field[1].decode("latin-1").lower(), field[2].strip(b" \t").decode("latin-1")
-            self.headers[name] = f"{self.headers[name]}, {value}" if name in self.headers else value
-        return found[1]
+            value = field[2].strip(b" \t").decode("latin-1")
+            if field[1] is None:  # section 5.2: a value that goes on
+                fields[name] = f"{fields[name]} {value}".strip(" ")
+                continue
+            name = field[1].decode("latin-1").lower()
+            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+        return fields
 
     def _count_line(self) -> None:
         self._lines += 1
@@ -142,32 +148,54 @@ class Answer:
 
     def _frame(self, *, persistent: bool) -> None:
         """Where the body ends, and whether another answer may follow. Sections 6.3 and 9.3."""
-        options = {option.strip() for option in self.headers.get("connection", "").lower().split(",")}
+        # White space is that of HTTP: where str.strip() takes more away, a proxy would not see the same word.
+        options = {option.strip(" \t") for option in self.headers.get("connection", "").lower().split(",")}
         self.will_close = "close" in options or not (persistent or "keep-alive" in options)
-        coding = self.headers.get("transfer-encoding", "").strip().lower()
-        lengths = {each.strip() for each in self.headers.get("content-length", "").split(",")}
-        if len(lengths) > 1:
-            raise HTTPException("two lengths")
-        (length,) = lengths
+        coding = self.headers.get("transfer-encoding")
+        if coding is not None and coding.lower() != "chunked":
+            raise OtherEncoding(coding.lower())
+        length = self._stated_length()
+        if coding:  # a length beside it may have been believed elsewhere, and HTTP/1.0 has no chunks: section 6.1
+            self.will_close |= length is not None or not persistent
+        self.chunked = False
         if self._method == "HEAD" or self.status in BODILESS:
             self.length = 0
             self.will_close |= self.status == 101  # what follows is no HTTP
         elif coding:
-            if coding != "chunked":
-                raise OtherEncoding(coding)
             self.chunked, self.length = True, None
-            self.will_close |= bool(length)  # who says both may mean two things
-        elif not length:
-            self.length, self.will_close = None, True
-        elif length.isascii() and length.isdigit() and len(length) < 16:
-            self.length = int(length)
         else:
+            self.length = length
+            self.will_close |= length is None
+
+    def _stated_length(self) -> int | None:
+        """What Content-Length says. An empty one is not valid, even where the body has none."""
+        stated = self.headers.get("content-length")
+        if stated is None:
+            return None
+        length, *others = {each.strip(" \t") for each in stated.split(",")}
+        if others:
+            raise HTTPException("two lengths")
+        if not (length.isascii() and length.isdigit() and len(length) < 16):
             raise HTTPException("no length")
+        return int(length)
 
     def _pieces(self) -> Iterator[bytes]:
         if self.chunked:
-            return _chunked(self._stream)
+            return self._chunked()
         return _until_closed(self._stream) if self.length is None else _counted(self._stream, self.length)
+
+    def _chunked(self) -> Iterator[bytes]:
+        while True:
+            found = _CHUNK_SIZE.fullmatch(_line(self._stream))
+            if found is None:
+                raise HTTPException("no chunk begins here")
+            size = int(found[1], 16)
+            if size == 0:
+                break
+            yield from _counted(self._stream, size)
+            if _line(self._stream) != b"\r\n":
+                raise HTTPException("a chunk is longer than it says")
+        self._read_fields()  # trailers, which nobody asked for
 
 
 def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
@@ -183,21 +211,6 @@ def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
     # Never more than has come: a server that drips must not fill a piece before the cap is looked at.
     while piece := stream.read1(PIECE_BYTES):  # type: ignore[attr-defined] # it is a buffered reader
         yield piece
-
-
-def _chunked(stream: IO[bytes]) -> Iterator[bytes]:
-    while True:
-        found = _CHUNK_SIZE.fullmatch(_line(stream))
-        if found is None:
-            raise HTTPException("no chunk begins here")
-        size = int(found[1], 16)
-        if size == 0:
-            break
-        yield from _counted(stream, size)
-        if _line(stream) not in (b"\r\n", b"\n"):
-            raise HTTPException("a chunk is longer than it says")
-    while _line(stream) not in (b"\r\n", b"\n"):
-        pass  # trailers, which nobody asked for
 
 
 def _line(stream: IO[bytes]) -> bytes:

@@ -792,6 +792,9 @@ class TestRefusals:
             b"HTTP/1.1 200 OK\r\nno header\r\n\r\n",
             b"HTTP/2 200\r\n\r\n",
             b"HTTP/1.1 099 OK\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ncontent-length:\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n1;a\nb\r\n0\r\n\r\n",
+            b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\nHTTP/1.1 200 OK\r\n\r\n",
         ],
         ids=[
             "another protocol",
@@ -808,6 +811,9 @@ class TestRefusals:
             "no header",
             "another version",
             "a status too small",
+            "an empty length",
+            "a bare LF behind a chunk's extension",
+            "an answer as a trailer",
         ],
     )
     def test_an_answer_that_is_not_http(self, client: HttpClient, raw: bytes) -> None:
