@@ -25,17 +25,14 @@ class Credentials:
 
 
 class CredentialSource:
-    """Credentials that are never about to expire: those that do are found again five minutes before."""
+    """Credentials that are never about to expire: those that do are found again five minutes before.
 
-    def __init__(
-        self,
-        environ: Mapping[str, str],
-        *,
-        http: HttpClient | None = None,
-        clock: Callable[[], float] = time.time,
-    ) -> None:
+    A process has one source, and one client: a snapshot renews no other connections.
+    """
+
+    def __init__(self, environ: Mapping[str, str], *, http: HttpClient, clock: Callable[[], float] = time.time) -> None:
         self._environ = environ
-        self._http = http or HttpClient()
+        self._http = http
         self._clock = clock
         self._held: Credentials | None = None
 

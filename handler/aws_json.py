@@ -22,11 +22,16 @@ class AwsJson:
     """Calls services of the environment's account and region, or what answers like them at ``AWS_ENDPOINT_URL``."""
 
     def __init__(
-        self, http: HttpClient, environ: Mapping[str, str], *, now: Callable[[], datetime] = lambda: datetime.now(UTC)
+        self,
+        http: HttpClient,
+        environ: Mapping[str, str],
+        *,
+        credentials: CredentialSource,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._http = http
         self._environ = environ
-        self._credentials = CredentialSource(environ)
+        self.credentials = credentials
         self._now = now
 
     async def call(self, service: str, action: str, arguments: JSONObject, *, region: str = "") -> JSONObject:
@@ -59,7 +64,7 @@ class AwsJson:
             raise AwsUnanswered(f"{service}: {exc.reason}") from exc
 
     async def _signed(self, request: HttpRequest, service: str, region: str) -> HttpRequest:
-        credentials = await asyncio.to_thread(self._credentials.current)  # boto3 may have to look for them
+        credentials = await asyncio.to_thread(self.credentials.current)  # boto3 may have to look for them
         added = sign(request, service=service, region=region, credentials=credentials, now=self._now())
         return replace(request, headers={**request.headers, **added})
 

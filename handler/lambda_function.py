@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from handler.artefact import artefact_fault, refusing_handler
+from handler.aws import CredentialSource
 from handler.bundle_json import bundle_key
 from handler.http import HttpClient
 from handler.read_ahead import ReadAhead
@@ -27,12 +28,13 @@ def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
         return refusing_handler(fault, environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
     settings = read_settings(environ)
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
-    stored = open_storage(settings.bundles, http=http, environ=environ)
+    credentials = CredentialSource(environ, http=http)
+    stored = open_storage(settings.bundles, http=http, environ=environ, credentials=credentials)
     storage = ReadAhead(stored, map(bundle_key, settings.preload))
     # The framework's imports take longer than all else, and storage answers meanwhile.
     from handler.server.function import build_handler
 
-    return build_handler(settings, environ, http=http, storage=storage)
+    return build_handler(settings, environ, http=http, storage=storage, credentials=credentials)
 
 
 gc.disable()  # almost all that init makes stays: to look through it again and again is for nothing

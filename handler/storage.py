@@ -67,8 +67,12 @@ class WritableStorage(Storage, Protocol):
         """
 
 
-def open_storage(location: str, *, http: HttpClient, environ: Mapping[str, str]) -> WritableStorage:
+def open_storage(
+    location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None = None
+) -> WritableStorage:
     """The storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
+
+    ``credentials``: those that the process uses elsewhere, too; ``None`` if it uses none.
 
     Raises:
         StorageError: the location is neither.
@@ -85,7 +89,8 @@ def open_storage(location: str, *, http: HttpClient, environ: Mapping[str, str])
         raise StorageError(location, "expected s3://bucket/prefix with a bucket's name: a-z, 0-9, dots and dashes")
     if prefix:
         _require_key(prefix, location)
-    return S3Storage(bucket, prefix, http=http, environ=environ)
+    credentials = credentials or CredentialSource(environ, http=http)
+    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
 
 
 class MemoryStorage:
@@ -190,12 +195,14 @@ class S3Storage:
     deploy time and leaves retries and checksums to it.
     """
 
-    def __init__(self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str]) -> None:
+    def __init__(
+        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
+    ) -> None:
         self.location = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
         self._bucket = bucket
         self._prefix = f"{prefix}/" if prefix else ""
         self._http = http
-        self._credentials = CredentialSource(environ, http=http)
+        self._credentials = credentials
         self._endpoint = endpoint_of(environ, "s3")
         self._region = region_of(environ, required=self._endpoint is None)
         self._kept_writer: tuple[Credentials, Any] | None = None

@@ -232,7 +232,7 @@ def test_credentials_are_found_again_five_minutes_before_they_expire(no_aws: Pat
     )
     (tmp_path / "config").write_text(f"[default]\ncredential_process = {sys.executable} {script}\n")
     passed_s = 0.0
-    source = CredentialSource({}, clock=lambda: time.time() + passed_s)
+    source = CredentialSource({}, http=HttpClient(), clock=lambda: time.time() + passed_s)
 
     first = source.current()
     assert first.expires_at is not None

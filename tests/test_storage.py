@@ -12,6 +12,7 @@ from pathlib import Path
 import boto3
 import pytest
 
+from handler.aws import CredentialSource
 from handler.errors import ObjectNotFound, SettingsError, StorageError
 from handler.http import HttpClient
 from handler.storage import FolderStorage, MemoryStorage, S3Storage, StoredObject, WritableStorage, open_storage
@@ -366,7 +367,8 @@ class TestLocations:
         ],
     )
     def test_the_address_of_an_object(self, bucket: str, region: str, expected: str, http: HttpClient) -> None:
-        storage = S3Storage(bucket, "p", http=http, environ={"AWS_DEFAULT_REGION": region})
+        environ = {"AWS_DEFAULT_REGION": region}
+        storage = S3Storage(bucket, "p", http=http, environ=environ, credentials=CredentialSource(environ, http=http))
 
         assert storage._url("a b/c") == expected
 

@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from handler.aws import CredentialSource
+from handler.aws_json import AwsJson
 from handler.bundle import JSONObject
 from handler.commands.console import complain
 from handler.compiler.compile import Compiled
@@ -64,8 +66,7 @@ def local_services(
     settings = local_settings()
     outgoing = outgoing_services(
         settings,
-        os.environ,
-        http,
+        AwsJson(http, os.environ, credentials=CredentialSource(os.environ, http=http)),
         stand_ins=partial(_secrets_of, env_file_of),
         on_trouble=lambda secret, reason: complain(f"{secret.variable}, {secret.arn}: {reason}"),
     )

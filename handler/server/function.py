@@ -13,6 +13,8 @@ from mangum import Mangum
 from mangum.protocols import HTTPCycle
 from mangum.types import LambdaHandler
 
+from handler.aws import CredentialSource
+from handler.aws_json import AwsJson
 from handler.bundle import Bundle
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
 from handler.http import HttpClient
@@ -38,7 +40,14 @@ MAX_REASON_CHARS = 2_000
 """Of the reason why an endpoint is in trouble: a bundle may name any number of modules."""
 
 
-def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpClient, storage: Storage) -> Door:
+def build_handler(
+    settings: Settings,
+    environ: Mapping[str, str],
+    *,
+    http: HttpClient,
+    storage: Storage,
+    credentials: CredentialSource,
+) -> Door:
     """The Lambda handler for these settings, with the preloaded endpoints in memory."""
     logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
     if settings.addresses.local:
@@ -55,7 +64,9 @@ def build_handler(settings: Settings, environ: Mapping[str, str], *, http: HttpC
     )
     for name in settings.preload:
         _preload(endpoints, name, logger)
-    outgoing = outgoing_services(settings, environ, http, on_trouble=partial(_log_unread, logger))
+    outgoing = outgoing_services(
+        settings, AwsJson(http, environ, credentials=credentials), on_trouble=partial(_log_unread, logger)
+    )
     services = Services(
         endpoints=endpoints,
         http=http,

@@ -10,7 +10,7 @@ import pytest
 
 from handler.bundle_json import bundle_key, index_key, read_bundle
 from handler.http import HttpClient
-from handler.storage import S3Storage, open_storage
+from handler.storage import open_storage
 from tests.commands.running import FILES, Stile, change, ran, ran_on_terminal, started
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
@@ -339,7 +339,7 @@ class TestS3:
         assert done.out.splitlines() == ["api/things: new  +a", f"1 endpoint in s3://{self.BUCKET}/{prefix}"]
         assert stile("publish", ".", f"s3://{self.BUCKET}/{prefix}").out.startswith("api/things: unchanged\n")
         http = HttpClient()
-        storage = S3Storage(self.BUCKET, prefix, http=http, environ=environ)
+        storage = open_storage(f"s3://{self.BUCKET}/{prefix}", http=http, environ=environ)
         stored = storage.read(bundle_key("api/things"))
         assert stored
         assert storage.read(index_key(read_bundle(stored.body, endpoint="api/things").index))

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 import pytest
 
 from handler.addresses import STRICT
+from handler.aws import CredentialSource
 from handler.aws_json import AwsJson
 from handler.http import HttpClient
 from handler.server.outgoing.secret_store import SecretStore
@@ -694,8 +695,9 @@ class TestTokens:
             closing(HttpClient()) as http,
         ):
             arn = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/PROVIDER-AbC123"
+            credentials = CredentialSource(environ, http=http)
             store = SecretStore(
-                aws=AwsJson(http, {**environ, "AWS_ENDPOINT_URL": aws.url}),
+                aws=AwsJson(http, {**environ, "AWS_ENDPOINT_URL": aws.url}, credentials=credentials),
                 prefix="stile",
                 environ=read_settings({"STILE_BUNDLES": "folder", "STILE_SECRET_ARNS": arn}).secrets,
             )

@@ -14,10 +14,12 @@ from uuid import uuid4
 
 import pytest
 
+from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.storage import FolderStorage
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, answer_of, closing, event_for, store
 from tests.support.identities import HOLDER, identified
+from tests.support.objects import running_objects
 from tests.support.raw_http import RawServer, answer, answering, running_server
 from tests.support.secrecy import SESSION, Output
 
@@ -198,6 +200,40 @@ def test_runtime_api_is_asked_for_nobody(
 
     assert lines(capsys)[-1]["reason"] == "UpstreamForbidden: the Lambda Runtime API"
     assert api.accepted == 0
+
+
+def test_credentials_of_storage_and_of_secrets_are_found_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    given = {"AccessKeyId": "id", "SecretAccessKey": "of the test", "Token": "t", "Expiration": "2999-01-01T00:00:00Z"}
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    with (
+        running_objects() as objects,
+        running_server(answering(answer(json.dumps(given).encode()))) as container,
+        running_server(answering(answer(b'{"SecretString": "a"}')), takes_secrets=True) as aws,
+        running_server(answering(answer(b'{"data": {"a": 1}}', content_type="application/json"))) as api,
+    ):
+        upstream = f"upstream: {{url: '{api.url}', auth: {{header: x-key, value: 'secret:KEY'}}}}"
+        files = {
+            "index.graphql": "type Query { a: Int }",
+            "operations/a.graphql": 'query A @mcpTool(name: "a") { a }',
+            "config.yaml": f"{upstream}\n{READABLE}",
+        }
+        made = compiled(tmp_path, files)
+        objects.write(index_key(made.bundle.index), made.index)
+        objects.write(bundle_key("api/things"), write_bundle(made.bundle))
+        environ = {
+            "AWS_REGION": "eu-central-1",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": container.url,
+            "AWS_ENDPOINT_URL": aws.url.rstrip("/"),
+            "AWS_ENDPOINT_URL_S3": objects.environ()["AWS_ENDPOINT_URL"],
+            "STILE_BUNDLES": objects.location,
+            "STILE_SECRETS": "stile",
+            "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
+        }
+        with started(monkeypatch, **environ) as send:
+            assert send({}, call=True).result["structuredContent"] == {"data": {"a": 1}}
+
+        assert (len(container.requests), len(aws.requests)) == (1, 1)
 
 
 def test_line_that_a_maintainer_has_to_act_on_is_a_warning_of_the_real_logger(

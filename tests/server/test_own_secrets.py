@@ -14,6 +14,7 @@ from uuid import uuid4
 
 import pytest
 
+from handler.aws import CredentialSource
 from handler.http import HttpClient
 from handler.server.function import build_handler
 from handler.server.principal import Principal
@@ -132,7 +133,9 @@ def instance(location: str, environ: Mapping[str, str]) -> Iterator[Function]:
     }
     settings = read_settings(given)
     with contextlib.closing(HttpClient(settings.addresses)) as http:
-        handler = build_handler(settings, given, http=http, storage=open_storage(location, http=http, environ=given))
+        credentials = CredentialSource(given, http=http)
+        storage = open_storage(location, http=http, environ=given, credentials=credentials)
+        handler = build_handler(settings, given, http=http, storage=storage, credentials=credentials)
         with closing(asyncio.get_event_loop()):
             yield Function(handler, path="/api/things/mcp", context=Context())
 

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
+import json
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 
 import pytest
 import snapshot_restore_py
 
+from handler.aws import CredentialSource
 from handler.aws_json import AwsJson
 from handler.bundle_json import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http import HttpClient
 from handler.server.endpoints import Endpoints
 from handler.server.outgoing.secret_store import OwnSecrets
-from handler.server.outgoing.services import OutgoingServices
+from handler.server.outgoing.services import OutgoingServices, outgoing_services
 from handler.server.principal import Principal
 from handler.server.pseudonyms import Pseudonyms
 from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
 from handler.server.tokens import TokenVerifier
 from handler.settings import read_settings
+from handler.storage import open_storage
 from tests.support.api import Reply, running_api
+from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects
+from tests.support.raw_http import answer, answering, running_server
 
 NAME = "api/customers"
 HOOKED = {"AWS_LAMBDA_INITIALIZATION_TYPE": "snap-start"}
@@ -116,7 +123,8 @@ def test_processes_of_one_snapshot_read_the_owners_secrets_themselves(objects: O
     with running_api(lambda _: Reply({"SecretString": "k" * 32}), takes_secrets=True) as aws:
         services, _ = services_of(objects)
         environ = {"AWS_ENDPOINT_URL": aws.url, "AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "s" * 40}
-        own = OwnSecrets(AwsJson(services.http, environ))
+        credentials = CredentialSource(environ, http=services.http)
+        own = OwnSecrets(AwsJson(services.http, environ, credentials=credentials))
         named = dataclasses.replace(
             services, outgoing=OutgoingServices(own=own), pseudonyms=Pseudonyms(key=key, own=own)
         )
@@ -133,3 +141,35 @@ def test_without_snapshots_there_are_no_hooks(objects: Objects) -> None:
     renew_after_restore(services, {})
 
     assert list(snapshot_restore_py.get_after_restore()) == []
+
+
+def test_no_connection_of_the_snapshot_is_used_again(objects: Objects) -> None:
+    soon = datetime.now(UTC) + timedelta(minutes=1)  # so that each use finds them again
+    given = {"AccessKeyId": "id", "SecretAccessKey": "of the test", "Token": "t", "Expiration": soon.isoformat()}
+    with (
+        running_server(answering(answer(json.dumps(given).encode()))) as container,
+        running_server(answering(answer(b'{"SecretString": "a"}')), takes_secrets=True) as aws,
+        contextlib.closing(HttpClient(LOCAL)) as http,
+    ):
+        environ = {
+            "AWS_REGION": "eu-central-1",
+            "AWS_CONTAINER_CREDENTIALS_FULL_URI": container.url,
+            "AWS_ENDPOINT_URL": aws.url.rstrip("/"),
+            "AWS_ENDPOINT_URL_S3": objects.environ()["AWS_ENDPOINT_URL"],
+        }
+        credentials = CredentialSource(environ, http=http)
+        storage = open_storage(objects.location, http=http, environ=environ, credentials=credentials)
+        settings = read_settings({"STILE_BUNDLES": objects.location, "STILE_SECRETS": "stile"})
+        outgoing = outgoing_services(settings, AwsJson(http, environ, credentials=credentials))
+        endpoints = Endpoints(storage, on_trouble=lambda *_: None)
+        tokens = TokenVerifier(http, secrets={})
+        renew_after_restore(Services(endpoints=endpoints, http=http, tokens=tokens, outgoing=outgoing), HOOKED)
+        accepted: list[tuple[int, ...]] = []
+        for name in ("A", "B"):
+            storage.read(bundle_key(NAME))
+            asyncio.run(outgoing.secrets.read(f"secret:{name}", endpoint=NAME))
+            assert objects.server
+            accepted.append((container.accepted, aws.accepted, objects.server.accepted))
+            restore()
+
+    assert accepted == [(1, 1, 1), (2, 2, 2)]

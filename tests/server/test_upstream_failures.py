@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from handler.aws import Credentials, CredentialSource
+from handler.http import HttpClient
 from handler.server.outgoing.circuits import MAX_FAILURES
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
@@ -239,7 +240,7 @@ def test_mutation_that_outlasts_the_call_was_sent_however_long_its_credentials_t
     signed = "timeout_s: 20, auth: {sigv4: {service: appsync, region: eu-central-1}}"
     with running_server(_silent) as server:
         made = compiled(tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', {signed}}}\n{PUBLIC}"})
-        with running_function(made, outgoing=OutgoingServices(aws=_SlowCredentials({}))) as function:
+        with running_function(made, outgoing=OutgoingServices(aws=_SlowCredentials({}, http=HttpClient()))) as function:
             text = dataclasses.replace(function, context=Context(remaining_ms=1_200)).call("Pay", {}).text
 
     assert text.endswith(DOUBT)

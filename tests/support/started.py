@@ -11,6 +11,7 @@ from uuid import uuid4
 
 import pytest
 
+from handler.aws import CredentialSource
 from handler.http import HttpClient
 from handler.server.function import build_handler
 from handler.settings import read_settings
@@ -26,8 +27,9 @@ def started_function(location: str, /, path: str = "/api/things/mcp", **environ:
     # A logger keeps the stream that it began with: each test has one of its own.
     environ = {"STILE_BUNDLES": location, "POWERTOOLS_SERVICE_NAME": f"stile-{uuid4()}", **environ}
     http = HttpClient()
-    storage = open_storage(location, http=http, environ=environ)
-    handler = build_handler(read_settings(environ), environ, http=http, storage=storage)
+    credentials = CredentialSource(environ, http=http)
+    storage = open_storage(location, http=http, environ=environ, credentials=credentials)
+    handler = build_handler(read_settings(environ), environ, http=http, storage=storage, credentials=credentials)
     with closing(asyncio.get_event_loop()):
         yield Function(handler, path=path)
     http.close()

@@ -22,19 +22,17 @@ class OutgoingServices:
     own: OwnSecrets = field(default_factory=OwnSecrets)
     tokens: Kept[str] = field(default_factory=lambda: Kept(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
-    aws: CredentialSource = field(default_factory=lambda: CredentialSource({}))
+    aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 
 
 def outgoing_services(
     settings: Settings,
-    environ: Mapping[str, str],
-    http: HttpClient,
+    aws: AwsJson,
     *,
     stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
     on_trouble: Callable[[SecretArn, str], None] = lambda *_: None,
 ) -> OutgoingServices:
     """Those of a process. ``stand_ins``: see ``SecretStore``; ``on_trouble``: see ``OwnSecrets``."""
-    aws = AwsJson(http, environ)
     own = OwnSecrets(aws, on_trouble=on_trouble)
     secrets = SecretStore(
         aws=aws,
@@ -43,7 +41,7 @@ def outgoing_services(
         environ=_secrets_of_environ(settings),
         stand_ins=stand_ins,
     )
-    return OutgoingServices(secrets=secrets, own=own, aws=CredentialSource(environ, http=http))
+    return OutgoingServices(secrets=secrets, own=own, aws=aws.credentials)
 
 
 def _secrets_of_environ(settings: Settings) -> Mapping[str, Secret]:

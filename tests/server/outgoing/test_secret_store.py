@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from handler.aws import CredentialSource
 from handler.aws_json import AwsJson
 from handler.errors import CredentialUnavailable, SecretUnavailable
 from handler.http import HttpClient
@@ -63,6 +64,10 @@ def http() -> Iterator[HttpClient]:
         yield client
 
 
+def aws_of(http: HttpClient, environ: Mapping[str, str]) -> AwsJson:
+    return AwsJson(http, environ, credentials=CredentialSource(environ, http=http))
+
+
 def read(store: SecretStore, secret: str, *, endpoint: str = "api/things") -> str:
     return asyncio.run(store.read(secret, endpoint=endpoint))
 
@@ -76,7 +81,7 @@ def reason(store: SecretStore, secret: str, *, endpoint: str = "api/things") -> 
 def test_role_of_the_template_reads_secrets_and_parameters_of_the_endpoint(
     role: Mapping[str, str], http: HttpClient
 ) -> None:
-    store = SecretStore(aws=AwsJson(http, role), prefix=PREFIX)
+    store = SecretStore(aws=aws_of(http, role), prefix=PREFIX)
 
     assert read(store, "secret:K") == f"{VALUE}-{PREFIX}/api/things/K"
     assert read(store, "secret:K", endpoint="api/others") == f"{VALUE}-{PREFIX}/api/others/K"
@@ -86,7 +91,7 @@ def test_role_of_the_template_reads_secrets_and_parameters_of_the_endpoint(
 def test_role_without_the_policy_reads_nothing(moto: Moto, http: HttpClient) -> None:
     nobody = moto.add_user("reader-of-nothing", {"Action": "s3:GetObject", "Resource": "*"})
 
-    assert reason(SecretStore(aws=AwsJson(http, nobody), prefix=PREFIX), "secret:K") == "secret:K: HTTP status 403"
+    assert reason(SecretStore(aws=aws_of(http, nobody), prefix=PREFIX), "secret:K") == "secret:K: HTTP status 403"
 
 
 @pytest.mark.parametrize(
@@ -101,7 +106,7 @@ def test_role_without_the_policy_reads_nothing(moto: Moto, http: HttpClient) -> 
 def test_secret_that_is_missing_or_none_is_told_to_the_log(
     role: Mapping[str, str], http: HttpClient, secret: str, told: str
 ) -> None:
-    assert reason(SecretStore(aws=AwsJson(http, role), prefix=PREFIX), secret) == told
+    assert reason(SecretStore(aws=aws_of(http, role), prefix=PREFIX), secret) == told
 
 
 @pytest.mark.parametrize(
@@ -147,7 +152,7 @@ def test_endpoint_reads_no_variable_that_the_owner_gave_to_another(http: HttpCli
             "STILE_ENV_SECRETS": "api/things/K, api/others/L",
         }
     )
-    store = outgoing_services(settings, {}, http).secrets
+    store = outgoing_services(settings, AwsJson(http, {}, credentials=CredentialSource({}, http=http))).secrets
 
     assert (read(store, "env:K"), read(store, "env:L", endpoint="api/others")) == ("k", "l")
     for secret, endpoint in (("env:L", "api/things"), ("env:K", "api/others"), ("env:K", "other/things")):
@@ -177,7 +182,7 @@ def test_stand_ins_of_an_author_are_for_one_endpoint_and_come_first(http: HttpCl
 
 
 def aws_at(api: Api, http: HttpClient) -> AwsJson:
-    return AwsJson(http, {**ENVIRON, "AWS_ENDPOINT_URL": api.url})
+    return aws_of(http, {**ENVIRON, "AWS_ENDPOINT_URL": api.url})
 
 
 def secret_reply(value: str) -> Reply:
@@ -271,8 +276,8 @@ def test_answer_that_is_none_of_aws_is_told_by_its_status(http: HttpClient, body
 
 
 def test_aws_that_is_not_there_or_not_set_up_is_told_to_the_log(http: HttpClient) -> None:
-    gone = AwsJson(http, {**ENVIRON, "AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://127.0.0.1:1"})
-    nowhere = AwsJson(http, {name: value for name, value in ENVIRON.items() if name != "AWS_REGION"})
+    gone = aws_of(http, {**ENVIRON, "AWS_ENDPOINT_URL_SECRETS_MANAGER": "http://127.0.0.1:1"})
+    nowhere = aws_of(http, {name: value for name, value in ENVIRON.items() if name != "AWS_REGION"})
 
     assert reason(SecretStore(aws=gone, prefix=PREFIX), "secret:K") == "secret:K: secretsmanager: connection refused"
     assert "AWS_REGION" in reason(SecretStore(aws=nowhere, prefix=PREFIX), "ssm:K")

@@ -17,6 +17,7 @@ from botocore.credentials import Credentials as BotocoreCredentials
 from handler.aws import CredentialSource
 from handler.bundle_upstream import SIGNED_SERVICES, SigV4Auth
 from handler.errors import CredentialUnavailable
+from handler.http import HttpClient
 from handler.server.outgoing.services import OutgoingServices
 from tests.server.outgoing.serving import asking, endpoint, with_token
 from tests.support.api import Asked, Reply, running_api
@@ -57,7 +58,9 @@ def signing(folder: Path, url: str, service: str = "appsync", environ: Mapping[s
         f"{{url: '{url}', headers: {{x-client: '  a   b '}}, forward_headers: [x-request-id], "
         f"auth: {{sigv4: {{service: {service}, region: eu-central-1}}}}}}"
     )
-    with asking(folder, upstream, outgoing=OutgoingServices(aws=CredentialSource(environ))) as function:
+    with asking(
+        folder, upstream, outgoing=OutgoingServices(aws=CredentialSource(environ, http=HttpClient()))
+    ) as function:
         yield function
 
 
@@ -99,7 +102,9 @@ def test_bundle_that_names_another_service_gets_no_signature(tmp_path: Path, ser
         made = endpoint(tmp_path, f"{{url: '{api.url}'}}")
         upstream = replace(made.bundle.upstream, auth=SigV4Auth(service=service, region="eu-central-1"))
         hostile = replace(made, bundle=replace(made.bundle, upstream=upstream))
-        with running_function(hostile, outgoing=OutgoingServices(aws=CredentialSource(ROLE))) as function:
+        with running_function(
+            hostile, outgoing=OutgoingServices(aws=CredentialSource(ROLE, http=HttpClient()))
+        ) as function:
             assert function.call("Me", {}).text == str(CredentialUnavailable("any"))
 
         assert api.asked == []
