@@ -68,8 +68,8 @@
       CodeUnavailable           a toolkit in Python that may not be imported, or is not there
       ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
-None of them knows an HTTP status or a JSON-RPC code: ``server/`` has one table for that. ``McpError`` alone carries a
-code, because its author chose it.
+None of them knows an HTTP status, which stands in ``server/statuses.py``, or a JSON-RPC code. ``McpError`` alone
+carries a code, because its author chose it.
 """
 
 from __future__ import annotations

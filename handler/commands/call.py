@@ -18,11 +18,11 @@ from handler.compiler.compile import Compiled
 from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
 from handler.server.call import Call
 from handler.server.caller import Caller
-from handler.server.challenges import STATUSES
 from handler.server.inbound import INVALID_PARAMS, Rejected, Request
 from handler.server.principal import ANONYMOUS, anonymous_at
 from handler.server.request_log import WARNING, level_of
 from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
+from handler.server.statuses import status_of
 from handler.server.tool_calls import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
@@ -174,9 +174,9 @@ def _answered(reason: AccessError | ToolNotFound) -> str:
         case ToolNotFound():
             return f"the function answers {INVALID_PARAMS}, {reason}"
         case CredentialRequired(scopes=(_, *_) as scopes):
-            return f"the function answers {STATUSES[type(reason)]}, {reason}, with the scopes {' '.join(scopes)}"
+            return f"the function answers {status_of(reason)}, {reason}, with the scopes {' '.join(scopes)}"
         case _:
-            return f"the function answers {STATUSES[type(reason)]}, {reason}"
+            return f"the function answers {status_of(reason)}, {reason}"
 
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:

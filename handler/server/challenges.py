@@ -16,8 +16,6 @@ from handler.errors import (
     CredentialRefused,
     CredentialRequired,
     InsufficientScope,
-    KeysUnavailable,
-    VerifierMissing,
 )
 from handler.server.caller import Caller
 from handler.server.resource_metadata import (
@@ -26,15 +24,6 @@ from handler.server.resource_metadata import (
     takes_tokens,
     without_offline_access,
 )
-
-STATUSES: Mapping[type[AccessError], int] = {
-    CredentialRequired: 401,
-    CredentialRefused: 401,
-    CredentialMalformed: 400,
-    InsufficientScope: 403,
-    KeysUnavailable: 503,
-    VerifierMissing: 503,
-}
 
 CODES: Mapping[type[AccessError], str] = {
     CredentialRefused: "invalid_token",

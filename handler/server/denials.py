@@ -8,13 +8,14 @@ from starlette.requests import Request as HttpCall
 
 from handler.errors import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
 from handler.records import dataclass
-from handler.server.challenges import STATUSES, challenge
+from handler.server.challenges import challenge
 from handler.server.entrance import ENDPOINT
 from handler.server.front_door import note_unknown_url, public_url
 from handler.server.key_sets import RETRY_PAUSE_S
 from handler.server.principal import ANONYMOUS
 from handler.server.request_log import note
 from handler.server.resource_metadata import takes_tokens
+from handler.server.statuses import status_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +31,7 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
-    status = STATUSES[type(reason)]
+    status = status_of(reason)
     if isinstance(reason, KeysUnavailable):
         return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
     if isinstance(reason, VerifierMissing):

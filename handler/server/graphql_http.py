@@ -11,21 +11,16 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle import GraphQLTool, JSONObject
 from handler.errors import (
     AccessError,
-    BindingMissing,
     CallError,
-    CallerTokenRequired,
-    ClaimMissing,
     ConsentImpossible,
     ConsentRequired,
     DeadlinePassed,
     DocumentNotFound,
     DocumentRefused,
     Fault,
-    HeaderRefused,
     InvalidArguments,
     ToolNotFound,
     UpstreamError,
-    ValuesRefused,
 )
 from handler.json_shape import to_well_formed_json
 from handler.records import dataclass
@@ -56,22 +51,10 @@ from handler.server.payload import TOO_DEEP, TOO_LARGE, Room
 from handler.server.request_log import note
 from handler.server.scopes import require_scopes
 from handler.server.services import Services
+from handler.server.statuses import status_of
 from handler.server.upstream import telling_answer
 
 METHODS = ("GET", "POST")
-
-STATUSES: Mapping[type[CallError], int] = {
-    BindingMissing: 400,
-    CallerTokenRequired: 403,
-    ClaimMissing: 403,
-    DocumentRefused: 400,
-    HeaderRefused: 400,
-    InvalidArguments: 400,
-    ConsentImpossible: 403,
-    ConsentRequired: 403,
-    ValuesRefused: 403,
-}
-"""What refuses a well-formed request in ``application/graphql-response+json``; in ``application/json`` it is 200."""
 
 
 class GraphQLRoute:
@@ -125,7 +108,10 @@ class GraphQLRoute:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Refusal:
-    """A GraphQL response without data. ``firm``: whatever the media type, this is its status."""
+    """A GraphQL response without data. ``firm``: whatever the media type, this is its status.
+
+    What refuses a well-formed request is not firm: its status in ``application/json`` is 200.
+    """
 
     status: int
     faults: Sequence[Fault]
@@ -216,17 +202,16 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
             return _Refusal(status=denial.status, faults=[Fault(str(exc))], headers=denial.headers)
         case ToolNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=404, faults=[Fault("there is no such tool")])
+            return _Refusal(status=status_of(exc), faults=[Fault("there is no such tool")])
         case DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=400, faults=[Fault(str(exc))])
+            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))])
         case UpstreamError() | DeadlinePassed():
-            status = 502 if isinstance(exc, UpstreamError) else 504
             note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
-            return _Refusal(status=status, faults=[Fault(str(exc))], firm=False)
+            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
-            return _Refusal(status=STATUSES[type(exc)], faults=_faults(exc), firm=False)
+            return _Refusal(status=status_of(exc), faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
             return _Refusal(status=500, faults=[Fault("Internal error")])

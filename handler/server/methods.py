@@ -30,7 +30,7 @@ from handler.server.revisions import (
     shape,
 )
 
-STATUSES: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
+STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
 
 
@@ -64,7 +64,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
 
         if signing_in_helps(call.caller):
             return SignInRequired(reason.code, reason.message, id=call.request.id)
-    status = STATUSES.get(reason.code, 200)
+    status = STATUS_OF_CODE.get(reason.code, 200)
     return Rejected(reason.code, reason.message, id=call.request.id, status=status, facts=reason.data)
 
 

@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import Headers
 
-from handler import errors
-from handler.errors import AccessError, CredentialMalformed
-from handler.server.challenges import STATUSES
+from handler.errors import CredentialMalformed
 from handler.server.credentials import require_readable_credential
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
@@ -190,9 +188,3 @@ def test_token_whose_issuer_gives_no_keys_is_asked_for_again_later_and_not_refus
         assert "www-authenticate" not in answered.headers
         assert b"the credential cannot be judged at the moment" in answered.body
     assert {line["reason"] for line in function.lines} == {"key_set"}
-
-
-def test_every_denial_has_a_status() -> None:
-    denials = {each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, AccessError)}
-
-    assert set(STATUSES) == denials - {AccessError}
