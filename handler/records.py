@@ -1,4 +1,4 @@
-"""``dataclass`` for what loads at a cold start: the same, but that its methods are shared.
+"""``record``: frozen dataclasses with slots for what loads at a cold start, whose methods are shared.
 
 The standard library writes and compiles six functions for each frozen dataclass, and looks into each of its fields. For
 the eighty classes of a cold start that takes longer than all else that is imported of ours, so what it knows of fields
@@ -8,59 +8,144 @@ is made when ``dataclasses`` asks for it.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-__all__ = ["dataclass"]
+__all__ = ["dataclass", "record"]
+
+T = TypeVar("T")
+
+
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
+def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False) -> Callable[[type[T]], type[T]]:
+    """``dataclasses.dataclass(frozen=True, slots=True, kw_only=...)``, of which every annotation is a field.
+
+    ``dataclasses.field`` may give a field ``default``, ``default_factory``, ``repr``, ``compare`` and ``metadata``. One
+    base may be a record.
+
+    Raises:
+        TypeError: the class asks for more, or the standard library would refuse it.
+    """
+    if (frozen, slots) != (True, True):
+        raise TypeError("a record is frozen and has slots")
+    return lambda plain: _record(plain, kw_only=kw_only)
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
-
-    def dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
-        """``dataclasses.dataclass(frozen=True, slots=True, kw_only=...)``, of which every annotation is a field."""
-        if not (frozen and slots):
-            raise TypeError("only frozen dataclasses with slots share their methods")
-        return lambda plain: _decorated(plain, kw_only=kw_only)
+    dataclass = record
 
 
-def _decorated(plain: type, *, kw_only: bool) -> type:
-    declared = {name: plain.__dict__.get(name, dataclasses.MISSING) for name in plain.__annotations__}
+def _record(plain: Any, *, kw_only: bool) -> Any:
+    _require_no_more(plain)
+    own = plain.__dict__
+    declared = {name: own.get(name, _REQUIRED) for name in plain.__annotations__}
+    defaults = {
+        name: None if value is _REQUIRED else _default(plain, name, value, kw_only=kw_only)
+        for name, value in declared.items()
+    }
     above: dict[str, _Place] = {place[0]: place for place in getattr(plain, "__layout__", ())}
-    kept = {name: value for name, value in plain.__dict__.items() if name not in declared and name not in _OF_INSTANCES}
-    positional = (*getattr(plain, "__positional__", ()), *(() if kw_only else declared))
-    standard = {name: _Standard(plain, kw_only=kw_only) for name in ("__dataclass_fields__", "__dataclass_params__")}
-    slots = tuple(name for name in declared if name not in above)
-    namespace = {**_METHODS, **kept, **standard, "__slots__": slots, "__match_args__": positional}
-    cls: Any = type(plain)(plain.__name__, plain.__bases__, namespace)
-    cls.__qualname__ = plain.__qualname__
-    own = {name: (name, getattr(cls, name).__set__, _default(value)) for name, value in declared.items()}
-    uncompared = {
+    kept = {name: value for name, value in own.items() if name not in declared and name not in _OF_INSTANCES}
+    if dataclasses.Field in map(type, kept.values()):
+        raise _refusal(plain, "a field without an annotation")
+    positional = _positional(plain, above, defaults, kw_only=kw_only)
+    uncompared = getattr(plain, "__uncompared__", frozenset()) - declared.keys() | {
         name for name, value in declared.items() if isinstance(value, dataclasses.Field) and not value.compare
     }
-    cls.__positional__ = positional
-    cls.__layout__ = tuple((above | own).values())
-    cls.__uncompared__ = getattr(plain, "__uncompared__", frozenset()) - declared.keys() | uncompared
-    compared = [name for name, _, _ in cls.__layout__ if name not in cls.__uncompared__]
-    cls.__compared__ = attrgetter(*compared) if compared else _nothing
-    return cls  # type: ignore[no-any-return]
+    compared = [name for name in {**above, **declared} if name not in uncompared]
+    namespace = {
+        **_METHODS,
+        "__match_args__": positional,
+        **kept,
+        "__qualname__": plain.__qualname__,
+        "__slots__": tuple(name for name in declared if name not in above) if above else tuple(declared),
+        "__plain__": (plain, kw_only),
+        "__positional__": positional,
+        "__uncompared__": uncompared,
+        "__compared__": attrgetter(*compared) if compared else _nothing,
+    }
+    cls = type(plain)(plain.__name__, plain.__bases__, namespace)
+    own_places = {name: (name, getattr(cls, name).__set__, default) for name, default in defaults.items()}
+    cls.__layout__ = tuple((above | own_places).values())
+    return cls
+
+
+def _require_no_more(plain: Any) -> None:
+    """Refuse what makes another class of a dataclass, and what ``dataclasses`` itself refuses."""
+    own, annotations = plain.__dict__, plain.__annotations__.values()
+    try:
+        text = "\n".join(annotations)
+    except TypeError:  # in a module without ``from __future__ import annotations``
+        text = "\n".join(map(str, annotations))
+    if any(word in text for word in _NO_FIELD_WORDS) and (found := re.search(_NO_FIELD, text, re.MULTILINE)):
+        raise _refusal(plain, found[0])
+    if not _REFUSED.isdisjoint(own):
+        raise _refusal(plain, min(_REFUSED & own.keys()))
+    if own.get("__hash__", _REQUIRED) is None:
+        raise _refusal(plain, "__eq__ without __hash__")
+    if plain.__bases__ != (object,):
+        _require_bases(plain)
+
+
+def _require_bases(plain: Any) -> None:
+    others = [base for base in plain.__bases__ if not hasattr(base, "__layout__")]
+    if len(others) < len(plain.__bases__) - 1:
+        raise _refusal(plain, "two records as its bases")
+    if any(map(dataclasses.is_dataclass, others)):
+        raise _refusal(plain, "a dataclass as its base that is not a record")
+    if hasattr(plain, "__post_init__"):
+        raise _refusal(plain, "__post_init__")
+
+
+def _default(plain: Any, name: str, value: Any, *, kw_only: bool) -> Callable[[], Any] | None:
+    """What makes the value of a field that is not given; nothing: it has to be."""
+    if isinstance(value, dataclasses.Field):
+        if not value.init or value.hash is not None or value.kw_only not in (dataclasses.MISSING, kw_only):
+            raise _refusal(plain, f"init=, hash= or kw_only= at the field {name}")
+        if value.default_factory is not dataclasses.MISSING:
+            return value.default_factory
+        value = value.default
+        if value is dataclasses.MISSING:
+            return None
+    if type(value).__hash__ is None:
+        raise _refusal(plain, f"a mutable default at the field {name}, which takes a default_factory")
+    return lambda: value
+
+
+def _positional(
+    plain: Any, above: Mapping[str, _Place], defaults: Mapping[str, Callable[[], Any] | None], *, kw_only: bool
+) -> tuple[str, ...]:
+    """The fields that a call may give by position, in their order."""
+    inherited: tuple[str, ...] = getattr(plain, "__positional__", ())
+    if not defaults.keys().isdisjoint(inherited if kw_only else above):
+        raise _refusal(plain, "a field of its base again, by position")
+    if kw_only:
+        return inherited
+    positional = (*inherited, *defaults)
+    required = [name for name in positional if (above[name][2] if name in above else defaults[name]) is None]
+    if required and required[-1] != positional[len(required) - 1]:
+        raise _refusal(plain, f"the field {required[-1]} without a default behind one that has it")
+    return positional
+
+
+def _refusal(plain: Any, what: str) -> TypeError:
+    return TypeError(f"the record {plain.__qualname__} may not have {what}")
 
 
 class _Standard:
-    """What ``dataclasses`` keeps of a class, made of the class as it was declared."""
+    """What ``dataclasses`` keeps of a class under one name, made of the class as it was declared."""
 
-    def __init__(self, plain: type, *, kw_only: bool) -> None:
-        self._plain = plain
-        self._kw_only = kw_only
-
-    def __set_name__(self, _: type, name: str) -> None:
+    def __init__(self, name: str) -> None:
         self._name = name
 
-    def __get__(self, _: object, owner: type) -> Any:
-        if self._name not in self._plain.__dict__:
-            dataclasses.dataclass(self._plain, init=False, repr=False, eq=False, kw_only=self._kw_only)
-        return getattr(self._plain, self._name)
+    def __get__(self, _: object, owner: Any) -> Any:
+        plain, kw_only = owner.__plain__
+        if self._name not in plain.__dict__:
+            dataclasses.dataclass(plain, init=False, repr=False, eq=False, kw_only=kw_only)
+        return getattr(plain, self._name)
 
 
 _Place = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
@@ -69,16 +154,14 @@ _Place = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
 _OF_INSTANCES = ("__dict__", "__weakref__")
 """What a class without slots has for its instances."""
 
+_NO_FIELD = r"^(?:\w+\.)*(?:ClassVar|InitVar|KW_ONLY)\b|^<dataclasses\._KW_ONLY_TYPE\b"
+"""Annotations that make no field. The standard library reads their text, too. Compiled where a class may have one."""
+
+_NO_FIELD_WORDS = ("Var", "KW_ONLY")
+
+_REFUSED = frozenset({"__post_init__", "__slots__", "__setattr__", "__delattr__", "__dataclass_fields__"})
+
 _REQUIRED = object()
-
-
-def _default(declared: Any) -> Callable[[], Any] | None:
-    """What makes the value of a field that is not given; nothing: it has to be."""
-    if isinstance(declared, dataclasses.Field):
-        if declared.default_factory is not dataclasses.MISSING:
-            return declared.default_factory
-        declared = declared.default
-    return None if declared is dataclasses.MISSING else lambda: declared
 
 
 def _nothing(_: object) -> tuple[()]:
@@ -145,4 +228,7 @@ def _by_name(cls: type[_Shared], positional: tuple[Any, ...], given: dict[str, A
     return named
 
 
-_METHODS = {name: method for name, method in vars(_Shared).items() if callable(method)}
+_METHODS: Mapping[str, Any] = {
+    **{name: method for name, method in vars(_Shared).items() if callable(method)},
+    **{name: _Standard(name) for name in ("__dataclass_fields__", "__dataclass_params__")},
+}

@@ -5,35 +5,42 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from dataclasses import field
-from typing import Any
+import pkgutil
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import InitVar, field
+from importlib import import_module
+from typing import Any, ClassVar
 
 import pytest
 
+import handler
 from handler import records
 
 
-class Plain:
-    """A point."""
+def _plain() -> Any:
+    class Point:
+        """A point."""
 
-    x: int
-    y: int = 2
-    tags: list[str] = field(default_factory=list)
-    secret: str = field(default="hidden", repr=False)
-    note: str = field(default="", compare=False)
+        x: int
+        y: int = 2
+        tags: list[str] = field(default_factory=list)
+        secret: str = field(default="hidden", repr=False)
+        note: str = field(default="", compare=False)
 
-    def double(self) -> int:
-        return self.x * 2
+        def double(self) -> int:
+            return self.x * 2
+
+    return Point
 
 
 def _twice(**options: Any) -> tuple[Any, Any]:
     """The same class made by the standard library and by ours."""
-    made: list[Any] = []
-    for decorate in (dataclasses.dataclass, records.dataclass):
-        # Defaults of fields move out of a class that is decorated, so each gets one of its own.
-        namespace = {name: value for name, value in vars(Plain).items() if name not in ("__dict__", "__weakref__")}
-        made.append(decorate(frozen=True, slots=True, **options)(type("Point", (), namespace)))
-    return made[0], made[1]
+    make: Any = records.record
+    return (
+        dataclasses.dataclass(frozen=True, slots=True, **options)(_plain()),
+        make(frozen=True, slots=True, **options)(_plain()),
+    )
 
 
 STANDARD, OURS = _twice(kw_only=True)
@@ -85,7 +92,7 @@ def test_equal_are_those_of_one_class_whose_compared_fields_are() -> None:
 
 
 def test_equal_ones_have_one_hash_and_those_with_lists_none() -> None:
-    @records.dataclass(frozen=True, slots=True)
+    @records.record(frozen=True, slots=True)
     class Pair:
         a: int
         b: int
@@ -107,7 +114,7 @@ def test_nothing_is_assigned_deleted_or_added() -> None:
 
 
 def test_class_without_fields_is_equal_to_its_like() -> None:
-    @records.dataclass(frozen=True, slots=True)
+    @records.record(frozen=True, slots=True)
     class Nothing:
         """Nothing."""
 
@@ -116,14 +123,14 @@ def test_class_without_fields_is_equal_to_its_like() -> None:
 
 
 def test_subclass_has_the_fields_of_both_and_methods_of_its_own_stay() -> None:
-    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    @records.record(frozen=True, slots=True, kw_only=True)
     class Base:
         a: int
 
         def __repr__(self) -> str:
             return "mine"
 
-    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    @records.record(frozen=True, slots=True, kw_only=True)
     class Derived(Base):
         b: int = 2
 
@@ -131,7 +138,7 @@ def test_subclass_has_the_fields_of_both_and_methods_of_its_own_stay() -> None:
     assert repr(Base(a=1)) == "mine"
 
 
-@records.dataclass(frozen=True, slots=True)
+@records.record(frozen=True, slots=True)
 class Kept:
     """One that pickle finds."""
 
@@ -143,6 +150,10 @@ def test_copies_equal_what_they_are_of() -> None:
     kept = Kept(1, "b")
 
     assert dataclasses.replace(kept, a=2) == Kept(2, "b")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        kept.a = 2  # type: ignore[misc] # mypy knows that it is frozen
+    with pytest.raises(TypeError):
+        Kept()  # type: ignore[call-arg] # and what it needs
     assert copy.copy(kept) == copy.deepcopy(kept) == pickle.loads(pickle.dumps(kept)) == kept
 
 
@@ -153,23 +164,22 @@ def test_pattern_finds_positions() -> None:
 
 
 def test_only_frozen_ones_with_slots_are_made() -> None:
-    make: Any = records.dataclass
-    with pytest.raises(TypeError, match="only frozen dataclasses with slots"):
+    make: Any = records.record
+    with pytest.raises(TypeError, match="a record is frozen and has slots"):
         make(frozen=True, slots=False)
 
 
 def test_what_dataclasses_knows_of_fields_is_the_standard_one() -> None:
-    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    @records.record(frozen=True, slots=True, kw_only=True)
     class Base:
         a: int
         b: str = field(default="", compare=False)
 
-    @records.dataclass(frozen=True, slots=True, kw_only=True)
+    @records.record(frozen=True, slots=True, kw_only=True)
     class Derived(Base):
         b: str = "b"
         c: list[int] = field(default_factory=list, repr=False)
 
-    assert dataclasses.is_dataclass(Derived)
     described = [(each.name, each.type, each.default, each.compare, each.repr) for each in dataclasses.fields(Derived)]
     missing = dataclasses.MISSING
     assert described == [
@@ -180,3 +190,101 @@ def test_what_dataclasses_knows_of_fields_is_the_standard_one() -> None:
     assert Base(a=1, b="x") == Base(a=1)
     assert Derived(a=1, b="x") != Derived(a=1)
     assert repr(Derived(a=1)).endswith("Derived(a=1, b='b')")
+    assert dataclasses.is_dataclass(Derived)
+
+
+def _recorded(annotations: dict[str, Any], *bases: type, kw_only: bool = True, **own: Any) -> Any:
+    make: Any = records.record
+    namespace = {"__annotations__": annotations, "__qualname__": "Point", **own}
+    return make(frozen=True, slots=True, kw_only=kw_only)(type("Point", bases, namespace))
+
+
+def _method(*_: object) -> None: ...
+
+
+class WithPostInit:
+    """One whose subclasses are made in two steps."""
+
+    def __post_init__(self) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Standard:
+    """One of the standard library."""
+
+    a: int
+
+
+REFUSED: dict[str, Callable[[], Any]] = {
+    "__post_init__": lambda: _recorded({"a": "int"}, __post_init__=_method),
+    "__post_init__ ": lambda: _recorded({"a": "int"}, WithPostInit),
+    "ClassVar": lambda: _recorded({"a": "int", "b": "ClassVar[int]"}, b=1),
+    "typing.ClassVar": lambda: _recorded({"b": "typing.ClassVar[int]"}, b=1),
+    "typing.ClassVar ": lambda: _recorded({"b": ClassVar[int]}, b=1),
+    "t.ClassVar": lambda: _recorded({"b": "t.ClassVar"}, b=1),
+    "InitVar": lambda: _recorded({"b": "InitVar[int]"}),
+    "dataclasses.InitVar": lambda: _recorded({"a": int, "b": InitVar[int]}),
+    "KW_ONLY": lambda: _recorded({"_": "KW_ONLY", "a": "int"}),
+    "<dataclasses._KW_ONLY_TYPE": lambda: _recorded({"_": dataclasses.KW_ONLY, "a": "int"}),
+    "init=, hash= or kw_only= at the field a": lambda: _recorded({"a": "int"}, a=field(default=1, init=False)),
+    "init=, hash= or kw_only= at the field a ": lambda: _recorded({"a": "int"}, a=field(hash=False)),
+    "init=, hash= or kw_only= at the field a  ": lambda: _recorded({"a": "int"}, a=field(kw_only=False)),
+    "a mutable default at the field a": lambda: _recorded({"a": "list[int]"}, a=[]),
+    "a mutable default at the field a ": lambda: _recorded({"a": "list[int]"}, a=field(default={})),
+    "a field without an annotation": lambda: _recorded({}, a=field(default=1)),
+    "the field b without a default behind one that has it": lambda: _recorded(
+        {"a": "int", "b": "int"}, a=1, kw_only=False
+    ),
+    "the field c without a default behind one that has it": lambda: _recorded({"c": "int"}, Kept, kw_only=False),
+    "a field of its base again, by position": lambda: _recorded({"a": "int"}, Kept, kw_only=False),
+    "a field of its base again, by position ": lambda: _recorded({"a": "int"}, Kept),
+    "two records as its bases": lambda: _recorded({}, Kept, _recorded({})),
+    "a dataclass as its base that is not a record": lambda: _recorded({"b": "int"}, Standard),
+    "__slots__": lambda: _recorded({"a": "int"}, __slots__=("a",)),
+    "__setattr__": lambda: _recorded({"a": "int"}, __setattr__=_method),
+    "__delattr__": lambda: _recorded({"a": "int"}, __delattr__=_method),
+    "__eq__ without __hash__": lambda: _recorded({"a": "int"}, __eq__=_method),
+    "__dataclass_fields__": lambda: records.record(frozen=True, slots=True)(dataclasses.dataclass(_plain())),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_class_that_asks_for_more_is_refused(what: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        REFUSED[what]()
+
+    assert str(caught.value).partition(" may not have ")[2].startswith(what.rstrip())
+
+
+def test_name_that_only_looks_like_one_of_no_field_is_a_field() -> None:
+    made = _recorded({"a": "InitVariables", "b": "list[ClassVar]", "c": "VarMap"})
+
+    assert [each.name for each in dataclasses.fields(made)] == ["a", "b", "c"]
+
+
+def test_field_may_say_what_the_decorator_says() -> None:
+    assert _recorded({"a": "int"}, a=field(kw_only=True, metadata={"of": "the test"}))(a=1).a == 1
+
+
+def test_own_methods_and_patterns_stay() -> None:
+    def of_two(self: Any, a: int, b: int) -> None:
+        object.__setattr__(self, "a", a + b)
+
+    made = _recorded({"a": "int"}, __init__=of_two, __match_args__=("twice",), __hash__=lambda _: 7, __eq__=_method)
+
+    assert (made(1, 2).a, made.__match_args__, hash(made(1, 2))) == (3, ("twice",), 7)
+
+
+def _records_of(package: Any) -> Iterator[type]:
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        if module.name not in ("handler.lambda_function", "handler.__main__"):  # they start something
+            found = vars(import_module(module.name)).values()
+            yield from (each for each in found if isinstance(each, type) and "__layout__" in vars(each))
+
+
+def test_every_record_has_the_fields_that_the_standard_library_sees() -> None:
+    found = {*_records_of(handler)}
+
+    assert len(found) > 80
+    for each in typing.cast("set[Any]", found):
+        assert [field.name for field in dataclasses.fields(each)] == [name for name, _, _ in each.__layout__], each
