@@ -153,7 +153,7 @@ class Answer:
         self.will_close = "close" in options or not (persistent or "keep-alive" in options)
         coding = self.headers.get("transfer-encoding")
         if coding is not None and coding.lower() != "chunked":
-            raise OtherEncoding(coding.lower())
+            raise OtherEncoding(coding.lower()) if coding else HTTPException("no coding")
         length = self._stated_length()
         if coding:  # a length beside it may have been believed elsewhere, and HTTP/1.0 has no chunks: section 6.1
             self.will_close |= length is not None or not persistent

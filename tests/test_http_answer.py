@@ -12,10 +12,10 @@ import math
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from http.client import HTTPException
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple, cast
 
 import h11
@@ -220,8 +220,7 @@ DIFFERENCES = (
     stricter(
         "versions other than HTTP/1.0 and HTTP/1.1: nothing is known of the framing that they have",
         b"HTTP/1.2 200 OK\r\ncontent-length: 0\r\n\r\n",
-        "BadStatusLine",
-        lambda theirs: theirs.version not in (b"1.0", b"1.1"),
+        r"BadStatusLine: b['\"]HTTP/(?!1\.[01] )[0-9]\.[0-9] [0-9]{3}",
     ),
     stricter("a status line longer than a line may be", OK[:-2] + LONG + b"\r\n\r\n", "BadStatusLine.*xxx"),
     stricter("a line longer than a line may be", OK + b"a: " + LONG + b"\r\n\r\n", "HTTPException: a line too long"),
@@ -366,7 +365,10 @@ FIELDS = [
     *((b"Content-Length", value) for value in LENGTHS),
     *((b"transfer-encoding", value) for value in CODINGS),
     *((b"Connection", value) for value in OPTIONS),
-    *((b"content-encoding", value) for value in (b"gzip", b"GZIP", b"x-gzip", b"br", b"identity", b"", b"gzip, gzip")),
+    *(
+        (b"content-encoding", value)
+        for value in (b"gzip", b"\xa0gzip", b"GZIP", b"x-gzip", b"br", b"identity", b"", b"gzip, gzip")
+    ),
     *(
         (b"X-" + name, b"a")
         for name in (b"a", b"a ", b"a\t", b"(a)", b"a b", b"\xe4", b"", b"a\0", b"!#$%&'*+-.^_`|~9")
@@ -381,23 +383,32 @@ FIELDS = [
 ]
 
 
+INTERIM_FIELDS = [
+    *[b""] * 3,
+    b"a: b\r\n",
+    b"content-length: 5\r\n",
+    b"content-length: x\r\n",
+    b"connection: close\r\n",
+    b"transfer-encoding: gzip\r\n",
+]
+
+
 def often(usual: list[bytes], odd: list[bytes], times: int = 8) -> st.SearchStrategy[bytes]:
     """One of ``usual``, and once in so many ``times`` one of ``odd``."""
     return st.sampled_from(usual * (len(odd) * (times - 1) // len(usual)) + odd)
 
 
-EOL = often([b"\r\n"], [b"\n", b"\r", b"\r\r\n", b"\n\r", b" \r\n", b"\0\r\n", b""], times=60)
-VERSION = often(
-    [b"HTTP/1.1", b"HTTP/1.1", b"HTTP/1.0"],
-    [b"HTTP/1.2", b"HTTP/2.0", b"HTTP/0.9", b"HTTP/1", b"http/1.1", b"HTTP/1.10", b" HTTP/1.1", b"HTTP/1.\xb9", b""],
-    times=60,
-)
-STATUS = often(
-    [b"200", b"200", b"204", b"304", b"404", b"500", b"205"],
-    [*b"101 100 199 099 000 600 999 1000 20 2x0 -20 +20 \xb200".split(), b""],
-    times=60,
-)
-REASON = often([b" OK", b" ", b"", b" \xff \t"], [b"OK", b"\tOK", b" a\0", b" a\rb", b" \x0b", b"  "], times=60)
+ODD_EOLS = [b"\n", b"\r", b"\r\r\n", b"\n\r", b" \r\n", b"\0\r\n", b"\x0b\r\n", b""]
+ODD_VERSIONS = [*b"HTTP/1.2 HTTP/2.0 HTTP/0.9 HTTP/1 http/1.1 HTTP/1.10 HTTP/1.\xb9".split(), b" HTTP/1.1", b""]
+ODD_STATUSES = [*b"101 100 199 099 000 600 999 1000 20 2x0 -20 +20 \xb200".split(), b""]
+ODD_REASONS = [b"OK", b"\tOK", b" a\0", b" a\rb", b" \x0b", b"  "]
+EXTENSIONS = [b"", b";a", b";a=b", b' ;a="b;c"', b"\t;a", b";", b"; \0", b";a\rb", b";a\nb", b"\nb", b" a", b"; \xff "]
+
+EOL = often([b"\r\n"], ODD_EOLS, times=60)
+VERSION = often([b"HTTP/1.1", b"HTTP/1.1", b"HTTP/1.0"], ODD_VERSIONS, times=60)
+STATUS = often([b"200", b"200", b"204", b"304", b"404", b"500", b"205"], ODD_STATUSES, times=60)
+REASON = often([b" OK", b" ", b"", b" \xff \t"], ODD_REASONS, times=60)
+EXTENSION = often([b""], EXTENSIONS)
 BODY = st.binary(max_size=12) | st.sampled_from([b"x" * 9_000, b"HTTP/1.1 200 OK\r\n\r\n", b"0\r\n\r\n", b"\r\n"])
 
 
@@ -422,17 +433,12 @@ def chunks(draw: st.DrawFn, body: bytes) -> bytes:
             size = draw(
                 often([b"%x" % (end - start), b"%X" % (end - start)], [b"0%x" % (end - start), *SIZES], times=16)
             )
-            coded += size + draw(_EXTENSION) + draw(EOL) + body[start:end] + draw(EOL)
-    last = draw(often([b"0"], [b"000", b"", *SIZES], times=16)) + draw(_EXTENSION) + draw(EOL)
+            coded += size + draw(EXTENSION) + draw(EOL) + body[start:end] + draw(EOL)
+    last = draw(often([b"0"], [b"000", b"", *SIZES], times=16)) + draw(EXTENSION) + draw(EOL)
     trailer = b"".join(
         name + b": " + value + draw(EOL) for name, value in draw(st.lists(st.sampled_from(FIELDS), max_size=1))
     )
     return coded + last + trailer + draw(EOL)
-
-
-_EXTENSION = often(
-    [b""], [b";a", b";a=b", b' ;a="b;c"', b"\t;a", b";", b"; \0", b";a\rb", b";a\nb", b" a", b"; \xff "], times=8
-)
 
 
 @st.composite
@@ -443,19 +449,7 @@ def answers(draw: st.DrawFn) -> bytes:
         b"HTTP/1.1 "
         + draw(often([b"100", b"103"], [b"101", b"199"]))
         + b" Go on\r\n"
-        + draw(
-            st.sampled_from(
-                [
-                    b"",
-                    b"",
-                    b"a: b\r\n",
-                    b"content-length: 5\r\n",
-                    b"content-length: x\r\n",
-                    b"connection: close\r\n",
-                    b"transfer-encoding: gzip\r\n",
-                ]
-            )
-        )
+        + draw(st.sampled_from(INTERIM_FIELDS))
         + b"\r\n"
         for _ in range(draw(st.sampled_from([0, 0, 0, 1, 2])))
     )
@@ -482,9 +476,7 @@ def mutated(draw: st.DrawFn) -> bytes:
         raw = raw[:at] + put + raw[to:]
     if draw(st.sampled_from([True, False, False, False])):
         raw = raw[: draw(_place_in(raw))]
-    return raw + draw(
-        st.sampled_from([b"", b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecond", b"\r\n", b"x", b"0\r\n\r\n"])
-    )
+    return raw + draw(st.sampled_from([b"", SECOND, b"\r\n", b"x", b"0\r\n\r\n"]))
 
 
 def _place_in(raw: bytes) -> st.SearchStrategy[int]:
@@ -494,6 +486,36 @@ def _place_in(raw: bytes) -> st.SearchStrategy[int]:
     return st.sampled_from([*ends * 9, *range(first), len(raw)])
 
 
+SECOND = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecond"
+FRAMED = [
+    (b"", b"hello"),
+    (b"", b"5\r\nhello\r\n0\r\n\r\n"),
+    (b"content-length: 5\r\n", b"hello"),
+    (b"connection: keep-alive\r\ncontent-length: 5\r\n", b"hello"),
+    (b"connection: keep-alive\r\ntransfer-encoding: chunked\r\n", b"5\r\nhello\r\n0\r\n\r\n"),
+]
+LINES = [
+    [b"HTTP/1.1 100 Go on", b"a: b", b"", b"HTTP/1.1 200 OK", b"content-length: 5", b"a: b", b" c", b""],
+    [*CHUNKED.split(b"\r\n")[:-1], b"2", b"he", b"3;a", b"llo", b"0", b"a: b", b""],
+]
+
+
+def odd_answers() -> Iterator[bytes]:
+    """Every odd part, in an answer that is valid but for it."""
+    for (name, value), (framing, body), start in product(FIELDS, FRAMED, (b"1.1 200", b"1.0 200", b"1.1 204")):
+        yield b"HTTP/" + start + b" OK\r\n" + framing + name + b": " + value + b"\r\n\r\n" + body
+        yield CHUNKED + b"0\r\n" + name + b": " + value + b"\r\n\r\n"
+    for version, status, reason in product(
+        [b"HTTP/1.1", b"HTTP/1.0", *ODD_VERSIONS], [b"200", b"304", *ODD_STATUSES], [b" OK", b"", b" ", *ODD_REASONS]
+    ):
+        yield version + b" " + status + reason + b"\r\ncontent-length: 0\r\n\r\n"
+    for lines, odd in product(LINES, ODD_EOLS):
+        for at in range(len(lines)):
+            yield b"".join(line + (odd if number == at else b"\r\n") for number, line in enumerate(lines)) + b"hello"
+    for size, extension in product(SIZES, EXTENSIONS):
+        yield CHUNKED + size + extension + b"\r\nhello\r\n0" + extension + b"\r\n\r\n"
+
+
 def in_pieces(raw: bytes, cuts: list[int]) -> list[bytes]:
     ends = sorted({cut % (len(raw) + 1) for cut in cuts} | {0, len(raw)})
     return [raw[start:end] for start, end in pairwise(ends)]
@@ -501,6 +523,11 @@ def in_pieces(raw: bytes, cuts: list[int]) -> list[bytes]:
 
 METHOD = st.sampled_from(["GET", "POST", "POST", "HEAD"])
 CUTS = st.lists(st.integers(0, 10_000), max_size=4)
+
+
+def test_every_odd_part_is_read_as_h11_reads_it() -> None:
+    for raw, method in product(odd_answers(), ("GET", "HEAD")):
+        difference_of([raw + SECOND], method)
 
 
 @search(CASES)
