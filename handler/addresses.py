@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterator
 
-from handler.records import dataclass
+from handler.records import record
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -23,7 +23,7 @@ ORDINARY_IPV6 = (ipaddress.ip_network("2000::/3"), ipaddress.ip_network("fc00::/
 """Global unicast and private ones. All else is for special purposes, or carries an IPv4 address."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class AddressRules:
     """What an author's URL may lead to. Private addresses are allowed: functions in a VPC have their APIs there.
 

@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any
 
 from handler.answer_shape import Form, Members, Shape, read_shape
-from handler.records import dataclass
+from handler.records import record
 
 MAX_STEPS = 2_000_000
 """Members and items that are looked at in one answer, each time that it is. An answer with more does not fit."""
@@ -27,7 +27,7 @@ SENT: Mapping[type, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Misfit:
     """Where an answer differs from its schema, and how, with nothing of its values."""
 

@@ -11,10 +11,10 @@ from urllib.parse import quote, urlsplit
 
 from handler.errors import AwsError, HttpError, SettingsError
 from handler.http import HttpClient, HttpRequest
-from handler.records import dataclass
+from handler.records import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Credentials:
     """What signs a request. ``expires_at`` is in seconds since the epoch; ``None`` is for good."""
 

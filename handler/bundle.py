@@ -9,7 +9,7 @@ from typing import Any
 from handler.bundle_upstream import Upstream
 from handler.policy import Mask
 from handler.predicates import Predicate
-from handler.records import dataclass
+from handler.records import record
 
 JSONObject = dict[str, Any]
 
@@ -35,7 +35,7 @@ MAX_CONSENT_CHARS = 8_000
 """Of an operation, and of its variables, that a user is asked about. They are shown whole, or nobody is asked."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Operation:
     """One persisted operation, ready to send upstream."""
 
@@ -56,7 +56,7 @@ class Operation:
         return {name: value for name, value in variables.items() if not (value is None and name in self.null_is_absent)}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Binding:
     """A variable that neither a model nor its user fills."""
 
@@ -67,7 +67,7 @@ class Binding:
     read_as: str  # what a header's text is: string | integer | number | boolean
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PersistedOperation:
     """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
 
@@ -81,7 +81,7 @@ class PersistedOperation:
     confirm: str  # the strictest of what these say: "" | advisory | required
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PersistedDocument:
     """A file of operations, called by ``sha256:`` and the SHA-256 of its bytes."""
 
@@ -90,7 +90,7 @@ class PersistedDocument:
     tools: tuple[str, ...]  # tools that say of further operations of it all that an entry would: none stands here twice
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class GraphQLEndpoint:
     """What ``/{folder}/{name}/graphql`` takes: nothing, persisted documents, or whatever a caller writes."""
 
@@ -100,7 +100,7 @@ class GraphQLEndpoint:
     documents: tuple[PersistedDocument, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Limits:
     """How large a document that a model writes may be, and what callers send beside one."""
 
@@ -112,7 +112,7 @@ class Limits:
     max_values: int  # items of lists and members of objects among the arguments or variables of a call
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
     """How a tool is served, whatever its kind."""
 
@@ -124,7 +124,7 @@ class ToolOptions:
     meta: Mapping[str, str]  # each result's _meta
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
@@ -140,7 +140,7 @@ class PrescribedTool:
     options: ToolOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Listing:
     """What ``tools/list`` shows of a GraphQL tool to callers of one outcome; no entry: nothing."""
 
@@ -148,7 +148,7 @@ class Listing:
     entry: JSONObject | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class GraphQLTool:
     """The model writes a request against a subset of the schema."""
 
@@ -162,7 +162,7 @@ class GraphQLTool:
     options: ToolOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CodeTool:
     """A Python function. It judges its arguments itself, by the schema that its entry shows."""
 
@@ -179,7 +179,7 @@ class CodeTool:
         return dict(self.entry["inputSchema"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CatalogTool:
     """Finds what its caller may use of the endpoint: tools of all kinds, prompts and resources, hidden ones too."""
 
@@ -196,7 +196,7 @@ class CatalogTool:
 Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CodeKit:
     """A toolkit that the endpoint takes. One whose lists depend on who asks has to load for each of them."""
 
@@ -207,7 +207,7 @@ class CodeKit:
     mask: Mask  # that guards all of it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
     """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
 
@@ -218,7 +218,7 @@ class TextPrompt:
     mask: Mask
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PromptMessage:
     """One message of a prompt. ``role`` is user or assistant."""
 
@@ -226,7 +226,7 @@ class PromptMessage:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CodePrompt:
     """A prompt that a function writes."""
 
@@ -242,7 +242,7 @@ class CodePrompt:
 Prompt = TextPrompt | CodePrompt
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class FileResource:
     """A resource from a file: ``text``, or ``blob`` in base64 where it is none."""
 
@@ -257,7 +257,7 @@ class FileResource:
         return str(self.entry["uri"])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CodeResource:
     """A resource that a function reads, or with ``uriTemplate`` in its entry all of a template."""
 
@@ -271,7 +271,7 @@ class CodeResource:
 Resource = FileResource | CodeResource
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ApiKey:
     """A key by its digest; the key itself is never stored. ``expires`` is a UNIX time in seconds, 0 for never."""
 
@@ -281,7 +281,7 @@ class ApiKey:
     claims: JSONObject | None  # what policies see of its holder; None: they skip policies
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class VerificationKey:
     """A key that tokens are signed with, given by the author. An empty ``id``: the only one there is."""
 
@@ -290,7 +290,7 @@ class VerificationKey:
     key: str  # a PEM block; of HS256 the secret, or a reference to it: env:NAME
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Issuer:
     """Whose tokens are taken, and what they have to say."""
 
@@ -304,7 +304,7 @@ class Issuer:
     leeway_s: int  # how far two clocks may differ
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Bridge:
     """How clients that have to register sign in where they cannot: as the one client that the provider knows."""
 
@@ -320,7 +320,7 @@ class Bridge:
     resource: str  # drop | keep: whether the provider is told which API the token is for
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Identity:
     """How callers say who they are."""
 
@@ -336,14 +336,14 @@ class Identity:
         return bool(self.issuers or self.api_keys or self.trusted_apis)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Access:
     """Who gets in without a credential: ``anonymous`` is ``allow`` or ``challenge``."""
 
     anonymous: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Bundle:
     """One compiled endpoint."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.records import dataclass
+from handler.records import record
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "env": re.compile(r"[A-Za-z0-9_]{1,128}"),
@@ -33,7 +33,7 @@ TOKEN_TYPES: Mapping[str, str] = {
 """What kinds of tokens authors write -> what they are called on the wire. Source: RFC 8693, section 3."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class SecretReference:
     """A secret that is elsewhere: ``source`` is a key of ``SECRET_SOURCES``."""
 
@@ -59,19 +59,19 @@ def parse_reference(text: str) -> SecretReference | None:
 MAX_NAME_CHARS = 128
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class NoAuth:
     """The API is asked without a credential."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class BearerAuth:
     """One token for everybody, as ``Authorization: Bearer``."""
 
     token: str = field(repr=False)  # a secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class HeaderAuth:
     """One key for everybody, in a header of its own. ``header`` is in lower case."""
 
@@ -79,14 +79,14 @@ class HeaderAuth:
     value: str = field(repr=False)  # a secret
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class PassthroughAuth:
     """The caller's own token, as it came, if it is for the API, too."""
 
     audience: str  # one of the token's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class OAuthClient:
     """Who asks a token endpoint, and for what. Empty texts are not sent."""
 
@@ -99,14 +99,14 @@ class OAuthClient:
     resource: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ClientCredentialsAuth:
     """A token that the endpoint itself gets, the same for everybody. Source: RFC 6749, section 4.4."""
 
     client: OAuthClient
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class TokenExchangeAuth:
     """A token that the caller's is exchanged for. Source: RFC 8693."""
 
@@ -116,7 +116,7 @@ class TokenExchangeAuth:
     actor_type: str  # a key of TOKEN_TYPES
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SigV4Auth:
     """Requests signed with the function's role."""
 
@@ -129,7 +129,7 @@ UpstreamAuth = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Upstream:
     """The GraphQL API behind the endpoint. An empty ``url``: none is configured. Headers are in lower case."""
 

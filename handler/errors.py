@@ -77,7 +77,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from handler.records import dataclass
+from handler.records import record
 
 MAX_SAID_CHARS = 200
 """Of a caller's name for something, what an error repeats."""
@@ -87,7 +87,7 @@ class StileError(Exception):
     """Root of every error raised by Stile on purpose."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Problem:
     """One mistake in an author's file. ``line`` and ``column`` count from 1; 0 means the whole file."""
 
@@ -479,7 +479,7 @@ class InvalidArguments(CallError):
         self.violations = tuple(violations)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fault:
     """One thing that is wrong with a GraphQL document. ``line`` and ``column`` count from 1; 0 names no place."""
 

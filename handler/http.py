@@ -25,7 +25,7 @@ from handler.addresses import STRICT, AddressRules
 from handler.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.errors import AddressRefused, HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http_answer import BodyTooLarge, OtherEncoding
-from handler.records import dataclass
+from handler.records import record
 
 T = TypeVar("T")
 
@@ -33,7 +33,7 @@ MARGIN_S = 0.05
 """How far apart the deadlines of an exchange and of the task that waits for it may be, and be one."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
     """One request. ``url`` is absolute and percent-encoded; its path goes out as it stands, dots included."""
 
@@ -47,7 +47,7 @@ class HttpRequest:
     guarded: bool = True  # the rules of addresses hold; False: the address is the platform's, and no author's
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
     """One answer, whatever its status: a redirect is an answer like any other."""
 

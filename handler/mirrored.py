@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from handler.records import dataclass
+from handler.records import record
 
 ANNOTATION = "x-mcp-header"
 TYPES = ("string", "integer", "boolean")
@@ -24,7 +24,7 @@ _NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperti
 """Keywords that hold schemas by names."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Mirrored:
     """One such argument: its name below ``Mcp-Param-``, and the properties that lead to it."""
 

@@ -11,9 +11,9 @@ import dataclasses
 import re
 from collections.abc import Callable, Mapping
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-__all__ = ["dataclass", "record"]
+__all__ = ["record"]
 
 T = TypeVar("T")
 
@@ -31,12 +31,6 @@ def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False
     if (frozen, slots) != (True, True):
         raise TypeError("a record is frozen and has slots")
     return lambda plain: _record(plain, kw_only=kw_only)
-
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    dataclass = record
 
 
 def _record(plain: Any, *, kw_only: bool) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
-from handler.records import dataclass
+from handler.records import record
 
 SCHEME = "stile"
 
@@ -28,7 +28,7 @@ def tool_schema_uri(endpoint: str, tool: str) -> str:
     return f"{SCHEME}://{endpoint}/tools/{quote(tool)}.graphql"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class UriPattern:
     """What matches the URIs of a template. Each expression takes as much as it can, the first before the others.
 

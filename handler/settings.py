@@ -9,7 +9,7 @@ from dataclasses import field
 from handler.addresses import STRICT, AddressRules, is_host_pattern
 from handler.bundle import ENDPOINT_NAME
 from handler.errors import SettingsError
-from handler.records import dataclass
+from handler.records import record
 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
 """As browsers write them: a scheme, a host and perhaps a port, and nothing behind."""
@@ -42,7 +42,7 @@ NO_TEXT = "…"
 """Shown for the value of a variable that holds a secret."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class SecretArn:
     """A secret that lies in Secrets Manager. ``variable`` names it in the log, as the owner does."""
 
@@ -56,7 +56,7 @@ Secret = str | SecretArn
 """A secret of the owner's: the text itself, or where it lies."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Settings:
     """What the server is told from outside."""
 

@@ -16,12 +16,12 @@ from urllib.parse import quote
 from handler.aws import Credentials, CredentialSource, domain_of, endpoint_of, region_of, sign
 from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http import HttpClient, HttpRequest, HttpResponse
-from handler.records import dataclass
+from handler.records import record
 
 READ_TIMEOUT_S = 5.0
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class StoredObject:
     """One object as read. ``etag`` goes back into the next ``read``; what it is made of is the storage's affair."""
 

@@ -30,7 +30,7 @@ from handler.graph.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.places import fault_at, name_of
 from handler.graph.touched import COMPOSITE, field_type
 from handler.graph.view import View
-from handler.records import dataclass
+from handler.records import record
 
 DEFAULT_LIST_SIZE = 10
 """How many items a list has of which nothing is said."""
@@ -51,7 +51,7 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
             counter.selections(node.selection_set, _Under(root, times=1))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Under:
     """What a selection set stands under: its type, how many objects that are, and what was said of the lists below."""
 

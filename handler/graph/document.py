@@ -52,7 +52,7 @@ from handler.graph.size import refuse_large
 from handler.graph.type_names import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.view import View
 from handler.json_shape import to_json_bytes
-from handler.records import dataclass
+from handler.records import record
 
 INTROSPECTION = frozenset({"__schema", "__type"})
 META = INTROSPECTION | {TYPE_NAME}
@@ -82,7 +82,7 @@ MAX_CHARS = 200_000
 """Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
     """A request that stays inside its view: one operation with the fragments it uses, printed anew."""
 

@@ -14,7 +14,7 @@ from itertools import chain
 from handler.graph.index import named
 from handler.graph.nearest import Names
 from handler.graph.view import BUILT_IN_SCALARS, View, print_bare
-from handler.records import dataclass
+from handler.records import record
 
 MAX_SDL_BYTES = 4_000
 """All types that are shown with one refusal. A type that does not fit is shown with the members that do."""
@@ -41,7 +41,7 @@ WRONG = tuple(
 """Source: graphql-core 3.3, validation/rules and utilities/validate_input_value.py. Each has a test."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Hints:
     """Sentences to put behind those of the errors, in their order, and the SDL of the types that were wrong."""
 
@@ -60,7 +60,7 @@ Parts = Mapping[str, str | None]
 """The groups of one of ``WRONG``."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Wrong:
     """What was wrong of one type: the members that may be shown, and the names that were taken for members."""
 

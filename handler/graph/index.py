@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from handler.errors import BundleError
 from handler.json_shape import inside, parse_json, parse_stored, to_json_bytes
-from handler.records import dataclass
+from handler.records import record
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ ROOT_KINDS = ("query", "mutation")
 KINDS = ("object", "interface", "union", "enum", "input", "scalar")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class InputValue:
     """An argument or a field of an input object. ``default`` is a GraphQL literal, or empty."""
 
@@ -41,7 +41,7 @@ class InputValue:
         return self.type.endswith("!") and not self.default
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ListSize:
     """What the author says of the lists of a field.
 
@@ -55,7 +55,7 @@ class ListSize:
     one_required: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Field:
     """A field of an object type or interface."""
 
@@ -67,7 +67,7 @@ class Field:
     weight: float  # what asking for it counts, beside its values
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class TypeSlice:
     """One type. Which of the members it has depends on its ``kind``."""
 
@@ -81,7 +81,7 @@ class TypeSlice:
     members: tuple[str, ...]  # union
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Directive:
     """A directive that a request may carry. ``on``: the executable locations where it may stand."""
 

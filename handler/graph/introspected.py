@@ -27,7 +27,7 @@ from graphql import (
 
 from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
-from handler.records import dataclass
+from handler.records import record
 
 KINDS: Mapping[str, TypeKind] = {
     "object": TypeKind.OBJECT,
@@ -63,7 +63,7 @@ It is shown, and no request can ask for it.
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Item:
     """A field, an argument, an input or an enum value. The arguments of a field are those that are visible."""
 
@@ -84,7 +84,7 @@ class Item:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Carried:
     """A directive of the API's own that a request may carry."""
 

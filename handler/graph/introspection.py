@@ -39,7 +39,7 @@ from graphql import (
 from handler.errors import DocumentRefused, Fault
 from handler.graph.introspected import Carried, Introspected, Item
 from handler.graph.schemas import ViewSchemas
-from handler.records import dataclass
+from handler.records import record
 
 MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
@@ -73,7 +73,7 @@ def answer(
     return cast("dict[str, Any]", data)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Asked:
     """A response key: the field, its arguments, and what is selected below it."""
 

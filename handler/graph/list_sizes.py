@@ -21,7 +21,7 @@ from handler.errors import DocumentRefused
 from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
 from handler.graph.places import fault_at, name_of
 from handler.graph.view import View
-from handler.records import dataclass
+from handler.records import record
 
 SIZE_ARGUMENTS = ("first", "last", "limit")
 """What gives a page's size where no ``@listSize`` says what does."""
@@ -35,7 +35,7 @@ MOST = 10**12
 UNDECLARED = ListSize()
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Said:
     """What is said of the lists of one field. ``asked`` is by arguments, ``assumed`` by the schema's author.
 
@@ -98,7 +98,7 @@ def _argument(path: str) -> str:
     return path.partition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Value:
     """What an argument, or what stands below it, comes to. ``asked``: by the request, not by the schema's default."""
 

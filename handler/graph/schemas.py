@@ -20,7 +20,7 @@ from handler.graph.index import Directive, InputValue
 from handler.graph.touched import Touched, touched_by
 from handler.graph.types import InputTypes, OutputTypes, TypeNamed, make_directive
 from handler.graph.view import View
-from handler.records import dataclass
+from handler.records import record
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -42,7 +42,7 @@ CHARACTER_BYTES = 80
 """The same of a document, for each of its characters."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class ValidDocument:
     """A document that is inside a view, and the schema that it was judged by."""
 

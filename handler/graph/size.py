@@ -20,7 +20,7 @@ from graphql import (
 from handler.bundle import Limits
 from handler.errors import DocumentRefused
 from handler.graph.places import fault_at, name_of, printable, shown
-from handler.records import dataclass
+from handler.records import record
 
 MAX_FRAGMENT_NESTING = 40
 """How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""
@@ -61,7 +61,7 @@ def _refuse_same_names(document: DocumentNode) -> None:
                 raise DocumentRefused(fault_at(found.name, sentence))
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Size:
     """Of a selection, its fragments expanded. Depths and ``nesting`` are heights; the rest are counts."""
 

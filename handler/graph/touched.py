@@ -26,12 +26,12 @@ from graphql import (
 
 from handler.graph.index import named
 from handler.graph.view import View
-from handler.records import dataclass
+from handler.records import record
 
 COMPOSITE = frozenset({"object", "interface", "union"})
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Touched:
     """Coordinates taken apart, visible ones only. Documents that touch the same need the same schema."""
 

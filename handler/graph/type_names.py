@@ -22,12 +22,12 @@ from handler.bundle import JSONObject
 from handler.graph.index import named
 from handler.graph.touched import field_type
 from handler.graph.view import View
-from handler.records import dataclass
+from handler.records import record
 
 TYPE_NAME = "__typename"
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Asked:
     """Of the objects in one place of an answer: which members are names of their types, and what stands below."""
 
@@ -35,7 +35,7 @@ class _Asked:
     below: Mapping[str, _Asked]
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class HiddenNames:
     """Where the answer to one document may name types that are not in a view."""
 

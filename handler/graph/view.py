@@ -12,7 +12,7 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence, 
 from dataclasses import replace
 
 from handler.graph.index import Directive, Field, InputValue, SchemaIndex, TypeSlice, named
-from handler.records import dataclass
+from handler.records import record
 
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
@@ -20,7 +20,7 @@ NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "sub
 """The names that make a type a root type where no ``schema`` definition stands."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class View:
     """Visible types in the index's order, each with its visible members (fields, inputs, values or union members)."""
 

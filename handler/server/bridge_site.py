@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 
 from handler.bundle import Bridge
 from handler.errors import OAuthRefused, RedirectRefused
-from handler.records import dataclass
+from handler.records import record
 
 GRANTS = ("authorization_code", "refresh_token")
 
@@ -25,7 +25,7 @@ DESCRIPTION = re.compile(r"[\x20-\x21\x23-\x5B\x5D-\x7E]{1,500}")
 LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class BridgeSite:
     """A bridge where clients reach it. ``url`` is the endpoint's, without a slash at the end; it is the issuer."""
 

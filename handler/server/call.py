@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any
 
 from handler.bundle import JSONObject
-from handler.records import dataclass
+from handler.records import record
 from handler.server.caller import Caller
 from handler.server.inbound import Request
 from handler.server.principal import ANONYMOUS
@@ -15,7 +15,7 @@ from handler.server.revisions import CLIENT_CAPABILITIES, is_modern
 MAX_NOTIFICATIONS = 1_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request of one caller."""
 

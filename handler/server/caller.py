@@ -7,7 +7,7 @@ from dataclasses import field, replace
 from handler.errors import CredentialRequired, NotFound
 from handler.http import HttpClient
 from handler.policy import Judgement
-from handler.records import dataclass
+from handler.records import record
 from handler.server.endpoint import Endpoint
 from handler.server.payload import LAMBDA, Room
 from handler.server.principal import ANONYMOUS, Principal
@@ -15,7 +15,7 @@ from handler.server.services import Services
 from handler.server.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Caller:
     """One endpoint as one caller has it: the judgement says which conditions hold for them."""
 

@@ -8,14 +8,14 @@ from dataclasses import field
 
 from handler.bundle_upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
 from handler.errors import CallError, CredentialUnavailable
-from handler.records import dataclass
+from handler.records import record
 from handler.server.caller import Caller
 from handler.server.outgoing.credentials import credential_for
 from handler.server.outgoing.told import told_headers
 from handler.server.principal import ANONYMOUS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ApiAccess:
     """How a request of this caller to the API would be made."""
 

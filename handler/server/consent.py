@@ -16,7 +16,7 @@ from typing import Any
 from handler.bundle import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
 from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.invisible import escaped
-from handler.records import dataclass
+from handler.records import record
 from handler.server.call import Call
 from handler.server.input_required import answers_to, ask
 
@@ -34,7 +34,7 @@ FORM: JSONObject = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """What a user is asked about: the operation, and those of its variables that callers fill."""
 
@@ -60,14 +60,14 @@ class Proposal:
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Agreed:
     """The call goes on."""
 
     idempotency_key: str = ""  # the same each time the answer is sent; empty where nobody was asked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Asked:
     """The result that asks."""
 

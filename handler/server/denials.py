@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from starlette.requests import Request as HttpCall
 
 from handler.errors import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
-from handler.records import dataclass
+from handler.records import record
 from handler.server.challenges import challenge
 from handler.server.entrance import ENDPOINT
 from handler.server.front_door import note_unknown_url, public_url
@@ -18,7 +18,7 @@ from handler.server.resource_metadata import takes_tokens
 from handler.server.statuses import status_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Denial:
     """What a caller who may not do something is answered with, whatever the body's form."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle import GraphQLTool, JSONObject, PersistedOperation
 from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
-from handler.records import dataclass
+from handler.records import record
 from handler.server.arguments import refuse_excess
 from handler.server.bindings import fill_bound
 from handler.server.caller import Caller
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from handler.graph.type_names import HiddenNames
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Document:
     """What a caller wrote: GraphQL text, which operation of it to run, and values for its variables."""
 
@@ -37,7 +37,7 @@ class Document:
     variables: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A request that its caller may make, if its user agrees where ``consent_for`` names what asks for that.
 

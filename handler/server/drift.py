@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any
 
-from handler.records import dataclass
+from handler.records import record
 from handler.server.named_coordinates import coordinate_in
 
 MAX_MESSAGE_CHARS = 1_000
@@ -74,7 +74,7 @@ def is_static(path: object) -> bool:
     return isinstance(path, list) and bool(path) and bool(STATIC_PATH.fullmatch(str(path[0])[:MAX_MESSAGE_CHARS]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What an error says about a request: a kind of habit, or nothing.
 
@@ -125,7 +125,7 @@ def _text(values: Mapping[str, Any], name: str) -> str:
     return value[:MAX_MESSAGE_CHARS] if isinstance(value, str) else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Error:
     """An error as far as its origin shows. ``points``: it names places in the document."""
 
@@ -144,7 +144,7 @@ class _Error:
         return self.says("code")
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Habit:
     kind: str
     shown_by: Callable[[_Error], bool]

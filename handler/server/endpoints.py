@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from handler.bundle import Bundle
 from handler.bundle_json import bundle_key, read_bundle, short_digest
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, ObjectNotFound, StorageError
-from handler.records import dataclass
+from handler.records import record
 from handler.server.byte_lru import ByteLru
 from handler.server.endpoint import Endpoint, keep
 from handler.server.instant import Instant, now
@@ -42,7 +42,7 @@ OnTrouble = Callable[[str, Exception], None]
 FindLacks = Callable[[Bundle], Sequence["Lack"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Keeping:
     """How long a bundle is believed, and how much is held.
 
@@ -55,7 +55,7 @@ class Keeping:
     max_bytes: int = 128 * 1_048_576
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Held:
     """An endpoint, when storage was last asked for it, and when it last said that this is the one."""
 
@@ -91,7 +91,7 @@ class _Held:
         return FunctionLacks(self.endpoint.bundle.endpoint, [lack.sentence for lack in self.lacks])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Failed:
     """An endpoint that is not held and could not be loaded. ``exists``: whether anything says that there is one."""
 
@@ -99,7 +99,7 @@ class _Failed:
     exists: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Known:
     """The state of one endpoint, as this process knows it."""
 

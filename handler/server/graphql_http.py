@@ -23,7 +23,7 @@ from handler.errors import (
     UpstreamError,
 )
 from handler.json_shape import to_well_formed_json
-from handler.records import dataclass
+from handler.records import record
 from handler.server.caller import Caller
 from handler.server.deadlines import before
 from handler.server.denials import deny
@@ -106,7 +106,7 @@ class GraphQLRoute:
             return response, _encoded(response, caller.room)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Refusal:
     """A GraphQL response without data. ``firm``: whatever the media type, this is its status.
 

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from handler.bundle import CONFIRM
 from handler.json_shape import parse_json
-from handler.records import dataclass
+from handler.records import record
 from handler.server.media_types import GRAPHQL_RESPONSE, JSON
 
 MEDIA_TYPES = (JSON, GRAPHQL_RESPONSE)
@@ -32,7 +32,7 @@ class Malformed(Exception):
     """No well-formed GraphQL request; the message says what was expected."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Parameters:
     """The parameters of a GraphQL request: either ``query`` or ``document_id`` is there."""
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from handler.bundle import JSONObject
 from handler.errors import StorageError
-from handler.records import dataclass
+from handler.records import record
 from handler.server.endpoints import Endpoints, Known
 from handler.server.entrance import json_response
 from handler.server.instant import Instant
@@ -42,7 +42,7 @@ def health_routes(services: Services) -> list[Route]:
     return [Route("/health", ready, methods=["GET"]), Route("/health/live", live, methods=["GET"])]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Report:
     """The status, and for the log why the function is not ready; empty if it is."""
 

@@ -22,7 +22,7 @@ from typing import Any, NoReturn
 
 from handler.errors import MAX_SAID_CHARS
 from handler.json_shape import parse_json
-from handler.records import dataclass
+from handler.records import record
 from handler.server.header_values import decoded
 from handler.server.revisions import (
     BATCHING,
@@ -71,7 +71,7 @@ VERSION = "mcp-protocol-version"
 Id = str | int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Request:
     """One request. ``revision`` is the one to answer in."""
 
@@ -81,7 +81,7 @@ class Request:
     revision: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Notification:
     """A message that wants no answer: a notification, or a response, though nothing was asked."""
 
@@ -115,7 +115,7 @@ class SignInRequired(Rejected):
         super().__init__(code, message, id=id, status=401)
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class _Message:
     body: Mapping[str, Any]
     headers: Mapping[str, str]

@@ -16,7 +16,7 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
 from handler.json_bounds import MAX_NESTING, nests_deeper
-from handler.records import dataclass
+from handler.records import record
 from handler.server.call import Call
 from handler.server.inbound import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.principal import Principal
@@ -30,7 +30,7 @@ CAPABILITIES: Mapping[str, str] = {
 """What a client that answers a request of a method says that it can."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Answers:
     """What came back: the answers to what was asked, by its keys, and the state that went with the questions."""
 

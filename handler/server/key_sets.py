@@ -15,7 +15,7 @@ from handler.errors import CredentialRefused, HttpError, KeysUnavailable
 from handler.http import HttpClient, HttpRequest
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.json_shape import parse_json
-from handler.records import dataclass
+from handler.records import record
 
 FRESH_S = 600.0
 """How long a key set is believed without being asked for again."""
@@ -50,7 +50,7 @@ PUBLIC_MEMBERS: Mapping[str, tuple[str, ...]] = {
 """What makes a public key. A secret (``oct``) is no key that a URL could vouch for."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Jwk:
     """One public key of a set. Without an ``id`` no token can name it, without an ``algorithm`` its type decides."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from handler.bundle import SECRET_REFERENCE, Bundle
-from handler.records import dataclass
+from handler.records import record
 from handler.tools.modules import is_among, is_there
 
 JWT_PACKAGES = ("jwt", "cryptography")
@@ -14,7 +14,7 @@ CODE_PACKAGES = ("pydantic",)
 _REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Lack:
     """One missing part. ``sentence`` is for the log; ``closes``: nobody may use the endpoint without the part."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.json_shape import to_json_bytes
-from handler.records import dataclass
+from handler.records import record
 
 MAX_PAYLOAD_BYTES = 6_200_000
 """What Lambda takes as an answer is 6 MiB, headers included."""
@@ -18,7 +18,7 @@ TOO_LARGE = "The result is larger than an answer may be. Ask for fewer rows or f
 TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Room:
     """The room of a front door for an answer: ``max_bytes`` of Lambda's JSON, ``page_bytes`` of a list before that."""
 

@@ -8,12 +8,12 @@ from typing import Any
 
 from handler.bundle import ApiKey, Bundle
 from handler.errors import CredentialRefused, CredentialRequired
-from handler.records import dataclass
+from handler.records import record
 from handler.server.authorizer import authorized_claims, is_signed_for_aws
 from handler.server.tokens import TokenVerifier
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Principal:
     """Who calls. An unrestricted one skips policies; what patterns hide stays hidden for everybody."""
 
@@ -50,7 +50,7 @@ KEY_PREFIX = "stile_"
 SCOPE_CLAIMS = ("scope", "scp")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Presented:
     """What a request says of its caller: its headers (lower-case names), and the Lambda event, empty elsewhere."""
 

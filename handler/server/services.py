@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import field
 
 from handler.http import HttpClient
-from handler.records import dataclass
+from handler.records import record
 from handler.server.endpoints import Endpoints
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.pseudonyms import Pseudonyms
@@ -13,7 +13,7 @@ from handler.server.request_state import RequestStates
 from handler.server.tokens import TokenVerifier
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Services:
     """What requests are answered with.
 

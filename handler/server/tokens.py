@@ -22,7 +22,7 @@ from handler.errors import CredentialRefused, KeysUnavailable, SecretUnavailable
 from handler.http import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.json_shape import parse_json
-from handler.records import dataclass
+from handler.records import record
 from handler.server.key_sets import FRESH_S, KeySets
 from handler.server.outgoing.secret_store import OwnSecrets
 from handler.settings import Secret
@@ -157,7 +157,7 @@ class TokenVerifier:
         return self._secrets.get(key.key.removeprefix(SECRET_REFERENCE), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Voucher:
     """What vouched for a signature: a key of the author's as it was then, or a key set of that time (UNIX seconds)."""
 
@@ -166,7 +166,7 @@ class _Voucher:
     fetched_at: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Token:
     """A token as it came: nothing of it is believed yet."""
 

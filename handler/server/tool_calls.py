@@ -15,7 +15,7 @@ from handler.errors import (
     ToolNotFound,
     UpstreamError,
 )
-from handler.records import dataclass
+from handler.records import record
 from handler.server.call import Call
 from handler.server.header_values import find_mismatch
 from handler.server.inbound import HEADER_MISMATCH, Rejected
@@ -33,7 +33,7 @@ KINDS: Mapping[type[Tool], str] = {
 """What the log says of a tool."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class ProvidedTool:
     """A tool that a provider of a kit has for one caller, as it is listed."""
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handler.records import dataclass
+from handler.records import record
 
 MAX_STATE_CHARS = 512
 MAX_STATE_MEMBERS = 32
@@ -29,7 +29,7 @@ _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _BAGGAGE_VALUE = r"[!#-+\--:<-\[\]-~]*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Trace:
     """A trace with our part of it as the parent of what follows."""
 

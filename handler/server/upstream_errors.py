@@ -13,7 +13,7 @@ from typing import Any
 from handler.bundle import JSONObject
 from handler.bundle_upstream import UpstreamAuth
 from handler.http import HttpResponse
-from handler.records import dataclass
+from handler.records import record
 from handler.server.drift import (
     AS_TEXT_ONLY,
     BY_ID_ONLY,
@@ -63,7 +63,7 @@ REASONS: Mapping[str, str] = {
 _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Report:
     """A response as it is told, and the log's reason for the error that tells a maintainer most."""
 

@@ -11,7 +11,7 @@ from typing import Any
 from handler.bundle_upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
 from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, UpstreamFailure
 from handler.http import HttpResponse
-from handler.records import dataclass
+from handler.records import record
 from handler.server.media_types import EVENT_STREAM
 from handler.server.outgoing.operation import GraphQLRequest
 from handler.server.upstream_words import plain_text, quoted, waiting, words_in
@@ -22,7 +22,7 @@ UNDECIDED = frozenset({408})
 NOT_SENT = "so nothing was sent"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Trouble:
     """A request that failed. ``undone``: nothing of it was carried out, so whoever sends it again repeats nothing."""
 

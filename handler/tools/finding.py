@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal
 
 from handler.bundle import JSONObject
-from handler.records import dataclass
+from handler.records import record
 
 SECTIONS = ("tools", "prompts", "resources", "resource_templates")
 SEARCHED = ("name", "description", "uri", "uriTemplate")
@@ -14,7 +14,7 @@ SEARCHED = ("name", "description", "uri", "uriTemplate")
 Type = Literal["all", "tools", "prompts", "resources", "resource_templates"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Listed:
     """One entry of a list, and whether that list leaves it out."""
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from handler.records import dataclass
+from handler.records import record
 from handler.tools.boundary import AuthorFailed
 from handler.tools.context import Context
 from handler.tools.continuation import Err, Ok
@@ -29,7 +29,7 @@ POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Resume:
     """A tool's ``resume``, with what its parameters get: each a slot, or by position also a default of its own."""
 

@@ -24,14 +24,14 @@ from handler.bundle_upstream import (
 )
 from handler.errors import AwsError, CallerTokenRequired, CredentialUnavailable
 from handler.http import HttpRequest
-from handler.records import dataclass
+from handler.records import record
 from handler.server.caller import Caller
 from handler.server.outgoing.kept import Fetched
 from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
 from handler.server.tokens import audiences_in
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class Credential:
     """What shows the API that it may answer. ``refuse`` forgets it; whether another one may be got then."""
 

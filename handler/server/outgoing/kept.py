@@ -9,7 +9,7 @@ from math import inf
 from typing import Generic, TypeVar
 
 from handler.errors import CredentialUnavailable
-from handler.records import dataclass
+from handler.records import record
 
 T = TypeVar("T")
 
@@ -20,7 +20,7 @@ REFUSED_PAUSE_S = 10.0
 """How often a value is got again because it was refused: whoever refuses any would have it got for each request."""
 
 
-@dataclass(frozen=True, slots=True)
+@record(frozen=True, slots=True)
 class Fetched(Generic[T]):
     """A value, and until when it is good (UNIX seconds). In the past: it serves those who waited for it, and is gone.
 

@@ -3,10 +3,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.records import dataclass
+from handler.records import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class GraphQLRequest:
     """One operation to send, and whether it is a query: only queries may be sent a second time."""
 

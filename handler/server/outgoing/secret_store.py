@@ -23,7 +23,7 @@ from handler.errors import (
     SettingsError,
 )
 from handler.json_shape import parse_json
-from handler.records import dataclass
+from handler.records import record
 from handler.server.outgoing.kept import REFUSED_PAUSE_S, Fetched, Kept
 from handler.settings import SECRET_PREFIX, Secret, SecretArn, read_secret
 
@@ -44,7 +44,7 @@ MAX_READ_S = 4.0
 MAX_CHARS = 8_192
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class _Service:
     """One of the AWS services that keep secrets."""
 

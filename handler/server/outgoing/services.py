@@ -7,14 +7,14 @@ from dataclasses import field
 from handler.aws import CredentialSource
 from handler.aws_json import AwsJson
 from handler.http import HttpClient
-from handler.records import dataclass
+from handler.records import record
 from handler.server.outgoing.circuits import Circuits
 from handler.server.outgoing.kept import Kept
 from handler.server.outgoing.secret_store import OwnSecrets, SecretStore
 from handler.settings import Secret, SecretArn, Settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(frozen=True, slots=True, kw_only=True)
 class OutgoingServices:
     """What requests to the APIs behind endpoints are made with, kept between the requests of callers."""
 
