@@ -17,7 +17,7 @@ from aws_lambda_powertools import Logger
 
 from handler import __version__
 from handler.bundle import Bundle, GraphQLTool
-from handler.errors import BundleError, EndpointNotFound, StorageError, UnservedSource
+from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError, UnservedSource
 from handler.server.endpoints import Endpoints
 
 MARKS: Mapping[str, tuple[str, ...]] = {
@@ -105,11 +105,13 @@ class OtherEvents:
 
     async def _warm(self) -> None:
         """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
-        from handler import answer_check, guarded_schema  # noqa: F401 - for calls
-        from handler.server import other_routes, tool_calls  # noqa: F401 - for calls and all other routes
+        import handler.answer_check
+        import handler.guarded_schema
+        import handler.server.other_routes
+        import handler.server.tool_calls  # noqa: F401 - for calls and all other routes
 
         for name in self._preload:
-            with suppress(EndpointNotFound, StorageError, BundleError):  # storage's troubles are in the log already
+            with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # each is in the log
                 _import_for((await self._endpoints.find(name)).bundle)
         await self._endpoints.settle()
 
@@ -117,7 +119,9 @@ class OtherEvents:
 def _import_for(bundle: Bundle) -> None:
     """Import what only some endpoints need."""
     if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        from handler.graph import document, listing, schemas  # noqa: F401
+        import handler.graph.document
+        import handler.graph.listing
+        import handler.graph.schemas  # noqa: F401
     if bundle.identity.issuers:
         with suppress(ImportError):  # which is in the function on request
             from jwt import algorithms  # noqa: F401

@@ -16,7 +16,7 @@ from handler.server.function import MAX_REASON_CHARS
 from handler.storage import FolderStorage
 from handler.tools.modules import is_there
 from tests.support.endpoints import compiled
-from tests.support.function import store
+from tests.support.function import Context, store
 from tests.support.identities import KEY, api_key
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given
 from tests.support.kits import TOOLS, changed_tool, with_kit
@@ -155,6 +155,10 @@ class TestTokens:
             (line,) = logged(capsys)
 
         assert (line["endpoint"], line["outcome"], line["reason"]) == ("api/things", "rejected", REFUSED)
+
+    def test_warmer_finds_it_closed_and_goes_on(self, without_jwt: str, location: str) -> None:
+        with started_function(location, STILE_PRELOAD="api/things") as function:
+            assert function.handler({"stile": "warm"}, Context()) == {"stile": "warm", "endpoints": 1}
 
     def test_log_says_it_again_once_a_refresh(self, location: str, capsys: pytest.CaptureFixture[str]) -> None:
         with started_function(location, STILE_REFRESH_S="0", STILE_MAX_STALE_S="0") as function:
