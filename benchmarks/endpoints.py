@@ -24,16 +24,16 @@ from benchmarks.functions.cases import event_of, sized_endpoint
 from benchmarks.report import MB, machine, write_page
 from benchmarks.upstream import answering_upstream
 from benchmarks.warm import Calls, quantiles_us, warm_calls
-from handler.addresses import AddressRules
-from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
-from handler.server import media_types
+from handler.http.addresses import AddressRules
+from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints import Endpoints, Keeping
-from handler.server.services import Services
-from handler.server.tokens import TokenVerifier
-from handler.storage import Storage, open_storage
+from handler.server.asgi import content_negotiation as media_types
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.storage.storage import Storage, open_storage
 from tests.support.function import Context
 from tests.support.objects import Objects, running_objects
 
@@ -53,7 +53,7 @@ part."""
 class Served:
     """The function in this process, over a storage."""
 
-    def __init__(self, storage: Storage, http: HttpClient, keeping: Keeping) -> None:
+    def __init__(self, storage: Storage, http: HttpClient, keeping: CachePolicy) -> None:
         self.troubles: list[str] = []
         self.endpoints = Endpoints(
             storage, keeping=keeping, on_trouble=lambda name, exc: self.troubles.append(f"{name}: {exc}")
@@ -79,7 +79,7 @@ def _raise_failures(facts: Mapping[str, Any], *, failure: BaseException | None) 
 
 
 @contextmanager
-def served(objects: Objects, keeping: Keeping) -> Iterator[Served]:
+def served(objects: Objects, keeping: CachePolicy) -> Iterator[Served]:
     """The function, with a loop to run on and connections of its own."""
     http = HttpClient(AddressRules(local=True))
     loop = asyncio.new_event_loop()
@@ -129,7 +129,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     names = [f"many/e{number}" for number in range(given.endpoints)]
-    keeping = Keeping(max_bytes=CACHE_BYTES, refresh_s=86_400, max_stale_s=86_400)
+    keeping = CachePolicy(max_bytes=CACHE_BYTES, refresh_s=86_400, max_stale_s=86_400)
     with tempfile.TemporaryDirectory() as work, answering_upstream() as url, running_objects() as objects:
         made = sized_endpoint(Path(work), url, TOOLS)
         for name in names:

@@ -117,8 +117,8 @@ def held_bytes(bundles: Path) -> dict[str, int]:
     """What stays in memory of the index, of a view of all of it, and of the schema for the query."""
     from graphql import parse
 
+    from handler.graph.documents.partial_schema import ViewSchemas
     from handler.graph.index import read_index
-    from handler.graph.schemas import ViewSchemas
     from handler.graph.view import build_view
 
     (file,) = (bundles / ".index").iterdir()

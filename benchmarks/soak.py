@@ -17,7 +17,7 @@ from benchmarks.endpoints import event_for, publish, resident_bytes, served
 from benchmarks.functions.cases import sized_endpoint
 from benchmarks.report import MB, machine, write_page
 from benchmarks.upstream import answering_upstream
-from handler.server.endpoints import Keeping
+from handler.server.endpoints.registry import CachePolicy
 from tests.support.objects import running_objects
 
 ENDPOINTS = 200
@@ -27,7 +27,7 @@ PUBLISH_EVERY = 50
 MAX_GROWTH = 0.05
 WHOLE = 200_000
 
-KEEPING = Keeping(refresh_s=0.5, max_stale_s=2.0)
+KEEPING = CachePolicy(refresh_s=0.5, max_stale_s=2.0)
 
 
 def main() -> int:

@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from handler.errors import (
-        GraphQLErrors,
-        InvalidArguments,
-        InvalidParams,
-        McpError,
-        ToolDefinitionError,
-        ToolError,
-    )
-    from handler.tools.content import (
+    from handler.code_tools.content import (
         Audio,
         EmbeddedResource,
         Image,
@@ -27,12 +19,20 @@ if TYPE_CHECKING:
         ToolResult,
         tool_fail,
     )
-    from handler.tools.context import Context, assert_provider_token
-    from handler.tools.continuation import Async, Elicit, Err, InputRequired, Ok
-    from handler.tools.decorator import tool
-    from handler.tools.definition import Tool, describe
-    from handler.tools.toolkit import Toolkit
-    from handler.tools.validator import SchemaValidator
+    from handler.code_tools.context import Context, assert_provider_token
+    from handler.code_tools.continuation import Async, Elicit, Err, InputRequired, Ok
+    from handler.code_tools.decorator import tool
+    from handler.code_tools.definition import Tool, describe
+    from handler.code_tools.toolkit import Toolkit
+    from handler.code_tools.validator import SchemaValidator
+    from handler.errors import (
+        GraphQLErrors,
+        InvalidArguments,
+        InvalidParams,
+        McpError,
+        ToolDefinitionError,
+        ToolError,
+    )
 
 __all__ = [
     "Async",
@@ -70,14 +70,14 @@ _MODULES = {
     "Field": "pydantic",
     **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "InvalidParams", "McpError"), "handler.errors"),
     **dict.fromkeys(("ToolDefinitionError", "ToolError"), "handler.errors"),
-    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.tools.content"),
-    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.tools.content"),
-    **dict.fromkeys(("Context", "assert_provider_token"), "handler.tools.context"),
-    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.tools.continuation"),
-    "tool": "handler.tools.decorator",
-    **dict.fromkeys(("Tool", "describe"), "handler.tools.definition"),
-    "Toolkit": "handler.tools.toolkit",
-    "SchemaValidator": "handler.tools.validator",
+    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content"),
+    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content"),
+    **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),
+    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.continuation"),
+    "tool": "handler.code_tools.decorator",
+    **dict.fromkeys(("Tool", "describe"), "handler.code_tools.definition"),
+    "Toolkit": "handler.code_tools.toolkit",
+    "SchemaValidator": "handler.code_tools.validator",
 }
 
 

@@ -53,7 +53,7 @@
           AnswerMisfit          its answer is against the schema that it published
           UpstreamFailure       a request to it failed: the log has a word for how
           UpstreamForbidden     its address is one that no author may have requests sent to
-          UpstreamResting       it is not asked for a while, because it did not answer
+          CircuitOpen       it is not asked for a while, because it did not answer
           CredentialUnavailable nothing was sent, as the credential for it could not be got
         DeadlinePassed          there was no time left
         ToolError               what a tool in Python says went wrong
@@ -68,8 +68,8 @@
       CodeUnavailable           a toolkit in Python that may not be imported, or is not there
       ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
 
-None of them knows an HTTP status, which stands in ``server/statuses.py``, or a JSON-RPC code. ``McpError`` alone
-carries a code, because its author chose it.
+None of them knows an HTTP status, which stands in ``server/context/statuses.py``, or a JSON-RPC code. ``McpError``
+alone carries a code, because its author chose it.
 """
 
 from __future__ import annotations
@@ -606,7 +606,7 @@ class DeadlinePassed(CallError):
         super().__init__("The call took too long and was given up. Ask for less, or try later.")
 
 
-class UpstreamResting(UpstreamError):
+class CircuitOpen(UpstreamError):
     """The API did not answer several times in a row, and is not asked for ``pause_s`` seconds."""
 
     def __init__(self, *, pause_s: float) -> None:

@@ -1,8 +1,8 @@
 """The request-time door: ``handler``, built once per container.
 
-A request's life: API Gateway event -> server/function.py (Mangum) -> server/app.py (route, principal) ->
-server/inbound.py (message) -> server/methods.py (method) -> server/tools.py (tool) -> server/upstream.py -> event
-response.
+A request's life: event -> server/function.py (Mangum) -> server/app.py (middleware, routes) -> server/mcp/route.py
+-> server/mcp/jsonrpc.py (messages) -> server/mcp/methods.py -> server/mcp/tools_call.py -> server/mcp/graphql_tools.py
+-> server/upstream/graphql_client.py -> http/client.py -> response.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from handler.artefact import artefact_fault, refusing_handler
-from handler.aws import CredentialSource
-from handler.bundle_json import bundle_key
-from handler.http import HttpClient
-from handler.read_ahead import ReadAhead
+from handler.aws.sigv4 import CredentialSource
+from handler.bundle.stored import bundle_key
+from handler.http.client import HttpClient
 from handler.settings import read_settings
-from handler.storage import open_storage
+from handler.storage.prefetch import ReadAhead
+from handler.storage.storage import open_storage
 
 
 def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:

@@ -5,7 +5,7 @@ Source: AWS Lambda quotas, "Invocation payload", 6 MB; an answer's body is a JSO
 
 from __future__ import annotations
 
-from handler.json_shape import to_json_bytes
+from handler.strict_json import to_json_bytes
 
 MAX_LISTED_BYTES = 6_000_000
 """Of one entry, as Lambda's JSON has it: what is around it fits beside it."""

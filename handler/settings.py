@@ -6,9 +6,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
-from handler.addresses import STRICT, AddressRules, is_host_pattern
-from handler.bundle import ENDPOINT_NAME
+from handler.bundle.model import ENDPOINT_NAME
 from handler.errors import SettingsError
+from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 from handler.records import record
 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"

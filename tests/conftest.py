@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.http import HttpClient
-from handler.storage import FolderStorage, WritableStorage, open_storage
+from handler.http.client import HttpClient
+from handler.storage.storage import FolderStorage, WritableStorage, open_storage
 from tests.support.bucket import BundleBucket, ReadOnly, published_bucket
 from tests.support.function import Function, running_function
 from tests.support.moto import Moto, running_moto

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 import handler
-from handler.compiler.code_config import KIT_KEYS
-from handler.tools.option_checks import HINTS
-from handler.tools.options import KitOptions, RegistrationOptions, ToolOptions
+from handler.code_tools.option_checks import HINTS
+from handler.code_tools.options import KitOptions, RegistrationOptions, ToolOptions
+from handler.compiler.config.code import KIT_KEYS
 from tests.conftest import ROOT
 from tests.infra.test_build_settings import settings
 

@@ -13,30 +13,30 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle_upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
-from handler.bundle_upstream_json import AUTH_KINDS
+from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
+from handler.bundle.upstream_stored import AUTH_KINDS
 from handler.commands import COMMANDS
-from handler.commands.publishable import address_faults
-from handler.compiler.bridge import KEYS as BRIDGE_KEYS
+from handler.commands.publish_checks import address_faults
+from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config import MAX_INSTRUCTIONS_BYTES
-from handler.compiler.descriptions import MAX_ENUM_CHARS
-from handler.compiler.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
-from handler.compiler.patterns import MAX_PATTERN_CHARS
-from handler.compiler.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
-from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
-from handler.compiler.sizes import MAX_DESCRIPTION_BYTES
+from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
+from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
+from handler.compiler.config.oauth_proxy import KEYS as BRIDGE_KEYS
+from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
+from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS
+from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors import InvalidArguments
-from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
-from handler.json_schema import MAX_VIOLATIONS
-from handler.policy import Judgement
-from handler.server.arguments import ArgumentsValidator
-from handler.server.bridge_site import BridgeSite
-from handler.server.key_sets import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
-from handler.server.outgoing.circuits import MAX_FAILURES, PAUSE_S
+from handler.json_schema.checker import MAX_VIOLATIONS
+from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.policy.evaluation import Evaluation
+from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.auth.tokens import MAX_TOKEN_CHARS
+from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.oauth_proxy.proxy import BridgeSite
+from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.secret_store import TTL_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
-from handler.server.tokens import MAX_TOKEN_CHARS
 from handler.settings import read_settings
 from tests.conftest import ROOT
 from tests.support.endpoints import compiled, graphql_tool
@@ -181,7 +181,7 @@ def test_policies_of_the_readme_are_read_and_conditions_are_as_its_table_says(tm
     forms = [form for cell in cells for form in re.findall(r"`([^`]+)`", cell)]
 
     assert len(made.conditions) == 5  # never, and four of the example
-    hr, clerk = (Judgement(made.conditions, claims={"roles": roles}) for roles in (["hr"], []))
+    hr, clerk = (Evaluation(made.conditions, claims={"roles": roles}) for roles in (["hr"], []))
     assert (hr.meets(made.guards["Employee.salary"]), clerk.meets(made.guards["Employee.salary"])) == (True, False)
     assert len([predicate_of(form) for form in forms if "$" in form or form in ("true", "false")]) == 8
 

@@ -23,8 +23,8 @@ import pytest
 
 from handler.compiler.compile import compile_endpoint
 from handler.errors import StorageError
-from handler.http import HttpClient, HttpRequest
-from handler.storage import MemoryStorage, StoredObject, open_storage
+from handler.http.client import HttpClient, HttpRequest
+from handler.storage.storage import MemoryStorage, StoredObject, open_storage
 from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started
 from tests.conftest import ROOT
 from tests.server import test_cold_start, test_function_settings

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from handler.addresses import AddressRules
 from handler.errors import SettingsError
+from handler.http.addresses import AddressRules
 from handler.settings import SecretArn, Settings, read_settings
 
 

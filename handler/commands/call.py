@@ -7,23 +7,23 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle import CONFIRM, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle.model import CONFIRM, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
 from handler.commands.callers import add_caller_argument
-from handler.commands.compiling import Outcome, compile_all, complain_about
 from handler.commands.console import complain, show_json
-from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_endpoint, local_http, local_services, stored
+from handler.commands.endpoint_folders import add_folder_arguments
+from handler.commands.endpoints import Outcome, compile_all, complain_about
+from handler.commands.local_server import local_endpoint, local_http, local_services, stored
 from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
-from handler.server.call import Call
-from handler.server.caller import Caller
-from handler.server.inbound import INVALID_PARAMS, Rejected, Request
-from handler.server.principal import ANONYMOUS, anonymous_at
-from handler.server.request_log import WARNING, level_of
-from handler.server.revisions import CLIENT_CAPABILITIES, MODERN
-from handler.server.statuses import status_of
-from handler.server.tool_calls import call_any_tool
+from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.auth.principal import ANONYMOUS, anonymous_at
+from handler.server.context.caller import Caller
+from handler.server.context.statuses import status_of
+from handler.server.mcp.call import Call
+from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
+from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
+from handler.server.mcp.tools_call import call_any_tool
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from handler.json_shape import parse_json
-from handler.server.principal import ANONYMOUS, DEVELOPMENT, Principal
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal
+from handler.strict_json import parse_json
 
 NOBODY = "anonymous"
 

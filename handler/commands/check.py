@@ -6,20 +6,20 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import Bundle, CodeTool, FileResource, PrescribedTool, Resource
-from handler.bundle_json import KINDS
-from handler.commands.compiling import Outcome, compile_all
+from handler.bundle.model import Bundle, CodeTool, FileResource, PrescribedTool, Resource
+from handler.bundle.stored import KINDS
 from handler.commands.console import located, place_of, say, show_json, show_table
-from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_endpoint
-from handler.commands.publishable import address_faults, doubts_about_questions, doubts_about_upstream
+from handler.commands.endpoint_folders import add_folder_arguments
+from handler.commands.endpoints import Outcome, compile_all
+from handler.commands.local_server import local_endpoint
+from handler.commands.publish_checks import address_faults, doubts_about_questions, doubts_about_upstream
 from handler.commands.taken_along import told_of
+from handler.compiler.checks.sizes import BYTES_PER_TOKEN
 from handler.compiler.compile import Compiled
-from handler.compiler.operations import PersistedDocument
-from handler.compiler.sizes import BYTES_PER_TOKEN
+from handler.compiler.operations.operations import PersistedDocument
 from handler.errors import Problem
-from handler.json_shape import to_json_bytes
-from handler.policy import Judgement
+from handler.policy.evaluation import Evaluation
+from handler.strict_json import to_json_bytes
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
 
@@ -141,7 +141,7 @@ def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
 def _rows(compiled: Compiled) -> list[_Row]:
     bundle = compiled.bundle
     endpoint = local_endpoint(compiled)
-    everything = Judgement(bundle.conditions, claims=None, unrestricted=True)
+    everything = Evaluation(bundle.conditions, claims=None, unrestricted=True)
     per_caller = {kit.use for kit in bundle.code if kit.per_caller}
     rows = []
     for made in compiled.made:

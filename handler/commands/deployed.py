@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 
-from handler.bundle import Bundle
+from handler.bundle.model import Bundle
+from handler.code_tools.modules import is_among
 from handler.commands.console import say
 from handler.compiler.compile import Compiled
 from handler.errors import StileError, StorageError
-from handler.http import HttpClient
-from handler.storage import S3Storage, open_storage
-from handler.tools.modules import is_among
+from handler.http.client import HttpClient
+from handler.storage.storage import S3Storage, open_storage
 
 EXTRAS_TAG = "stile:extras"
 MODULES_TAG = "stile:code-modules"

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import CodeTool, GraphQLTool, Tool
-from handler.bundle_json import KINDS
+from handler.bundle.model import CodeTool, GraphQLTool, Tool
+from handler.bundle.stored import KINDS
 from handler.commands.callers import add_caller_argument
-from handler.commands.compiling import compile_all, complain_about
 from handler.commands.console import complain, say, show_json, show_table
-from handler.commands.folders import add_folder_arguments
-from handler.commands.local import local_endpoint
-from handler.compiler.access import INTROSPECTION, Rule
+from handler.commands.endpoint_folders import add_folder_arguments
+from handler.commands.endpoints import compile_all, complain_about
+from handler.commands.local_server import local_endpoint
+from handler.compiler.access.policies import INTROSPECTION, Rule
 from handler.compiler.compile import Compiled
-from handler.compiler.declaration import MadeTool
 from handler.compiler.problems import where
+from handler.compiler.tools.declaration import CompiledTool
 from handler.errors import AccessError
 from handler.graph.view import print_view
-from handler.policy import OPEN, Judgement, Mask, union_of
-from handler.server.endpoint import Endpoint
-from handler.server.principal import Principal
-from handler.server.scopes import require_scopes
+from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
+from handler.server.auth.principal import Principal
+from handler.server.auth.scopes import require_scopes
+from handler.server.endpoints.endpoint import Endpoint
 
 HELP = "Say what a caller sees of endpoint folders, and which rule hides the rest."
 
@@ -86,7 +86,7 @@ class _Explanation:
         self._compiled = compiled
         self._endpoint: Endpoint = local_endpoint(compiled)
         self._principal = principal
-        self._judgement: Judgement = self._endpoint.judgement_of(principal)
+        self._judgement: Evaluation = self._endpoint.judgement_of(principal)
         self._made = [made for made in compiled.made if tool in (None, made.tool.name, *made.tool.options.aliases)]
         self._whole = tool is None
         self.name = compiled.bundle.endpoint
@@ -148,7 +148,7 @@ class _Explanation:
             "hidden_by_patterns": {tool.name: coordinates for tool, coordinates in self.hidden_by_patterns()},
         }
 
-    def _seen(self, made: MadeTool) -> _Seen:
+    def _seen(self, made: CompiledTool) -> _Seen:
         tool = made.tool
         usable = self._endpoint.entry(tool, self._judgement) is not None
         listed = "no" if not usable else "hidden" if tool.options.hidden else "yes"
@@ -187,7 +187,7 @@ class _Explanation:
             if coordinate not in INTROSPECTION:
                 yield coordinate, (FEDERATION,)
 
-    def _guards_of(self, made: MadeTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
+    def _guards_of(self, made: CompiledTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
         """What guards all that a tool needs, and the rules that put it there."""
         if isinstance(made.tool, CodeTool):
             of_kit = next(kit.mask for kit in self._compiled.bundle.code if kit.use == made.tool.kit)

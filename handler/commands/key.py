@@ -8,7 +8,7 @@ import sys
 import yaml
 
 from handler.commands.console import say
-from handler.server.principal import KEY_PREFIX
+from handler.server.auth.principal import KEY_PREFIX
 
 HELP = "Make an API key, and the lines for config.yaml that let it in."
 

@@ -4,11 +4,12 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from handler.commands.compiling import compile_or_complain
+from handler.commands.bundle_store import store_all
 from handler.commands.console import complain
 from handler.commands.deployed import tell_of_needs
-from handler.commands.folders import add_folder_arguments
-from handler.commands.publishable import (
+from handler.commands.endpoint_folders import add_folder_arguments
+from handler.commands.endpoints import compile_or_complain
+from handler.commands.publish_checks import (
     have_allowed_addresses,
     have_no_credentials,
     have_no_secrets,
@@ -16,7 +17,6 @@ from handler.commands.publishable import (
     tell_of_secrets,
     warn_of_questions,
 )
-from handler.commands.storing import store_all
 from handler.compiler.compile import Compiled
 
 HELP = "Compile endpoint folders and store their bundles where the function reads them."

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+from handler.code_tools.modules import is_among
 from handler.errors import SettingsError
 from handler.settings import read_code_modules
-from handler.tools.modules import is_among
 
 
 def code_places() -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from handler.compiler.taken_along import TakenAlong
+from handler.compiler.access.hidden_along import TakenAlong
 
 MAX_GROUPS = 5
 MAX_NAMED = 8

@@ -7,26 +7,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle import Bundle, GraphQLTool, Identity
-from handler.bundle_json import bundle_key, index_key, write_bundle
-from handler.compiler.access import Rule, read_access
-from handler.compiler.api import Api, read_api, refuse_what_needs_a_schema
-from handler.compiler.clients import doubt_for_clients
-from handler.compiler.code import NO_CODE, Code
-from handler.compiler.code_access import Grounds
-from handler.compiler.config import Config, read_config
-from handler.compiler.content import read_content, refuse_shared_names
-from handler.compiler.declaration import MadeTool
-from handler.compiler.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
-from handler.compiler.identity import read_identity
-from handler.compiler.misread import ReadText, code_texts, content_texts, doubt_misread, schema_texts, tool_texts
-from handler.compiler.operations import PersistedDocument
+from handler.bundle.model import Bundle, GraphQLTool, Identity
+from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.hidden_along import TakenAlong
+from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.checks.client_limits import doubt_for_clients
+from handler.compiler.checks.misleading_text import (
+    ReadText,
+    code_texts,
+    content_texts,
+    doubt_misread,
+    schema_texts,
+    tool_texts,
+)
+from handler.compiler.config.config import Config, read_config
+from handler.compiler.config.identity import read_identity
+from handler.compiler.config.upstream_auth import doubt_required_auth, is_by_token, judge_passthrough
+from handler.compiler.graphql_api import Api, read_api, refuse_what_needs_a_schema
+from handler.compiler.operations.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
-from handler.compiler.project import read_project
-from handler.compiler.resources import RESOURCES_FOLDER
-from handler.compiler.taken_along import TakenAlong
-from handler.compiler.tools import judge_tools
-from handler.compiler.upstream_auth import doubt_required_auth, is_by_token, judge_passthrough
+from handler.compiler.source.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
+from handler.compiler.source.project import read_project
+from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
+from handler.compiler.tools.content import read_content, refuse_shared_names
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.compiler.tools.tools import judge_tools
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
 
@@ -37,7 +44,7 @@ class Compiled:
 
     bundle: Bundle
     index: bytes
-    made: tuple[MadeTool, ...]
+    made: tuple[CompiledTool, ...]
     documents: tuple[PersistedDocument, ...]
     rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
     taken_along: tuple[TakenAlong, ...]  # fields that are lost with guarded ones for their inputs' names
@@ -102,7 +109,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
     as_stepzen = project.stepzen and config.identity_in_deployment and any(each.keys() for each in config.identity)
     access = read_access(config.access, config.identity, opened=api.opened if as_stepzen else (), problems=problems)
     anonymous = access.anonymous == "allow"
-    grounds = Grounds(
+    grounds = AccessDefaults(
         conditions=api.conditions,
         policies=bool(config.access.sections("policies")),
         anonymous=anonymous,
@@ -159,7 +166,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
     )
 
 
-def _shows_schema(api: Api, made: Iterable[MadeTool]) -> bool:
+def _shows_schema(api: Api, made: Iterable[CompiledTool]) -> bool:
     """Tell if models may look up types of the API by their names."""
     return api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in made)
 
@@ -170,10 +177,10 @@ def _identity(config: Config, problems: Problems) -> Identity:
     return identity
 
 
-def _code(config: Config, grounds: Grounds, environ: Mapping[str, str], problems: Problems) -> Code:
+def _code(config: Config, grounds: AccessDefaults, environ: Mapping[str, str], problems: Problems) -> CompiledCode:
     if not config.code.named and config.code.catalog is None:
         return NO_CODE
-    from handler.compiler.code_tools import read_code  # it loads all that tools in Python are made of
+    from handler.compiler.tools.code import read_code  # it loads all that tools in Python are made of
 
     try:
         modules = read_code_modules(environ)

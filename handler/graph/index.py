@@ -17,8 +17,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from handler.errors import BundleError
-from handler.json_shape import inside, parse_json, parse_stored, to_json_bytes
 from handler.records import record
+from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 
 T = TypeVar("T")
 

@@ -12,14 +12,14 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from handler.server.cors import Cors
-from handler.server.deadlines import Deadlines
-from handler.server.endpoints import Endpoints
-from handler.server.front_door import FrontDoor
-from handler.server.mcp_http import McpRoute
-from handler.server.refusals import refuse
-from handler.server.request_log import RequestLog, WriteLine, note
-from handler.server.services import Services
+from handler.server.asgi.cors import Cors
+from handler.server.asgi.deadlines import Deadlines
+from handler.server.asgi.public_url import PublicUrl
+from handler.server.asgi.request_log import RequestLog, WriteLine, note
+from handler.server.asgi.responses import refuse
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import Endpoints
+from handler.server.mcp.route import McpRoute
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -28,17 +28,17 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     app = Starlette(routes=[mcp], exception_handlers={HTTPException: _http_error})
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
     app.router.default = _AtFirstUse(lambda: _others(services))
-    cors = Cors(_Settled(app, services.endpoints), allowed_origins=services.allowed_origins)
-    door: ASGIApp = FrontDoor(cors, public_url=services.public_url)
+    cors = Cors(_FinishRefreshes(app, services.endpoints), allowed_origins=services.allowed_origins)
+    door: ASGIApp = PublicUrl(cors, public_url=services.public_url)
     if services.own_hosts:
-        from handler.server.own_machine import OwnMachine  # the function has no use for it
+        from handler.server.asgi.own_machine import OwnMachine  # the function has no use for it
 
         door = OwnMachine(door, hosts=services.own_hosts)
     return RequestLog(Deadlines(door), write_line=write_line)
 
 
 def _others(services: Services) -> ASGIApp:
-    from handler.server.other_routes import other_routes
+    from handler.server.routes import other_routes
 
     return Router(other_routes(services), redirect_slashes=False)
 
@@ -53,7 +53,7 @@ class _AtFirstUse:
         await self._made()(scope, receive, send)
 
 
-class _Settled:
+class _FinishRefreshes:
     """Holds the answer back until what ran beside the request is done: Lambda freezes the process with the answer."""
 
     def __init__(self, app: ASGIApp, endpoints: Endpoints) -> None:

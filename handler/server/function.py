@@ -13,27 +13,27 @@ from mangum import Mangum
 from mangum.protocols import HTTPCycle
 from mangum.types import LambdaHandler
 
-from handler.aws import CredentialSource
-from handler.aws_json import AwsJson
-from handler.bundle import Bundle
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
+from handler.bundle.model import Bundle
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
-from handler.http import HttpClient
-from handler.json_shape import well_formed
-from handler.server import media_types
+from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints import Endpoints, Keeping
+from handler.server.asgi import content_negotiation as media_types
+from handler.server.asgi.request_log import WARNING, RequestLog, level_of
+from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.sealed_state import RequestStates
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.outgoing.services import outgoing_services
-from handler.server.pseudonyms import Pseudonyms
-from handler.server.request_log import WARNING, RequestLog, level_of
-from handler.server.request_state import RequestStates
-from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
-from handler.server.tokens import TokenVerifier
 from handler.settings import SecretArn, Settings
-from handler.storage import Storage
+from handler.storage.storage import Storage
+from handler.strict_json import well_formed
 
 if TYPE_CHECKING:
-    from handler.server.lacks import Lack
+    from handler.server.endpoints.lacks import Lack
 
 
 MAX_REASON_CHARS = 2_000
@@ -56,7 +56,7 @@ def build_handler(
         )
     endpoints = Endpoints(
         storage,
-        keeping=Keeping(
+        keeping=CachePolicy(
             refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
         ),
         on_trouble=partial(_log_trouble, logger),
@@ -145,7 +145,7 @@ def _lacks_of(settings: Settings, bundle: Bundle) -> Sequence[Lack]:
     """The parts that the function lacks for an endpoint. Most endpoints need none, and no module loads to tell."""
     if not bundle.identity.issuers and not bundle.code:
         return ()
-    from handler.server.lacks import find_lacks
+    from handler.server.endpoints.lacks import find_lacks
 
     secrets = [name for name, secret in settings.secrets.items() if secret]
     return find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets)

@@ -9,14 +9,14 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.routing import Route
 
-from handler.bundle import JSONObject
+from handler.bundle.model import JSONObject
 from handler.errors import StorageError
 from handler.records import record
-from handler.server.endpoints import Endpoints, Known
-from handler.server.entrance import json_response
-from handler.server.instant import Instant
-from handler.server.request_log import note
-from handler.server.services import Services
+from handler.server.asgi.request_log import note
+from handler.server.context.request_context import json_response
+from handler.server.context.services import Services
+from handler.server.endpoints.clock import Instant
+from handler.server.endpoints.registry import Endpoints, Known
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
 

@@ -16,9 +16,9 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from handler import __version__
-from handler.bundle import Bundle, GraphQLTool
+from handler.bundle.model import Bundle, GraphQLTool
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError, UnservedSource
-from handler.server.endpoints import Endpoints
+from handler.server.endpoints.registry import Endpoints
 
 MARKS: Mapping[str, tuple[str, ...]] = {
     "authorizer": ("methodArn", "routeArn"),
@@ -105,11 +105,6 @@ class OtherEvents:
 
     async def _warm(self) -> None:
         """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
-        import handler.answer_check
-        import handler.guarded_schema
-        import handler.server.other_routes
-        import handler.server.tool_calls  # noqa: F401 - for calls and all other routes
-
         for name in self._preload:
             with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # each is in the log
                 _import_for((await self._endpoints.find(name)).bundle)
@@ -119,9 +114,7 @@ class OtherEvents:
 def _import_for(bundle: Bundle) -> None:
     """Import what only some endpoints need."""
     if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        import handler.graph.document
-        import handler.graph.listing
-        import handler.graph.schemas  # noqa: F401
+        pass
     if bundle.identity.issuers:
         with suppress(ImportError):  # which is in the function on request
             from jwt import algorithms  # noqa: F401

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handler.server.services import Services
+from handler.server.context.services import Services
 
 SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
 

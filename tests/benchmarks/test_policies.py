@@ -4,8 +4,8 @@ from pathlib import Path
 
 from benchmarks.policies import CASES, GUARDED, PLAIN, RULED, RULES, compare, publish
 from benchmarks.report import RESULTS
-from handler.bundle_json import read_bundle
-from handler.storage import FolderStorage
+from handler.bundle.stored import read_bundle
+from handler.storage.storage import FolderStorage
 from tests.support.function import running_function
 from tests.support.raw_http import answer, answering, running_server
 

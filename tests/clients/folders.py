@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from handler.commands.folders import find_endpoints
+from handler.commands.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError
 from tests.conftest import DEMO, ROOT

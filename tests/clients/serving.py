@@ -11,14 +11,14 @@ import uvicorn
 
 from handler.commands.listening import listening_socket
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
+from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints import Endpoints
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
-from handler.server.services import Services
-from handler.server.tokens import TokenVerifier
-from handler.storage import MemoryStorage
+from handler.storage.storage import MemoryStorage
 from tests.support.function import store
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.server.request_state import RequestStates
+from handler.server.auth.sealed_state import RequestStates
 from tests.clients.cases import Case, fits, highest_months, read_cases
 from tests.clients.clients import CLIENTS, LEGACY, MODERN, NPM_LOCK, RealClient, locked_version
 from tests.clients.inspector import Era, Inspector

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle_json import read_bundle, write_bundle
+from handler.bundle.stored import read_bundle, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError, Problem
 from handler.graph.index import read_index
@@ -24,7 +24,7 @@ DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
 DIGESTS = """
 import hashlib, sys
 from pathlib import Path
-from handler.bundle_json import write_bundle
+from handler.bundle.stored import write_bundle
 from handler.compiler.compile import compile_endpoint
 
 made = compile_endpoint(Path(sys.argv[1]))

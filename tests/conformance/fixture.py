@@ -11,7 +11,7 @@ from typing import Any
 from graphql import build_schema, graphql_sync
 
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.server.request_state import RequestStates
+from handler.server.auth.sealed_state import RequestStates
 from tests.clients.serving import serving
 from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from handler.commands.local import local_entries
-from handler.json_shape import to_json_bytes
+from handler.commands.local_server import local_entries
+from handler.strict_json import to_json_bytes
 from tests.corpora.attempts import Attempt, attempt
 from tests.corpora.downloads import ROOT
 from tests.corpora.fetch import fetch

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from handler.policy import HIDDEN
+from handler.policy.evaluation import HIDDEN
 from tests.commands.running import ran_on_terminal
 from tests.corpora.attempts import Tried, copy_without
 from tests.corpora.fetch import folder_of

@@ -19,12 +19,12 @@ from graphql import (
     validate,
 )
 
-from handler.graph.document import answer_introspection
-from handler.graph.introspection import MAX_BYTES
-from handler.graph.schemas import ViewSchemas
+from handler.graph.documents.check import answer_introspection
+from handler.graph.documents.introspection import MAX_BYTES
+from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.view import build_view, print_view
 from tests.corpora.attempts import Tried
-from tests.graph.random_documents import random_document
+from tests.graph.documents.random_documents import random_document
 from tests.graph.shop import LIMITS, check
 from tests.support.schemas import index_of, schema_of_sdl
 

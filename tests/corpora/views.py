@@ -36,19 +36,19 @@ from graphql import (
     validate,
 )
 
-from handler.bundle import GraphQLTool, Limits
+from handler.bundle.model import GraphQLTool, Limits
 from handler.compiler.compile import compile_endpoint
 from handler.errors import DocumentRefused
-from handler.graph.document import check_document
+from handler.graph.documents.check import check_document
+from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import read_index
-from handler.graph.schemas import ViewSchemas
 from handler.graph.view import build_view
-from handler.policy import Judgement, hidden_from
+from handler.policy.evaluation import Evaluation, hidden_from
 from tests.corpora.fetch import fetch
 from tests.corpora.lost import with_what_is_lost
 from tests.corpora.touched import touched
 from tests.corpora.verdicts import read_sdl
-from tests.graph.random_documents import random_document
+from tests.graph.documents.random_documents import random_document
 
 CORPORA = ("github", "shopify-storefront", "vendure-admin")
 WAYS = ("pattern", "policy", "hide")
@@ -262,7 +262,7 @@ def view_of(corpus: str, way: str, hidden: Sequence[str]) -> ViewSchemas:
         compiled = compile_endpoint(folder)
     bundle = compiled.bundle
     (tool_,) = (each for each in bundle.tools if isinstance(each, GraphQLTool))
-    outcome = Judgement(bundle.conditions, claims=None).outcome()
+    outcome = Evaluation(bundle.conditions, claims=None).outcome()
     index = read_index(compiled.index, sha256=bundle.index)
     return ViewSchemas(build_view(index, hidden_from(outcome, bundle.guards, tool_.guards)))
 

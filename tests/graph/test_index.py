@@ -12,7 +12,7 @@ import pytest
 from graphql import build_schema
 
 from handler.compiler.compile import Compiled
-from handler.compiler.schema_index import build_index
+from handler.compiler.schema.schema_index import build_index
 from handler.errors import BundleError
 from handler.graph.index import SchemaIndex, TypeSlice, named, read_index, write_index
 from handler.graph.view import build_view, print_view

@@ -12,7 +12,7 @@ import pytest
 from tests.infra.cloudformation import ROOT
 from tests.infra.emulator import Emulator, find_emulator, running_emulator
 from tests.infra.test_events import EVENT_FILES, Event, all_events, read_event
-from tests.server.test_front_door import FRONT_DOORS, WELL_KNOWN
+from tests.server.asgi.test_public_url import FRONT_DOORS, WELL_KNOWN
 from tests.support.endpoints import write_endpoint
 from tests.support.function import answer_of
 from tests.support.issuers import AUDIENCE, Provider, ec_key, given

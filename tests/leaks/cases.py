@@ -14,7 +14,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
-from handler.bundle import Bundle
+from handler.bundle.model import Bundle
 from tests.leaks.api import Loopback, running_loopback
 from tests.leaks.documents import random_document, random_values
 from tests.leaks.endpoint import CODE, FLAT, PRESCRIBED, LeakEndpoint, random_endpoint, serving

@@ -10,11 +10,11 @@ from hashlib import sha256
 from pathlib import Path
 from random import Random
 
-from handler.bundle import Bundle, CatalogTool, CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
+from handler.bundle.model import Bundle, CatalogTool, CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError
-from handler.guarded_schema import seen_by
-from handler.policy import OPEN, Mask
+from handler.policy.evaluation import OPEN, Mask
+from handler.policy.guarded_schema import seen_by
 from tests.leaks.api import Api
 from tests.leaks.documents import Document, random_document
 from tests.leaks.oracle import Denied, Oracle

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from handler.bundle import Bundle, GraphQLTool
-from handler.policy import Mask
+from handler.bundle.model import Bundle, GraphQLTool
+from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
 
 CASES = int(os.environ.get("STILE_LEAK_CASES", "5000"))

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.storage import FolderStorage
+from handler.storage.storage import FolderStorage
 from tests.conftest import ROOT
 from tests.support.api import Reply, running_api
 from tests.support.bucket import BundleBucket
@@ -44,87 +44,105 @@ HEAVY = {
 }
 
 LISTING = {
-    "addresses",
     "artefact",
     "aws",
-    "aws_json",
+    "aws.services",
+    "aws.sigv4",
     "bundle",
-    "bundle_json",
-    "bundle_upstream",
-    "bundle_upstream_json",
-    "connections",
+    "bundle.model",
+    "bundle.stored",
+    "bundle.upstream",
+    "bundle.upstream_stored",
     "errors",
     "http",
-    "http_answer",
+    "http.addresses",
+    "http.client",
+    "http.connections",
+    "http.response",
     "json_bounds",
-    "json_shape",
     "lambda_function",
-    "mirrored",
+    "param_headers",
     "policy",
-    "predicates",
-    "read_ahead",
+    "policy.evaluation",
+    "policy.predicates",
     "records",
     "server",
     "server.app",
-    "server.authorizer",
-    "server.byte_lru",
-    "server.call",
-    "server.caller",
-    "server.cors",
-    "server.credentials",
-    "server.deadlines",
-    "server.endpoint",
+    "server.asgi",
+    "server.asgi.content_negotiation",
+    "server.asgi.cors",
+    "server.asgi.deadlines",
+    "server.asgi.headers",
+    "server.asgi.public_url",
+    "server.asgi.request_log",
+    "server.asgi.response_size",
+    "server.asgi.responses",
+    "server.asgi.trace_context",
+    "server.auth",
+    "server.auth.api_gateway_authorizer",
+    "server.auth.credentials",
+    "server.auth.jwks",
+    "server.auth.principal",
+    "server.auth.pseudonyms",
+    "server.auth.resource_metadata",
+    "server.auth.sealed_state",
+    "server.auth.tokens",
+    "server.context",
+    "server.context.caller",
+    "server.context.request_context",
+    "server.context.services",
     "server.endpoints",
-    "server.entrance",
-    "server.front_door",
+    "server.endpoints.clock",
+    "server.endpoints.endpoint",
+    "server.endpoints.lru",
+    "server.endpoints.registry",
     "server.function",
-    "server.header_values",
-    "server.inbound",
-    "server.instant",
-    "server.key_sets",
-    "server.listing",
-    "server.mcp_http",
-    "server.media_types",
-    "server.methods",
+    "server.mcp",
+    "server.mcp.call",
+    "server.mcp.jsonrpc",
+    "server.mcp.methods",
+    "server.mcp.revisions",
+    "server.mcp.route",
+    "server.mcp.tools_list",
     "server.outgoing",
-    "server.outgoing.circuits",
-    "server.outgoing.kept",
+    "server.outgoing.circuit_breaker",
+    "server.outgoing.credential_cache",
     "server.outgoing.secret_store",
     "server.outgoing.services",
-    "server.payload",
-    "server.principal",
-    "server.pseudonyms",
-    "server.refusals",
-    "server.request_log",
-    "server.request_state",
-    "server.resource_metadata",
-    "server.revisions",
-    "server.services",
     "server.snapshots",
-    "server.tokens",
-    "server.trace",
     "settings",
     "storage",
+    "storage.prefetch",
+    "storage.storage",
+    "strict_json",
 }
 """Of ours, all that a cold ``tools/list`` loads. What is added here, every cold start pays for."""
 
 CALLING = {
-    "answer_check",
-    "answer_shape",
-    "formats",
-    "guarded_schema",
-    "quick_check",
-    "server.arguments",
-    "server.bindings",
-    "server.outgoing.credentials",
-    "server.outgoing.operation",
-    "server.outgoing.sending",
+    "json_schema",
+    "json_schema.answer_check",
+    "json_schema.answer_shape",
+    "json_schema.fast_path",
+    "json_schema.formats",
+    "policy",
+    "policy.guarded_schema",
+    "server",
+    "server.auth",
+    "server.auth.scopes",
+    "server.endpoints",
+    "server.endpoints.arguments",
+    "server.mcp",
+    "server.mcp.graphql_tools",
+    "server.mcp.tools_call",
+    "server.outgoing",
     "server.outgoing.token_endpoint",
-    "server.outgoing.told",
-    "server.scopes",
-    "server.tool_calls",
-    "server.tools",
     "server.upstream",
+    "server.upstream.bound_variables",
+    "server.upstream.credentials",
+    "server.upstream.graphql_client",
+    "server.upstream.operation",
+    "server.upstream.request_headers",
+    "server.upstream.sending",
 }
 """The same of a prescribed call, beside those."""
 
@@ -204,7 +222,7 @@ def test_warmer_leaves_nothing_to_load_for_first_requests(bundles: str, call: st
 def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> None:
     *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
 
-    assert {"graphql", "handler.graph.core"} <= after_call
+    assert {"graphql", "handler.graph.documents.fast_nodes"} <= after_call
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
 
@@ -435,9 +453,9 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     authors = {use.partition(":")[0] for use in (TOOLS, OTHERS)}
 
     for listed in (after_init, after_list, after_prompts):
-        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.tools.definition"}) & listed
+        assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & listed
     assert _ours(after_list) - LISTING == WITH_NEEDS
-    assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.tools.definition"}) & after_catalog
+    assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & after_catalog
     assert not (HEAVY - {"pydantic"} | {"handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}
     assert json.loads(answers[-1]["body"])["result"]["structuredContent"]["said"] == "hi"

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from handler.bundle_json import bundle_key
-from handler.storage import MemoryStorage, StoredObject
+from handler.bundle.stored import bundle_key
+from handler.storage.storage import MemoryStorage, StoredObject
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from handler.bundle_json import bundle_key, index_key, write_bundle
-from handler.storage import FolderStorage
+from handler.bundle.stored import bundle_key, index_key, write_bundle
+from handler.storage.storage import FolderStorage
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, answer_of, closing, event_for, store
 from tests.support.identities import HOLDER, identified

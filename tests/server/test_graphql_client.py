@@ -13,7 +13,7 @@ from graphql import GraphQLError, GraphQLSchema, build_schema
 
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
-from handler.policy import hidden_from
+from handler.policy.evaluation import hidden_from
 from tests.audit.routes import audited_endpoint
 from tests.clients.serving import serving
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool

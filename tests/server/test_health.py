@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
-from handler.server.endpoints import DOUBTFUL_S, MAX_DOUBTFUL, Endpoints, Keeping
+from handler.http.client import HttpClient
+from handler.server.asgi.request_log import WARNING, level_of
+from handler.server.endpoints.registry import DOUBTFUL_S, MAX_DOUBTFUL, CachePolicy, Endpoints
 from handler.server.health import Health
-from handler.server.request_log import WARNING, level_of
-from handler.storage import FolderStorage
-from tests.server.test_freshness import Clocks
+from handler.storage.storage import FolderStorage
+from tests.server.endpoints.test_freshness import Clocks
 from tests.support.bucket import BundleBucket
 from tests.support.function import Function, running_function
 from tests.support.moto import Moto
@@ -25,7 +25,7 @@ from tests.support.raw_http import Peer
 from tests.support.started import errors, logged, started_function
 
 NAMES = ("api/customers", "api/orders")
-KEEPING = Keeping(refresh_s=60, max_stale_s=300)
+KEEPING = CachePolicy(refresh_s=60, max_stale_s=300)
 
 
 @pytest.fixture

@@ -18,10 +18,10 @@ import yaml
 
 from handler.errors import UnservedSource
 from handler.server.other_events import POLLED, kind_of
-from handler.storage import FolderStorage
+from handler.storage.storage import FolderStorage
 from tests.conftest import ROOT
+from tests.server.asgi.test_public_url import function_url, http_api, http_api_1, load_balancer, rest_api
 from tests.server.test_cold_start import CALLING
-from tests.server.test_front_door import function_url, http_api, http_api_1, load_balancer, rest_api
 from tests.server.test_function_settings import imported, lines
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, store

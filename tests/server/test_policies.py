@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
-from handler.bundle import ApiKey, Identity
-from handler.commands.local import local_endpoint
+from handler.bundle.model import ApiKey, Identity
+from handler.commands.local_server import local_endpoint
 from handler.compiler.compile import Compiled
-from handler.server.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_PRINTED, MAX_VALIDATORS, MAX_VIEWS
-from handler.server.principal import Principal
+from handler.server.auth.principal import Principal
+from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_PRINTED, MAX_VALIDATORS, MAX_VIEWS
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Answer, Function, running_function

@@ -12,21 +12,21 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import snapshot_restore_py
 
-from handler.aws import CredentialSource
-from handler.aws_json import AwsJson
-from handler.bundle_json import bundle_key, index_key, write_bundle
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
+from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
-from handler.server.endpoints import Endpoints
+from handler.http.client import HttpClient
+from handler.server.auth.principal import Principal
+from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.secret_store import OwnSecrets
 from handler.server.outgoing.services import OutgoingServices, outgoing_services
-from handler.server.principal import Principal
-from handler.server.pseudonyms import Pseudonyms
-from handler.server.services import Services
 from handler.server.snapshots import renew_after_restore
-from handler.server.tokens import TokenVerifier
 from handler.settings import read_settings
-from handler.storage import open_storage
+from handler.storage.storage import open_storage
 from tests.support.api import Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
-from handler.storage import Storage, StoredObject, open_storage
+from handler.http.client import HttpClient
+from handler.storage.storage import Storage, StoredObject, open_storage
 from tests.infra.cloudformation import read_template
 from tests.support.function import store
 from tests.support.moto import Moto

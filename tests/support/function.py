@@ -14,18 +14,18 @@ from urllib.parse import urlencode
 
 from mangum import Mangum
 
-from handler.addresses import AddressRules
 from handler.compiler.compile import Compiled
-from handler.http import HttpClient
-from handler.server import media_types
+from handler.http.addresses import AddressRules
+from handler.http.client import HttpClient
 from handler.server.app import create_app
-from handler.server.endpoints import Endpoints, Keeping
-from handler.server.instant import Instant, now
+from handler.server.asgi import content_negotiation as media_types
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.clock import Instant, now
+from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
-from handler.server.services import Services
-from handler.server.tokens import TokenVerifier
-from handler.storage import MemoryStorage, WritableStorage
+from handler.storage.storage import MemoryStorage, WritableStorage
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
@@ -229,7 +229,7 @@ class Log:
 def running_function(
     *compiled: Compiled,
     storage: WritableStorage | None = None,
-    keeping: Keeping | None = None,
+    keeping: CachePolicy | None = None,
     instants: Callable[[], Instant] = now,
     secrets: Mapping[str, str] | None = None,
     addresses: AddressRules = LOCAL,

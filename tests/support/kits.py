@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from handler.bundle import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, ToolOptions
+from handler.bundle.model import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, ToolOptions
+from handler.code_tools.catalog import catalog_tool
+from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.loading import digest_of, load_kit
+from handler.code_tools.toolkit import Toolkit
 from handler.compiler.compile import Compiled
-from handler.policy import OPEN, Mask
-from handler.tools.catalog import catalog_tool
-from handler.tools.definition import ToolDefinition
-from handler.tools.frozen import digest_of, load_kit
-from handler.tools.toolkit import Toolkit
+from handler.policy.evaluation import OPEN, Mask
 
 MODULES = ("tests.support.acme_tools", "tests.support.acme_plugins", "tests.support.acme_broken")
 

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from handler.addresses import AddressRules
+from handler.http.addresses import AddressRules
 
 LOCAL = AddressRules(local=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import boto3
 
-from handler.http import HttpClient, HttpRequest
+from handler.http.client import HttpClient, HttpRequest
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION
 

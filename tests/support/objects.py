@@ -7,8 +7,8 @@ import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from handler.http import HttpClient
-from handler.storage import WritableStorage, open_storage
+from handler.http.client import HttpClient
+from handler.storage.storage import WritableStorage, open_storage
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
 BUCKET, PREFIX = "stile-bundles", "endpoints"

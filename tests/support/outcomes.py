@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handler.policy import Judgement, Mask
-from handler.predicates import Predicate
+from handler.policy.evaluation import Evaluation, Mask
+from handler.policy.predicates import Predicate
 
 
 def outcome_of(conditions: Sequence[Predicate], *, unrestricted: bool) -> Mask:
     """The numbers of the conditions that hold for who brings no credential, or for who skips policies."""
-    return Judgement(conditions, claims=None, unrestricted=unrestricted).outcome()
+    return Evaluation(conditions, claims=None, unrestricted=unrestricted).outcome()

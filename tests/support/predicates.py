@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handler.compiler.predicates import parse_predicate
+from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.problems import Place, Problems
-from handler.predicates import Predicate
+from handler.policy.predicates import Predicate
 
 
 def predicate_of(text: str) -> Predicate:

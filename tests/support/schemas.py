@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from graphql import GraphQLSchema, build_ast_schema, build_schema, parse
 
-from handler.compiler.schema_index import build_index
+from handler.compiler.schema.schema_index import build_index
+from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import SchemaIndex, read_index, write_index
-from handler.graph.schemas import ViewSchemas
 from handler.graph.view import View, build_view
 
 

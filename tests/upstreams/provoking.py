@@ -8,7 +8,7 @@ from pathlib import Path
 
 import urllib3
 
-from handler.server.request_log import level_of
+from handler.server.asgi.request_log import level_of
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import running_function
 from tests.upstreams.serving import Server

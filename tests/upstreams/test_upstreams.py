@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.server.request_log import INFO, WARNING
+from handler.server.asgi.request_log import INFO, WARNING
 from tests.upstreams.document import FILE, rendered
 from tests.upstreams.provoking import CASES, Seen, paid, provoke
 from tests.upstreams.serving import SERVERS, Server, running

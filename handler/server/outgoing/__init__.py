@@ -1,0 +1,1 @@
+"""Secrets, tokens and circuit breakers that requests of all callers share."""

@@ -12,8 +12,8 @@ from dataclasses import replace
 from math import inf
 from types import MappingProxyType
 
-from handler.aws_json import AwsJson
-from handler.bundle_upstream import SecretReference, is_reference, parse_reference
+from handler.aws.services import AwsJson
+from handler.bundle.upstream import SecretReference, is_reference, parse_reference
 from handler.errors import (
     AwsDenied,
     AwsError,
@@ -22,10 +22,10 @@ from handler.errors import (
     SecretUnavailable,
     SettingsError,
 )
-from handler.json_shape import parse_json
 from handler.records import record
-from handler.server.outgoing.kept import REFUSED_PAUSE_S, Fetched, Kept
+from handler.server.outgoing.credential_cache import REFUSED_PAUSE_S, Fetched, SingleFlightCache
 from handler.settings import SECRET_PREFIX, Secret, SecretArn, read_secret
+from handler.strict_json import parse_json
 
 TTL_S = 300.0
 """How long a secret is used without being read again."""
@@ -220,7 +220,7 @@ class SecretStore:
         self._environ = environ
         self._stand_ins = stand_ins
         self._clock = clock
-        self._kept: Kept[str] = Kept(clock=clock)
+        self._kept: SingleFlightCache[str] = SingleFlightCache(clock=clock)
 
     async def read(self, secret: str, *, endpoint: str) -> str:
         """What a text in the bundle of ``endpoint`` stands for.

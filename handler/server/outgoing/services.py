@@ -4,12 +4,12 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import field
 
-from handler.aws import CredentialSource
-from handler.aws_json import AwsJson
-from handler.http import HttpClient
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
+from handler.http.client import HttpClient
 from handler.records import record
-from handler.server.outgoing.circuits import Circuits
-from handler.server.outgoing.kept import Kept
+from handler.server.outgoing.circuit_breaker import Circuits
+from handler.server.outgoing.credential_cache import SingleFlightCache
 from handler.server.outgoing.secret_store import OwnSecrets, SecretStore
 from handler.settings import Secret, SecretArn, Settings
 
@@ -20,7 +20,7 @@ class OutgoingServices:
 
     secrets: SecretStore = field(default_factory=SecretStore)
     own: OwnSecrets = field(default_factory=OwnSecrets)
-    tokens: Kept[str] = field(default_factory=lambda: Kept(clock=time.time))
+    tokens: SingleFlightCache[str] = field(default_factory=lambda: SingleFlightCache(clock=time.time))
     circuits: Circuits = field(default_factory=Circuits)
     aws: CredentialSource = field(default_factory=lambda: CredentialSource({}, http=HttpClient()))
 

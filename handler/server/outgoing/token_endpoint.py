@@ -11,11 +11,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import quote_plus, urlencode
 
-from handler.bundle_upstream import TOKEN_TYPES, OAuthClient
-from handler.errors import CredentialUnavailable, HttpError, UpstreamResting
-from handler.http import HttpRequest, HttpResponse
-from handler.json_shape import parse_json
-from handler.server.credentials import TOKEN
+from handler.bundle.upstream import TOKEN_TYPES, OAuthClient
+from handler.errors import CircuitOpen, CredentialUnavailable, HttpError
+from handler.http.client import HttpRequest, HttpResponse
+from handler.server.auth.credentials import TOKEN
+from handler.strict_json import parse_json
 
 Send = Callable[[HttpRequest], Awaitable[HttpResponse]]
 
@@ -82,7 +82,7 @@ async def request_token(
         return _read(await send(request), exchanged=grant["grant_type"] == EXCHANGE)
     except HttpError as exc:
         raise CredentialUnavailable(f"token endpoint: {exc.reason}") from exc
-    except UpstreamResting as exc:
+    except CircuitOpen as exc:
         raise CredentialUnavailable("token endpoint: it did not answer several times in a row") from exc
 
 

@@ -9,23 +9,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from handler.bundle import Identity, JSONObject
+from handler.bundle.model import Identity, JSONObject
 from handler.compiler.compile import Compiled
 from handler.errors import CallError
-from handler.http import HttpClient
-from handler.server.caller import Caller
-from handler.server.endpoint import Endpoint
-from handler.server.endpoints import Endpoints
-from handler.server.outgoing.circuits import Circuits
-from handler.server.outgoing.kept import Kept
-from handler.server.outgoing.operation import GraphQLRequest
+from handler.http.client import HttpClient
+from handler.server.auth.principal import ANONYMOUS, Principal
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.caller import Caller
+from handler.server.context.services import Services
+from handler.server.endpoints.endpoint import Endpoint
+from handler.server.endpoints.registry import Endpoints
+from handler.server.outgoing.circuit_breaker import Circuits
+from handler.server.outgoing.credential_cache import SingleFlightCache
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
-from handler.server.principal import ANONYMOUS, Principal
-from handler.server.services import Services
-from handler.server.tokens import TokenVerifier
-from handler.server.upstream import execute
-from handler.storage import MemoryStorage
+from handler.server.upstream.graphql_client import execute
+from handler.server.upstream.operation import GraphQLRequest
+from handler.storage.storage import MemoryStorage
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function
 from tests.support.identities import api_key
@@ -97,7 +97,7 @@ class Container:
         storage = MemoryStorage()
         self.outgoing = OutgoingServices(
             secrets=SecretStore(environ=self.secrets, clock=self.clock),
-            tokens=Kept(clock=self.clock),
+            tokens=SingleFlightCache(clock=self.clock),
             circuits=Circuits(clock=self.clock),
         )
         self.services = Services(

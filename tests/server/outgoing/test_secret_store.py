@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from handler.aws import CredentialSource
-from handler.aws_json import AwsJson
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
 from handler.errors import CredentialUnavailable, SecretUnavailable
-from handler.http import HttpClient
-from handler.server.outgoing.kept import REFUSED_PAUSE_S
+from handler.http.client import HttpClient
+from handler.server.outgoing.credential_cache import REFUSED_PAUSE_S
 from handler.server.outgoing.secret_store import (
     MAX_RETRY_S,
     RETRY_S,

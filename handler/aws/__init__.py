@@ -1,0 +1,1 @@
+"""AWS without boto3: signed requests, and services that speak JSON."""

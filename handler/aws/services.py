@@ -1,0 +1,87 @@
+"""AWS services that speak JSON over POST, without boto3, whose import is longer than the rest of a cold start."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.bundle.model import JSONObject
+from handler.errors import AwsDenied, AwsError, AwsUnanswered, HttpError
+from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.strict_json import parse_json, to_json_bytes
+
+TIMEOUT_S = 3.0
+MAX_BYTES = 262_144
+
+
+class AwsJson:
+    """Calls services of the environment's account and region, or what answers like them at ``AWS_ENDPOINT_URL``."""
+
+    def __init__(
+        self,
+        http: HttpClient,
+        environ: Mapping[str, str],
+        *,
+        credentials: CredentialSource,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._http = http
+        self._environ = environ
+        self.credentials = credentials
+        self._now = now
+
+    async def call(self, service: str, action: str, arguments: JSONObject, *, region: str = "") -> JSONObject:
+        """What a service answers. ``action`` is as in ``secretsmanager.GetSecretValue``.
+
+        An empty ``region`` is the environment's.
+
+        Raises:
+            AwsUnanswered: no answer, or one that says to try later.
+            AwsDenied: the credentials do not allow it.
+            AwsError: any other refusal; the message has the service's code, and nothing of what was asked.
+            SettingsError: an AWS variable is missing or malformed.
+
+        """
+        endpoint = endpoint_of(self._environ, service)
+        region = region or region_of(self._environ, required=endpoint is None)
+        request = HttpRequest(
+            method="POST",
+            url=endpoint or f"https://{service}.{region}.{domain_of(region)}/",
+            headers={"content-type": "application/x-amz-json-1.1", "x-amz-target": action},
+            body=to_json_bytes(arguments),
+            timeout_s=TIMEOUT_S,
+            max_bytes=MAX_BYTES,
+            guarded=False,
+            repeatable=True,  # all that is asked so are reads
+        )
+        try:
+            return _read(await self._http.send_async(await self._signed(request, service, region)))
+        except HttpError as exc:
+            raise AwsUnanswered(f"{service}: {exc.reason}") from exc
+
+    async def _signed(self, request: HttpRequest, service: str, region: str) -> HttpRequest:
+        credentials = await asyncio.to_thread(self.credentials.current)  # boto3 may have to look for them
+        added = sign(request, service=service, region=region, credentials=credentials, now=self._now())
+        return replace(request, headers={**request.headers, **added})
+
+
+def _read(response: HttpResponse) -> JSONObject:
+    try:
+        body = parse_json(response.body)
+    except ValueError:
+        body = None
+    if response.status == 200 and isinstance(body, dict):
+        return body
+    kind = body.get("__type") if isinstance(body, dict) else None
+    found = _CODE.search(kind) if isinstance(kind, str) else None
+    code = found[1] if found else f"HTTP status {response.status}"
+    if response.status >= 500 or code == "ThrottlingException":
+        raise AwsUnanswered(code)
+    raise AwsDenied(code) if code.startswith("AccessDenied") or response.status == 403 else AwsError(code)
+
+
+_CODE = re.compile(r"(?:^|#)(\w{1,80})$")

@@ -1,0 +1,39 @@
+"""The catalog: a tool that finds what an endpoint has, hidden entries among them, as its caller may use it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from handler.code_tools.catalog_search import Sections, Type, find_in_catalog
+from handler.code_tools.context import Context, settled
+from handler.code_tools.decorator import tool
+from handler.code_tools.definition import ToolDefinition, define
+
+SectionsFor = Callable[[Context], Awaitable[Sections] | Sections]
+
+
+def catalog_tool(sections_for: SectionsFor, *, name: str = "catalog", hidden: bool = True) -> ToolDefinition:
+    """The catalog as a tool over what ``sections_for`` gives each caller: what that caller may use, and no more."""
+
+    @tool(annotations={"read_only_hint": True})
+    async def catalog(
+        ctx: Context,
+        type: Type = "all",  # noqa: A002 - what the argument is called
+        query: str | None = None,
+        category: str | None = None,
+        include_hidden: bool = True,  # noqa: FBT001, FBT002 - it comes by name
+    ) -> dict[str, Any]:
+        """Find tools, prompts and resources, also those that lists leave out.
+
+        Args:
+            ctx: Who asks.
+            type: What to find.
+            query: A text in the name, description or URI, in either case.
+            category: The category that a tool has, in either case.
+            include_hidden: Whether to show what lists leave out.
+        """
+        sections = await settled(sections_for(ctx))
+        return find_in_catalog(sections, type=type, query=query, category=category, include_hidden=include_hidden)
+
+    return define(catalog, {"name": name, "hidden": hidden})

@@ -1,0 +1,65 @@
+"""Finding entries among all that a caller may use: what the catalog does. Pure, as the function does it itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from handler.bundle.model import JSONObject
+from handler.records import record
+
+SECTIONS = ("tools", "prompts", "resources", "resource_templates")
+SEARCHED = ("name", "description", "uri", "uriTemplate")
+
+Type = Literal["all", "tools", "prompts", "resources", "resource_templates"]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """One entry of a list, and whether that list leaves it out."""
+
+    entry: JSONObject
+    hidden: bool = False
+
+
+Sections = Mapping[str, Iterable[Listed]]
+"""What a caller may use, by ``SECTIONS``."""
+
+
+def find_in_catalog(
+    sections: Sections,
+    *,
+    type: Type = "all",  # noqa: A002 - what the argument is called
+    query: str | None = None,
+    category: str | None = None,
+    include_hidden: bool = True,
+) -> JSONObject:
+    """The entries asked for, by section, each with ``hidden`` and, for tools, its ``category``."""
+    return {
+        name: [
+            _shown(listed, is_tool=name == "tools")
+            for listed in sections.get(name, ())
+            if (include_hidden or not listed.hidden)
+            and _speaks_of(listed.entry, query)
+            and _is_of(listed.entry, category)
+        ]
+        for name in (SECTIONS if type == "all" else (type,))
+    }
+
+
+def _shown(listed: Listed, *, is_tool: bool) -> JSONObject:
+    category = _category_of(listed.entry) if is_tool else ""
+    return {**listed.entry, **({"category": category} if category else {}), "hidden": listed.hidden}
+
+
+def _speaks_of(entry: JSONObject, query: str | None) -> bool:
+    texts = (str(entry.get(name, "")).lower() for name in SEARCHED)
+    return not query or any(query.lower() in text for text in texts)
+
+
+def _is_of(entry: JSONObject, category: str | None) -> bool:
+    return not category or _category_of(entry).lower() == category.lower()
+
+
+def _category_of(entry: JSONObject) -> str:
+    return str(entry.get("_meta", {}).get("category", ""))

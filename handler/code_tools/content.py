@@ -1,0 +1,174 @@
+"""What a tool in Python returns when plain values do not say it: content blocks, and a result in full."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from handler.bundle.model import JSONObject
+
+ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """A content block. ``annotations`` has ``audience``, ``priority`` and ``last_modified``."""
+
+    annotations: Mapping[str, Any] | None = field(default=None, kw_only=True)
+    meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def to_json(self) -> JSONObject:
+        """The block as MCP has it, without what was not given."""
+        members = {**self._members(), "annotations": _annotations(self.annotations), "_meta": self.meta}
+        return {name: value for name, value in members.items() if value is not None}
+
+    def _members(self) -> JSONObject:
+        raise NotImplementedError
+
+
+def _annotations(given: Mapping[str, Any] | None) -> JSONObject | None:
+    if given is None:
+        return None
+    names = {**ANNOTATIONS, **{wire: wire for wire in ANNOTATIONS.values()}}
+    unknown = [name for name in given if name not in names]
+    if unknown:
+        raise ValueError(f"unknown annotation {unknown[0]}: expected one of {', '.join(ANNOTATIONS)}")
+    return {names[name]: value for name, value in given.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Content):
+    """A text."""
+
+    text: str
+
+    def _members(self) -> JSONObject:
+        return {"type": "text", "text": self.text}
+
+
+@dataclass(frozen=True, slots=True)
+class Image(Content):
+    """An image: its bytes, or a text that is their base64."""
+
+    data: bytes | str
+    mime_type: str = "image/png"
+
+    def _members(self) -> JSONObject:
+        return {"type": "image", "data": _base64(self.data), "mimeType": self.mime_type}
+
+
+@dataclass(frozen=True, slots=True)
+class Audio(Content):
+    """A sound: its bytes, or a text that is their base64."""
+
+    data: bytes | str
+    mime_type: str = "audio/wav"
+
+    def _members(self) -> JSONObject:
+        return {"type": "audio", "data": _base64(self.data), "mimeType": self.mime_type}
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceLink(Content):
+    """A resource that the client may read. MCP wants a name; without one it is the URI. ``size`` is in bytes."""
+
+    uri: str
+    name: str = ""
+    title: str | None = field(default=None, kw_only=True)
+    description: str | None = field(default=None, kw_only=True)
+    mime_type: str | None = field(default=None, kw_only=True)
+    size: int | None = field(default=None, kw_only=True)
+
+    def _members(self) -> JSONObject:
+        return {
+            "type": "resource_link",
+            "uri": self.uri,
+            "name": self.name or self.uri,
+            "title": self.title,
+            "description": self.description,
+            "mimeType": self.mime_type,
+            "size": self.size,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedResource(Content):
+    """A resource's content itself: a ``text``, or a ``blob`` of bytes (or of base64 text)."""
+
+    uri: str
+    text: str | None = field(default=None, kw_only=True)
+    blob: bytes | str | None = field(default=None, kw_only=True)
+    mime_type: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if (self.text is None) == (self.blob is None):
+            raise ValueError(f"resource {self.uri}: expected text or blob, and not both")
+
+    def _members(self) -> JSONObject:
+        resource = {
+            "uri": self.uri,
+            "mimeType": self.mime_type,
+            "text": self.text,
+            "blob": None if self.blob is None else _base64(self.blob),
+        }
+        return {"type": "resource", "resource": {name: each for name, each in resource.items() if each is not None}}
+
+
+def _base64(content: bytes | str) -> str:
+    return content if isinstance(content, str) else base64.b64encode(content).decode("ascii")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A result in full, sent as it is: no version is added to it.
+
+    ``content`` holds blocks and texts, and may hold the structured content as a mapping. ``data`` is the structured
+    content; with ``mirror`` its JSON is also the last text.
+
+    Raises:
+        ValueError: more than one structured content.
+    """
+
+    content: Iterable[Content | str | Mapping[str, Any]] = ()
+    data: Any = None
+    mirror: bool = field(default=True, kw_only=True)
+    is_error: bool = field(default=False, kw_only=True)
+    meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        given = [self.content] if isinstance(self.content, str | Content | Mapping) else list(self.content)
+        payloads = [each for each in given if isinstance(each, Mapping)]
+        if len(payloads) + (self.data is not None) > 1:
+            raise ValueError("a result has one structured content: expected it in content or in data, and once")
+        object.__setattr__(self, "content", tuple(each for each in given if not isinstance(each, Mapping)))
+        object.__setattr__(self, "data", payloads[0] if payloads else self.data)
+
+
+class ErrorObject(dict[str, Any]):
+    """What ``tool_fail`` makes. ``is_error`` says whether the result does, too."""
+
+    is_error = False
+
+
+class ToolFail:
+    """Makes error objects: the defaults, with ``error``. See ``tool_fail``."""
+
+    def __init__(self, defaults: Mapping[str, Any], *, is_error: bool) -> None:
+        self._defaults = defaults
+        self._is_error = is_error
+
+    def __call__(self, message: str) -> dict[str, Any]:
+        made = ErrorObject({**self._defaults, "error": message})
+        made.is_error = self._is_error
+        return made
+
+
+def tool_fail(*, is_error: bool = False, **defaults: Any) -> ToolFail:
+    """A maker of error objects of one shape: ``tool_fail(ok=False)("no such order")``.
+
+    What it makes is an object like any other, so the call succeeds on the wire. With ``is_error`` the result says
+    that it failed, and an output schema does not bind it.
+    """
+    return ToolFail(defaults, is_error=is_error)

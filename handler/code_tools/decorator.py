@@ -1,0 +1,38 @@
+"""The decorator ``@tool``, in all the forms that authors know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, Unpack, overload
+
+from handler.code_tools.definition import declare
+from handler.code_tools.options import ToolOptions
+from handler.code_tools.signature import caller_names
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@overload
+def tool(function: F, /, **options: Unpack[ToolOptions]) -> F: ...
+@overload
+def tool(name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
+def tool(target: Any = None, /, **options: Any) -> Any:
+    """Say of a function what it is as a tool; the function itself stays what it was.
+
+    ``@tool``, ``@tool()``, ``@tool("name")`` and ``@tool(name="name", …)`` are all well. A toolkit takes the
+    function with ``kit.add``.
+
+    Raises:
+        ToolDefinitionError: an option that does not fit, or a function that cannot be a tool.
+    """
+    names = caller_names()
+    if target is not None and not isinstance(target, str):
+        declare(target, options, names)
+        return target
+    said = {"name": target, **options} if target is not None else options
+
+    def decorate(function: F) -> F:
+        declare(function, said, names)
+        return function
+
+    return decorate

@@ -1,0 +1,275 @@
+"""What a tool in Python is: its metadata, what it takes, what it returns, and the functions behind it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.code_tools.arguments import Arguments, SchemaArguments, TypedArguments
+from handler.code_tools.context import Context
+from handler.code_tools.docstrings import parse_docstring
+from handler.code_tools.option_checks import TOOL_OPTIONS, check_name, is_hidden, read_options
+from handler.code_tools.options import KitOptions, Options
+from handler.code_tools.results import Output
+from handler.code_tools.resuming import EXPECTED, Resume, read_resume
+from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
+from handler.code_tools.source_location import Place, name_of, place_of, plain_function
+from handler.json_schema.checker import refuse_bad_schema
+from handler.param_headers import mirrored_in
+
+Allow = Callable[[JSONObject, Context], bool]
+"""Whether a caller may use a tool, of which the list entry is given."""
+
+DECLARED = "__stile_tool__"
+"""The attribute in which a function carries what its decorators say."""
+
+
+AGAIN = ("name", "title", "description", "annotations", "meta", "category", "hidden", "visible", "aliases")
+"""What a definition may be given when it is registered once more."""
+
+
+class Tool:
+    """A tool as a class, for several of one kind: each instance is a tool with a name of its own.
+
+    ``call`` is the function, with parameters as any other; with ``input_schema`` it takes the arguments as one
+    mapping. A class may say by attributes whatever ``@tool`` takes, and compute it by methods of that name. Without
+    ``name`` the class gives it: ``SearchFiles`` is ``search_files``.
+    """
+
+    call: Callable[..., Any]
+    resume: Callable[..., Any]
+    validate: Callable[..., Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declaration:
+    """What decorators say of a function, and its hints, resolved where it was written."""
+
+    said: Mapping[str, Any]
+    hints: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToolDefinition:
+    """One tool, ready to be listed and called."""
+
+    name: str
+    options: Options
+    place: Place
+    function: Callable[..., Any]
+    bound: Mapping[str, Any]
+    arguments: Arguments
+    output: Output
+    resume: Resume | None = None
+    allow: tuple[Allow, ...] = ()
+    listed: JSONObject | None = None  # the entry, where somebody else made it
+
+    @functools.cached_property
+    def entry(self) -> JSONObject:
+        """The ``tools/list`` entry.
+
+        Raises:
+            ToolDefinitionError: a type or schema that cannot be listed.
+        """
+        if self.listed is not None:
+            return self.listed
+        if self.resume is None and self.output.may_go_on:  # only here: a decorator above may say resume
+            self.place.refuse(f"it returns Async, and has no resume to go on with: {EXPECTED}")
+        options = self.options
+        members = {
+            "title": options.title,
+            "description": options.description,
+            "inputSchema": self._checked("input_schema", self.arguments.schema),
+            "outputSchema": self._checked("output_schema", self.output.schema),
+            "annotations": options.annotations,
+            "icons": list(options.icons),
+            "_meta": options.entry_meta,
+        }
+        return {"name": self.name, **{key: value for key, value in members.items() if value or key == "inputSchema"}}
+
+    def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
+        """A schema, found to be one. Only here, because it takes longer than a call."""
+        try:
+            refuse_bad_schema(schema or {})
+            if what == "input_schema":
+                mirrored_in(schema or {})
+        except ValueError as exc:
+            self.place.refuse(f"{what}: {exc}", cause=exc)
+        return schema
+
+    def named(self, name: str) -> ToolDefinition:
+        """The same tool by an alias, which its errors say. Who may use it, its own name decides."""
+        return self if name == self.name else replace(self, name=name)
+
+    def allows(self, ctx: Context) -> bool:
+        """Whether the caller may use it."""
+        return all(allow(self.entry, ctx) for allow in self.allow)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitDefaults:
+    """What a toolkit says for tools of which neither they nor their registration say anything."""
+
+    options: KitOptions = field(default_factory=KitOptions)
+    category: str | None = None
+    hidden: bool = False
+
+
+def define(
+    target: Any,
+    overrides: Mapping[str, Any],
+    *,
+    defaults: KitDefaults | None = None,
+    names: Mapping[str, Any] | None = None,
+) -> ToolDefinition:
+    """Make a tool of a function, a ``Tool``, or a definition. What is said nearest to ``overrides`` is strongest.
+
+    Hints of a function without a decorator are resolved with the local ``names``.
+
+    Raises:
+        ToolDefinitionError: it cannot be one.
+    """
+    if isinstance(target, ToolDefinition):
+        return _registered(target, overrides)
+    if isinstance(target, type) and issubclass(target, Tool):
+        target = target()
+    place = place_of(target, "tool")
+    if not callable(target) and not isinstance(target, Tool):
+        place.refuse(f"expected a function or a Tool, got {target!r}")
+    declared = _declaration_of(target, names or {})
+    own = {key: value for key, value in declared.said.items() if value is not None}
+    registered = {key: value for key, value in overrides.items() if value is not None}
+    kit = defaults or KitDefaults()
+    said = {"category": kit.category, **kit.options, **own, **registered}
+    said["hidden"] = is_hidden(registered, default=is_hidden(own, default=kit.hidden))
+    return _define(target, said, declared.hints, names or {})
+
+
+def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:
+    name = said.get("name")
+    if name is None:
+        name = _snake(type(target).__name__) if isinstance(target, Tool) else name_of(target)
+    place = place_of(target, f"tool {name}" if name else "tool")
+    check_name(name, place)
+    if _is_method(target):
+        place.refuse("a method waits for its instance: decorate it with @tool, and add the instance's with kit.add")
+    if said.get("description") is None:
+        said["description"] = _told(target)
+    options = read_options(said, place)
+    function = target.call if isinstance(target, Tool) else target
+    if yields(function):
+        place.refuse("it yields, and one result is needed: return a list")
+    bound = said.get("bind") or {}
+    if options.input_schema is not None:
+        takes = read_raw_signature(function, hints, bound=bound, place=place)
+        arguments: Arguments = SchemaArguments(takes, options, place)
+        returns = hints.get("return", inspect.Parameter.empty)
+    else:
+        signature = read_signature(function, hints, bound=bound, place=place)
+        arguments, returns = TypedArguments(signature, options, place), signature.returns
+    output = Output(returns, options, place)
+    return ToolDefinition(
+        name=name,
+        options=options,
+        place=place,
+        function=function,
+        bound=bound,
+        arguments=arguments,
+        output=output,
+        resume=None if options.resume is None else read_resume(options.resume, names, place),
+    )
+
+
+def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> ToolDefinition:
+    """A definition that is registered once more: its schemas and functions stay as they are."""
+    said = {key: value for key, value in overrides.items() if value is not None}
+    name = said.get("name", definition.name)
+    place = replace(definition.place, label=f"tool {name}")
+    check_name(name, place)
+    unfit = [key for key in said if key not in AGAIN]
+    if unfit:
+        place.refuse(f"{unfit[0]}: a tool that is defined already takes {', '.join(AGAIN)}")
+    changed = read_options({**said, "hidden": is_hidden(said, default=definition.options.hidden)}, place)
+    kept = {key: getattr(changed, key) for key in ("title", "description", "annotations", "aliases") if key in said}
+    options = replace(
+        definition.options,
+        hidden=changed.hidden,
+        category=changed.category or definition.options.category,
+        meta={**definition.options.meta, **changed.meta},
+        **kept,
+    )
+    return replace(definition, name=name, options=options, place=place)
+
+
+def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) -> None:
+    """Write on a function what a decorator says of it. A decorator nearer to the function is stronger.
+
+    Raises:
+        ToolDefinitionError: what is said does not fit, or the function cannot be a tool.
+    """
+    before: Declaration | None = getattr(function, DECLARED, None)
+    merged = {**said, **(before.said if before else {})}
+    place = place_of(function, f"tool {merged.get('name') or name_of(function)}".strip())
+    if isinstance(function, type) or not callable(function):
+        place.refuse(f"expected a function, got {function!r}; a class is a tool if it derives from Tool")
+    hints = before.hints if before else resolve_hints(function, names, place)
+    setattr(function, DECLARED, Declaration(said=merged, hints=hints))
+    if not _is_method(function):
+        define(function, {}, names=names)
+    else:
+        read_options(merged, place)  # how many parameters it has is not known before it is bound
+
+
+def _is_method(function: Any) -> bool:
+    """Whether a function stands in a class and waits for its first argument."""
+    if not inspect.isfunction(function) or "." not in function.__qualname__.rpartition("<locals>.")[2]:
+        return False
+    return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
+
+
+def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
+    if isinstance(target, Tool):
+        place = place_of(target, f"tool {type(target).__name__}")
+        if not callable(getattr(target, "call", None)):
+            place.refuse("expected a method call")
+        return Declaration(said=_said_by(target), hints=resolve_hints(target.call, names, place))
+    declared: Declaration | None = getattr(target, DECLARED, None)
+    if declared is None:
+        declared = Declaration(said={}, hints=resolve_hints(target, names, place_of(target, f"tool {name_of(target)}")))
+    return declared
+
+
+def _said_by(tool: Tool) -> dict[str, Any]:
+    """What a ``Tool`` says by attributes and methods."""
+    said: dict[str, Any] = {}
+    for name in TOOL_OPTIONS:
+        value = getattr(tool, name, None)
+        is_computed = inspect.ismethod(value) and name not in ("validate", "resume")
+        said[name] = value() if is_computed and callable(value) else value
+    return said
+
+
+def _told(target: Any) -> str | None:
+    """What the docstring says of the function."""
+    text = vars(type(target)).get("__doc__") if isinstance(target, Tool) else ""
+    text = text or plain_function(target.call if isinstance(target, Tool) else target).__doc__
+    return parse_docstring(text or "").description or None
+
+
+def _snake(name: str) -> str:
+    """``GetWeather`` is ``get_weather``."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+def describe(target: Any) -> JSONObject:
+    """The ``tools/list`` entry of a function, a ``Tool`` or a definition, as a client would see it.
+
+    Raises:
+        ToolDefinitionError: it cannot be a tool.
+    """
+    return define(target, {}, names=caller_names()).entry

@@ -1,0 +1,192 @@
+"""A call of a tool in Python, from its arguments to its result."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.code_tools.arguments import Fill, invalid_arguments
+from handler.code_tools.awaiting import Expired, no_task_left_behind, run, unexited, wait_for
+from handler.code_tools.boundary import AuthorFailed, authors_code
+from handler.code_tools.content import Text
+from handler.code_tools.context import Context, is_work, settled
+from handler.code_tools.continuation import Async, Err, InputRequired, Ok
+from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.log import LOG
+from handler.code_tools.results import error_result
+from handler.code_tools.resuming import Resume
+from handler.code_tools.type_schemas import Misfits
+from handler.errors import (
+    AuthenticationRequired,
+    CallError,
+    InsufficientScope,
+    InvalidArguments,
+    InvalidParams,
+    ToolError,
+)
+
+MAX_STEPS = 32
+"""How often one call may go on with ``Async``."""
+
+RESUME_S = 0.5
+"""What is kept of the time for ``resume`` to answer after work that was too slow; of less than 2 s, a quarter."""
+
+FAILED = "Tool execution failed"
+
+
+class Misused(Exception):
+    """A tool that does what no tool may; for the log."""
+
+
+OnFailure = Callable[[Exception], None]
+
+
+async def run_tool(
+    tool: ToolDefinition, arguments: Any, ctx: Context, *, on_failure: OnFailure = lambda _: None
+) -> JSONObject | InputRequired:
+    """Call a tool and return a ``CallToolResult``, or the questions that it asks first.
+
+    What the model can act on is a result with ``isError``; of any other failure it learns nothing. ``on_failure`` is
+    told of both. Nothing that the call started goes on after it, but for a function that is not async.
+
+    Raises:
+        McpError: the call is a protocol error, by the author's will or for lack of a credential.
+        InsufficientScope: the caller lacks scopes of the tool, or of an operation that it runs.
+    """
+    if not isinstance(arguments, dict):
+        raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
+    _require_authorised(tool, ctx)
+    ctx.deadline = min(ctx.deadline, time.monotonic() + (tool.options.timeout or math.inf))
+    try:
+        with authors_code():
+            return await _answer(tool, arguments, ctx, on_failure)
+    except AuthorFailed as exc:
+        LOG.exception("tool %s failed in request %s", tool.name, ctx.request_id)
+        on_failure(exc)
+        return failed(ctx.request_id)
+
+
+async def _answer(
+    tool: ToolDefinition, arguments: JSONObject, ctx: Context, on_failure: OnFailure
+) -> JSONObject | InputRequired:
+    allowed_s = ctx.remaining_time()
+    try:
+        async with no_task_left_behind():
+            value, source = await _finished(tool, arguments, ctx)
+        return value if isinstance(value, InputRequired) else _result(tool, value, source)
+    except InvalidArguments as exc:
+        on_failure(exc)
+        if tool.options.validation_errors == "protocol":
+            details = [{"message": violation} for violation in exc.violations]
+            raise InvalidParams(str(exc), {"valid": False, "details": details}) from exc
+        return error_result(exc)
+    except CallError as exc:
+        on_failure(exc)
+        return error_result(exc)
+    except Expired as exc:
+        ctx.cancelled = True  # a function that is not async may still ask
+        on_failure(exc)
+        return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
+
+
+def failed(request_id: str) -> JSONObject:
+    """The result of a call of which nobody but the log is told what went wrong."""
+    meta = {"_meta": {"request_id": request_id}} if request_id else {}
+    return {"content": [Text(FAILED).to_json()], "isError": True, **meta}
+
+
+def _require_authorised(tool: ToolDefinition, ctx: Context) -> None:
+    if tool.options.requires_auth and ctx.provider_token is None and not ctx.tokenless:
+        raise AuthenticationRequired
+    if not ctx.scopes.issuperset(tool.options.scopes):
+        raise InsufficientScope(tool.name, tool.options.scopes, held=ctx.scopes)
+
+
+def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
+    try:
+        return tool.output.result_of(value, tool.name, source=source)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise Misused(
+            f"{source} returned a value of the type {type(value).__name__}, which is no result: {exc}"
+        ) from exc
+
+
+async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:
+    """What the tool comes to, once all work that it hands over is done, and which of its functions says so."""
+    if ctx.cancelled:
+        raise ToolError("Operation was cancelled")
+    source = f"tool {tool.name}"
+    args, kwargs = await _filled(tool, arguments, ctx)
+    value = await run(partial(tool.function, *args, **kwargs, **tool.bound), ctx)
+    waited_for: list[Any] = []
+    while isinstance(value, Async):
+        resume = _resume_for(tool, value, waited_for, source)
+        waited_for.append(value.work)
+        outcome = await _outcome_of(value.work, ctx)
+        source = f"resume of tool {tool.name}"
+        value = await run(resume.call(value.tag, outcome, ctx), ctx)
+    return value, source
+
+
+async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Fill:
+    """The arguments, judged by the schema, the author's validator, or one after the other, as the function takes them.
+
+    A validator that stands for the schema has the last word, so nothing is cast after it.
+    """
+    validate, mode = tool.options.validate, tool.options.validate_mode
+    try:
+        if validate and mode != "after":
+            arguments = await _judged(validate, arguments, ctx)
+        if validate and mode == "replace":
+            return tool.arguments.as_they_are(arguments, ctx)
+        arguments = tool.arguments.check(arguments, ctx)
+        if validate and mode == "after":
+            arguments = await _judged(validate, arguments, ctx)
+        return tool.arguments.cast(arguments, ctx)
+    except Misfits as exc:
+        raise invalid_arguments(tool.name, exc) from exc
+
+
+async def _judged(validate: Callable[..., Any], arguments: JSONObject, ctx: Context) -> JSONObject:
+    """The arguments as the author's validator leaves them. It may return others, or nothing for the same."""
+    takes_context = len(inspect.signature(validate).parameters) > 1
+    judged = await run(partial(validate, arguments, *([ctx] if takes_context else [])), ctx)
+    if judged is None:
+        return arguments
+    if not isinstance(judged, dict):
+        raise Misused(f"validate: expected the arguments or None, got {judged!r}")
+    return judged
+
+
+def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], source: str) -> Resume:
+    """What goes on when the work is done.
+
+    Raises:
+        Misused: nothing does, or there is no new work.
+    """
+    if tool.resume is None:
+        problem = "it has no resume to go on with"
+    elif not is_work(value.work):
+        problem = f"expected something to wait for, got {value.work!r}"
+    elif any(value.work is each for each in waited_for):
+        problem = "this call waited for the same work before"
+    elif len(waited_for) >= MAX_STEPS:
+        problem = f"this call went on {MAX_STEPS} times before"
+    else:
+        return tool.resume
+    if inspect.iscoroutine(value.work):
+        value.work.close()
+    raise Misused(f"{source} returned Async({value.tag!r}, …): {problem}")
+
+
+async def _outcome_of(work: Any, ctx: Context) -> Ok | Err:
+    margin_s = min(RESUME_S, ctx.remaining_time() / 4)
+    try:
+        return await wait_for(unexited(settled(work)), ctx, margin_s=margin_s)
+    except Expired:
+        return Err(TimeoutError("the work did not end in time"))

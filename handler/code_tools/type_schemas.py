@@ -1,0 +1,247 @@
+"""JSON Schemas of type hints, and values of their types. All that we ask of pydantic is here; it loads when needed."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle.model import JSONObject
+from handler.code_tools.boundary import AuthorFailed, authors_code
+from handler.code_tools.signature import NO_DEFAULT, Parameter
+from handler.code_tools.source_location import Place
+from handler.json_schema.checker import MAX_VIOLATIONS
+from handler.json_schema.messages import pointer_of
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, TypeAdapter
+
+MISSING = "tools in Python need pydantic, which is in the extra `code`: pip install 'stile[code]'"
+EXPECTED_TYPE = "expected a type that JSON Schema can describe"
+FIELD = "stile_argument_{}"
+"""What parameters are called in the model: some names a model may not have, as ``schema`` and ``_id``."""
+
+
+class Misfits(Exception):
+    """Values that fit the JSON Schema, and not the types: sentences with JSON pointers."""
+
+    def __init__(self, sentences: Sequence[str]) -> None:
+        super().__init__("; ".join(sentences))
+        self.sentences = tuple(sentences)
+
+
+class ArgumentsModel:
+    """The parameters of a function as one type: the schema of its arguments, and their values."""
+
+    def __init__(self, parameters: Sequence[Parameter], place: Place) -> None:
+        self._parameters = parameters
+        self._model = _model_of(parameters, place)
+        self._place = place
+
+    def schema(self) -> JSONObject:
+        """What a model reads of the arguments.
+
+        Raises:
+            ToolDefinitionError: a type of which JSON Schema has nothing to say.
+        """
+        try:
+            schema = _schema_of(self._model.model_json_schema, "validation")
+        except ValueError as exc:
+            for each in self._parameters:
+                ValueType(each.hint, each.name, self._place).schema("validation")
+            self._place.refuse(_first_line(exc), cause=exc)
+        for name, parameter in self.declared().items():
+            if parameter.description and name in schema["properties"]:
+                schema["properties"][name].setdefault("description", parameter.description)
+        return _tidy({"properties": {}, **schema})
+
+    def cast(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function takes them, with defaults; names that are not declared are dropped.
+
+        Raises:
+            Misfits: a value that its type refuses.
+        """
+        values = _validated(self._model.model_validate, arguments)
+        return {parameter.name: getattr(values, FIELD.format(at)) for at, parameter in enumerate(self._parameters)}
+
+    def declared(self) -> dict[str, Parameter]:
+        """The parameters by the names that arguments have."""
+        fields = self._model.model_fields.values()
+        return {field.alias or "": parameter for field, parameter in zip(fields, self._parameters, strict=True)}
+
+
+class ValueType:
+    """One type: the schema of its values, and they as JSON."""
+
+    def __init__(self, hint: Any, what: str, place: Place) -> None:
+        self._adapter = _adapter(hint, what, place)
+        self._what = what
+        self._place = place
+
+    def schema(self, mode: str) -> JSONObject:
+        """The schema of values as they come (``validation``) or as they are sent (``serialization``).
+
+        Raises:
+            ToolDefinitionError: a type of which JSON Schema has nothing to say.
+        """
+        try:
+            return _tidy(_schema_of(self._adapter.json_schema, mode))
+        except ValueError as exc:
+            self._place.refuse(f"{self._what}: {EXPECTED_TYPE}: {_first_line(exc)}", cause=exc)
+
+    def cast(self, value: Any) -> Any:
+        """JSON as a value of the type.
+
+        Raises:
+            Misfits: the type refuses it.
+        """
+        return _validated(self._adapter.validate_python, value)
+
+    def to_json(self, value: Any) -> Any:
+        """A value as JSON. What is not of the type is written as what it is, for the schema to judge."""
+        return self._adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
+
+
+def to_json(value: Any) -> Any:
+    """Any value as JSON. pydantic loads only for what is none yet.
+
+    Raises:
+        ValueError: there is no JSON of it.
+    """
+    if _is_json(value):
+        return value
+    from pydantic_core import to_jsonable_python
+
+    converted = to_jsonable_python(value, by_alias=True)
+    if not _is_json(converted):
+        raise ValueError("there is no JSON of a number that is not finite")
+    return converted
+
+
+def _is_json(value: Any) -> bool:
+    if type(value) is dict:
+        return all(type(name) is str and _is_json(each) for name, each in value.items())
+    if type(value) is list:
+        return all(map(_is_json, value))
+    return value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
+
+
+def _require_pydantic(place: Place) -> None:
+    try:
+        import pydantic  # noqa: F401 - whether it is there
+    except ModuleNotFoundError as exc:
+        place.refuse(MISSING, cause=exc)
+
+
+def _model_of(parameters: Sequence[Parameter], place: Place) -> type[BaseModel]:
+    _require_pydantic(place)
+    from pydantic import ConfigDict, create_model
+
+    names = {FIELD.format(at): parameter.name for at, parameter in enumerate(parameters)}
+    # Dataclasses among the parameters get this configuration too, and their fields keep their names.
+    config = ConfigDict(alias_generator=lambda name: names.get(name, name), regex_engine="python-re")
+    fields: dict[str, Any] = {
+        FIELD.format(at): (each.hint, ... if each.default is NO_DEFAULT else each.default)
+        for at, each in enumerate(parameters)
+    }
+    try:
+        with authors_code():  # types may have any
+            return create_model("Arguments", __config__=config, **fields)
+    except AuthorFailed as exc:
+        for each in parameters:
+            _adapter(each.hint, each.name, place)
+        place.refuse(_first_line(exc.error), cause=exc.error)
+
+
+def _adapter(hint: Any, what: str, place: Place) -> TypeAdapter[Any]:
+    _require_pydantic(place)
+    from pydantic import TypeAdapter
+
+    try:
+        with authors_code():  # a type may have any
+            return TypeAdapter(hint)
+    except AuthorFailed as exc:
+        place.refuse(f"{what}: {EXPECTED_TYPE}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
+
+
+def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
+    """The schema as pydantic has it.
+
+    Raises:
+        ValueError: a type of which there is none.
+    """
+    from pydantic.errors import PydanticUserError
+
+    try:
+        return dict(make(mode=mode, schema_generator=_generator()))
+    except PydanticUserError as exc:
+        raise ValueError(str(exc)) from exc
+
+
+def _first_line(exc: BaseException) -> str:
+    return str(exc).partition("\n")[0]
+
+
+@functools.cache
+def _generator() -> Any:
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Untitled(GenerateJsonSchema):
+        """Titles are an author's; those of fields would repeat their names. A default that is no JSON is not told."""
+
+        ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - declared so above
+
+        def field_title_should_be_set(self, schema: Any) -> bool:  # noqa: ARG002 - declared so above
+            return False
+
+        def enum_schema(self, schema: Any) -> JSONObject:
+            listed = super().enum_schema(schema)
+            values = listed.get("enum", [])
+            # A member may have a second name.
+            unique = [each for at, each in enumerate(values) if each not in values[:at]]
+            return {**listed, "enum": unique} if values else listed
+
+    return Untitled
+
+
+def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return validate(value)
+    except ValidationError as exc:
+        errors = exc.errors(include_url=False, include_context=False, include_input=False)
+        told = [f"{pointer_of(error['loc'])}: {error['msg']}" for error in errors[:MAX_VIOLATIONS]]
+        raise Misfits([*told, *(["and more"] if len(errors) > MAX_VIOLATIONS else [])]) from exc
+
+
+def _tidy(schema: JSONObject) -> JSONObject:
+    """The schema with an object at its root where a type is one, without names of classes as titles, enums in place."""
+    definitions = {name: _untitled(each, name) for name, each in schema.pop("$defs", {}).items()}
+    schema = _untitled(schema, "")
+    enums = {f"#/$defs/{name}": each for name, each in definitions.items() if "enum" in each or "const" in each}
+    root = schema.pop("$ref", "")
+    if root:  # of a type that holds itself
+        schema = {**definitions[root.removeprefix("#/$defs/")], **schema}
+    kept = {name: _in_place(each, enums) for name, each in definitions.items() if f"#/$defs/{name}" not in enums}
+    tidied: JSONObject = _in_place(schema, enums)
+    return {**tidied, "$defs": kept} if kept else tidied
+
+
+def _untitled(definition: JSONObject, name: str) -> JSONObject:
+    title = re.sub(r"\W", "_", str(definition.get("title", "")))
+    is_class_name = not name or name == title or name.endswith(f"__{title}")
+    return {key: value for key, value in definition.items() if not (key == "title" and is_class_name)}
+
+
+def _in_place(schema: Any, enums: Mapping[str, JSONObject]) -> Any:
+    match schema:
+        case {"$ref": str(reference)} if reference in enums:
+            return {**enums[reference], **{key: value for key, value in schema.items() if key != "$ref"}}
+        case dict():
+            return {key: _in_place(value, enums) for key, value in schema.items()}
+        case list():
+            return [_in_place(each, enums) for each in schema]
+    return schema

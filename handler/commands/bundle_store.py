@@ -1,0 +1,130 @@
+"""Storing bundles one by one, for ``publish`` and ``build``, and saying what changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from handler.bundle.model import Bundle
+from handler.bundle.stored import bundle_key, index_key, read_bundle, write_bundle
+from handler.commands.console import OUT, complain, say, track
+from handler.compiler.compile import Compiled
+from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
+from handler.http.client import HttpClient
+from handler.storage.storage import WritableStorage, open_storage
+
+
+def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) -> int:
+    """Store bundles one by one, each in one atomic write after its schema index; say what changed.
+
+    Stops at the first that cannot be stored, with exit code 1. What is stored by then stays.
+    """
+    stored: list[str] = []
+    try:
+        with closing(HttpClient()) as http:
+            storage = _Store(_open(destination, http), force=force)
+            for one in track(compiled, "Storing", OUT, name=lambda one: one.bundle.endpoint):
+                change = storage.store(one)
+                stored.append(one.bundle.endpoint)
+                say(change.line())
+    except StileError as exc:
+        complain(str(exc))
+    except KeyboardInterrupt:
+        complain("Interrupted.")
+    left = [one.bundle.endpoint for one in compiled[len(stored) :]]
+    if left:
+        complain(f"Stored: {', '.join(stored) or 'nothing'}.")
+        complain(f"Not stored, so as they were before: {', '.join(left)}. Run it again.")
+        return 1
+    say(f"{len(stored)} endpoint{'' if len(stored) == 1 else 's'} in {storage.location}", "green")
+    return 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """What storing an endpoint changed for those who use it."""
+
+    endpoint: str
+    what: str  # new | changed | unchanged
+    parts: tuple[str, ...]  # "+added", "-removed", "~changed"
+
+    def line(self) -> str:
+        return "  ".join([f"{self.endpoint}: {self.what}", *self.parts])
+
+
+def _open(destination: str, http: HttpClient) -> WritableStorage:
+    if not destination.startswith("s3://"):
+        try:
+            Path(destination).mkdir(parents=True, exist_ok=True)
+        except OSError as exc:
+            raise StorageError(destination, f"cannot be made a folder: {exc.strerror or exc}") from exc
+    return open_storage(destination, http=http, environ=os.environ)
+
+
+class _Store:
+    """Where bundles go in one run of a command. What endpoints share is sent once."""
+
+    def __init__(self, storage: WritableStorage, *, force: bool) -> None:
+        self._storage = storage
+        self._force = force
+        self._indexes: set[str] = set()  # keys of the schema indexes that are there
+        self.location = storage.location
+
+    def store(self, one: Compiled) -> _Change:
+        key = bundle_key(one.bundle.endpoint)
+        raw = write_bundle(one.bundle)
+        before = self._stored(key)
+        if before == raw and not self._force:
+            return _Change(endpoint=one.bundle.endpoint, what="unchanged", parts=())
+        self._store_index(one)
+        self._storage.write(key, raw)
+        what = "new" if before is None else "unchanged" if before == raw else "changed"
+        return _Change(endpoint=one.bundle.endpoint, what=what, parts=_changed_parts(one.bundle, before))
+
+    def _store_index(self, one: Compiled) -> None:
+        """Store the schema index first: a bundle must never name one that is not there yet.
+
+        Its key is its digest, so one that is there is the same. ``force`` replaces it, as it may be damaged.
+        """
+        key = index_key(one.bundle.index) if one.bundle.index else ""
+        if key and key not in self._indexes:
+            if self._force:
+                self._storage.write(key, one.index)
+            else:
+                self._storage.add(key, one.index)
+            self._indexes.add(key)
+
+    def _stored(self, key: str) -> bytes | None:
+        try:
+            stored = self._storage.read(key)
+        except ObjectNotFound:
+            return None
+        return stored.body if stored else None
+
+
+def _changed_parts(bundle: Bundle, before: bytes | None) -> tuple[str, ...]:
+    was, now = _parts_in(before, bundle.endpoint), _parts_of(bundle)
+    added = [f"+{name}" for name in now if name not in was]
+    removed = [f"-{name}" for name in was if name not in now]
+    changed = [f"~{name}" for name in now if name in was and was[name] != now[name]]
+    return (*added, *removed, *changed)
+
+
+def _parts_in(raw: bytes | None, endpoint: str) -> Mapping[str, object]:
+    try:
+        return _parts_of(read_bundle(raw, endpoint=endpoint)) if raw else {}
+    except BundleError:
+        return {}
+
+
+def _parts_of(bundle: Bundle) -> Mapping[str, object]:
+    """What clients see of an endpoint, by name: tools by their own, anything else with what it is."""
+    tools = {tool.name: tool for tool in bundle.tools}
+    prompts = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
+    uris = [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]
+    resources = {f"resource {uri}": each for uri, each in zip(uris, bundle.resources, strict=True)}
+    instructions = {"instructions": bundle.instructions} if bundle.instructions else {}
+    return {**tools, **prompts, **resources, **instructions}

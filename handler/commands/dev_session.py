@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import threading
+import traceback
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from handler.bundle.stored import bundle_key
+from handler.commands.console import complain, located, say
+from handler.commands.endpoint_folders import find_endpoints
+from handler.commands.endpoints import Outcome, compile_one, complain_about, refuse_same_names
+from handler.commands.file_watch import FolderWatch
+from handler.commands.publish_checks import warn_of_upstreams
+from handler.commands.reloading import forget_modules, restore_modules
+from handler.compiler.compile import Compiled
+from handler.storage.storage import MemoryStorage
+
+
+class Workbench:
+    """The bundles of a folder in memory, as ``stile dev`` serves them at ``address``.
+
+    An endpoint that no longer compiles stays as it last was.
+    """
+
+    def __init__(self, folder: Path, *, stage: str | None, endpoint: str | None = None, address: str) -> None:
+        self.storage = MemoryStorage()
+        self._folder = folder
+        self._stage = stage
+        self._endpoint = endpoint
+        self._address = address
+        self._compiled: dict[Path, Outcome] = {}
+        self._reload = False  # whether modules have changed that are not taken over yet
+        self._shown: dict[Path, Outcome] = {}
+        self._served: dict[str, Compiled] = {}
+        self._good: dict[Path, Compiled] = {}
+
+    @property
+    def served(self) -> dict[str, str]:
+        """The URL of each endpoint that answers."""
+        return {name: self._url(name) for name in sorted(self._served)}
+
+    def env_file(self, name: str) -> Path | None:
+        """Where secrets may stand that an endpoint is tried with."""
+        compiled = self._served.get(name)
+        return compiled.env_file if compiled else None
+
+    def refresh(self, changed: Collection[Path] = ()) -> None:
+        """Compile new endpoints and those below which something changed, and take over what works."""
+        self._compiled = self._compile(changed)
+        outcomes = refuse_same_names(self._compiled.values())
+        self._take_over(outcomes)
+        for outcome in outcomes:
+            if _any_below(outcome.folder, changed) or outcome != self._shown.get(outcome.folder):
+                self._show(outcome)
+        self._shown = {outcome.folder: outcome for outcome in outcomes}
+
+    def _compile(self, changed: Collection[Path]) -> dict[Path, Outcome]:
+        """What each folder is now.
+
+        Where a Python module changed, every endpoint with tools in Python is compiled. They share modules: if one that
+        is served no longer compiles, all of them stay with the former modules until the next change.
+        """
+        self._reload = self._reload or any(path.suffix == ".py" for path in changed)
+        former = forget_modules() if self._reload else {}
+        before = {
+            folder: outcome
+            for folder, outcome in self._compiled.items()
+            if not _any_below(folder, changed) and not (self._reload and _has_code(outcome))
+        }
+        now = {
+            folder: before.get(folder) or compile_one(folder, stage=self._stage, endpoint=self._endpoint)
+            for folder in find_endpoints(self._folder)
+        }
+        if self._reload and any(now[folder].problems for folder in now.keys() & self._good.keys() - before.keys()):
+            restore_modules(former)
+            return {folder: self._former(folder, outcome) for folder, outcome in now.items()}
+        self._reload = False
+        return now
+
+    def _former(self, folder: Path, outcome: Outcome) -> Outcome:
+        """What a folder was, if it is compiled from modules that are not taken over."""
+        has_code = outcome.compiled is not None and _has_code(outcome)
+        return self._compiled.get(folder, outcome) if has_code else outcome
+
+    def _take_over(self, outcomes: Iterable[Outcome]) -> None:
+        """Serve what compiled, and the last good version of what no longer does while its folder is there."""
+        fresh = {outcome.folder: outcome.compiled for outcome in outcomes if outcome.compiled}
+        stale = {
+            outcome.folder: self._good[outcome.folder]
+            for outcome in outcomes
+            if outcome.folder not in fresh and outcome.folder in self._good
+        }
+        self._good = stale | fresh
+        serving = {one.bundle.endpoint: one for one in self._good.values()}
+        for name in self._served.keys() - serving.keys():
+            self.storage.remove(bundle_key(name))
+            say(f"{name}: withdrawn", "yellow")
+        for name, compiled in serving.items():
+            if self._served.get(name) is not compiled:
+                for key, content in compiled.objects():
+                    self.storage.write(key, content)
+        self._served = serving
+
+    def _show(self, outcome: Outcome) -> None:
+        if outcome.compiled is None:
+            complain_about([outcome])
+            good = self._good.get(outcome.folder)
+            where = self._url(good.bundle.endpoint) if good else outcome.folder.as_posix()
+            complain(f"{where}: {'still the last good version' if good else 'not served until this is solved'}")
+        elif outcome != self._shown.get(outcome.folder):
+            self._announce(outcome, outcome.compiled)
+
+    def _announce(self, outcome: Outcome, compiled: Compiled) -> None:
+        for warning in compiled.warnings:
+            say(located(warning, outcome.folder, kind="warning: "), "yellow")
+        warn_of_upstreams([compiled])
+        names = [tool.name for tool in compiled.bundle.tools]
+        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")
+
+    def _url(self, name: str) -> str:
+        return f"{self._address}/{name}/mcp"
+
+
+def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) -> None:
+    """Take over every change until ``stop``. Nothing that goes wrong with one of them ends it."""
+    for changed in watch.changes(stop):
+        try:
+            workbench.refresh(changed)
+        except Exception:  # noqa: BLE001 - whatever it is, the author goes on editing
+            complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
+
+
+def _has_code(outcome: Outcome) -> bool:
+    """Whether an endpoint takes tools in Python, or may once it has no problems any more."""
+    return outcome.compiled is None or bool(outcome.compiled.bundle.code)
+
+
+def _any_below(folder: Path, changed: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for path in changed)

@@ -1,0 +1,105 @@
+"""Where endpoint folders are: at a path or below it, never in what tools and version control keep there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from handler.bundle.model import ENDPOINT_NAME
+from handler.compiler.source.files import CONFIG, ENTRY, NEVER_ENTERED
+from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+
+NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
+
+MAX_NAMED = 3
+"""Folders that are named where there are too many."""
+
+
+def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments of every command that compiles."""
+    parser.add_argument(
+        "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
+    )
+    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    parser.add_argument(
+        "--endpoint",
+        action=_Once,
+        type=_endpoint_name,
+        metavar="FOLDER/NAME",
+        help="the name of the one endpoint in FOLDER, whatever its files and path say",
+    )
+
+
+def fault_in(options: argparse.Namespace) -> str:
+    """What two arguments say against each other; empty where nothing does. A name is of one endpoint."""
+    if getattr(options, "endpoint", None) is None:
+        return ""
+    found = [each.as_posix() for each in find_endpoints(options.folder)]
+    names = ", ".join(found[:MAX_NAMED]) + (f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else "")
+    several = f"argument --endpoint: {options.folder.as_posix()} has {len(found)} endpoints ({names})"
+    return f"{several}; name the folder of one" if len(found) > 1 else ""
+
+
+def find_endpoints(folder: Path) -> Iterator[Path]:
+    """The endpoint folders at or below ``folder``.
+
+    They have an index.graphql, a stepzen.config.json, or a config.yaml that names tools in Python. They come in order
+    of their paths. An endpoint's own folders are its author's affair: an index.graphql there is no further endpoint.
+    """
+    for inner, below in walk(folder):
+        if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)) or _names_code(inner / CONFIG):
+            below.clear()
+            yield inner
+
+
+def _names_code(config: Path) -> bool:
+    """Whether a config.yaml has the key ``code``, be the rest of it YAML or not."""
+    try:
+        return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
+    except OSError:
+        return False
+
+
+def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
+    """``folder`` and all folders below it, in order of their paths, each with the names of those in it.
+
+    What is taken out of such a list is not entered.
+    """
+    for path, below, _ in os.walk(folder):
+        below[:] = sorted(name for name in below if not name.startswith(".") and name not in NEVER_ENTERED)
+        yield Path(path), below
+
+
+class _Once(argparse.Action):
+    """Stores a value, and refuses a second one, which would silently win."""
+
+    def __call__(
+        self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None
+    ) -> None:
+        if getattr(namespace, self.dest) is not None:
+            raise argparse.ArgumentError(self, "it is given twice")
+        setattr(namespace, self.dest, values)
+
+
+def _endpoint_name(text: str) -> str:
+    if not ENDPOINT_NAME.fullmatch(text):
+        raise argparse.ArgumentTypeError(f'"{text}" is not an endpoint name: {EXPECTED_NAME}')
+    return text
+
+
+def _folder_of_endpoints(text: str) -> Path:
+    folder = Path(text)
+    if not folder.exists():
+        raise argparse.ArgumentTypeError(f"{text}: there is no such folder")
+    if not folder.is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is a file; expected the folder of an endpoint, or one above it")
+    if not any(find_endpoints(folder)):
+        raise argparse.ArgumentTypeError(
+            f"{text}: no endpoint here; expected an {ENTRY}, a {STEPZEN_CONFIG}, "
+            f"or a {CONFIG} with code, in it or below it"
+        )
+    return folder

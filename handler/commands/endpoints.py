@@ -1,0 +1,71 @@
+"""Compiling every endpoint below a folder, for the commands that need it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from handler.commands.console import ERR, complain, located, track
+from handler.commands.endpoint_folders import find_endpoints
+from handler.compiler.compile import Compiled, compile_endpoint
+from handler.compiler.source.files import ENTRY
+from handler.errors import CompileError, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """One endpoint folder: what it became, or why it became nothing."""
+
+    folder: Path
+    compiled: Compiled | None
+    problems: tuple[Problem, ...]
+
+
+def compile_all(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Outcome]:
+    """Compile the endpoints at or below ``folder``, which may be none. ``endpoint`` is the name of the one there is."""
+    folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
+    return refuse_same_names(compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
+
+
+def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Outcome:
+    """Compile one endpoint folder. Without ``endpoint`` its files or its path say its name."""
+    try:
+        compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ)
+    except CompileError as exc:
+        return Outcome(folder=folder, compiled=None, problems=exc.problems)
+    return Outcome(folder=folder, compiled=compiled, problems=())
+
+
+def compile_or_complain(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Compiled]:
+    """Compile everything or nothing: the list is empty after every problem has been printed."""
+    outcomes = compile_all(folder, stage=stage, endpoint=endpoint)
+    complain_about(outcomes)
+    compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
+    return compiled if len(compiled) == len(outcomes) else []
+
+
+def complain_about(outcomes: Iterable[Outcome]) -> None:
+    """Print every problem."""
+    for outcome in outcomes:
+        for problem in outcome.problems:
+            complain(located(problem, outcome.folder))
+
+
+def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    """Two folders for one ``folder/name`` would overwrite each other: the second one is a mistake."""
+    first: dict[str, Path] = {}
+    checked = []
+    for outcome in outcomes:
+        if outcome.compiled is None:
+            checked.append(outcome)
+            continue
+        name = outcome.compiled.bundle.endpoint
+        other = first.setdefault(name, outcome.folder)
+        if other == outcome.folder:
+            checked.append(outcome)
+        else:
+            problem = Problem(file=ENTRY, sentence=f'the endpoint "{name}" is also made by {other.as_posix()}')
+            checked.append(replace(outcome, compiled=None, problems=(problem,)))
+    return checked

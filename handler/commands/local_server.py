@@ -1,0 +1,111 @@
+"""An endpoint as it would be served, from what was just compiled."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
+from handler.bundle.model import JSONObject
+from handler.commands.console import complain
+from handler.compiler.compile import Compiled
+from handler.compiler.source.env_file import parse_env
+from handler.http.client import HttpClient
+from handler.policy.evaluation import Evaluation
+from handler.server.auth.sealed_state import RequestStates
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.endpoint import Endpoint
+from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.server.mcp.tools_list import list_entries
+from handler.server.outgoing.services import outgoing_services
+from handler.settings import Settings, read_secrets, read_settings
+from handler.storage.storage import MemoryStorage, Storage
+
+
+def local_endpoint(compiled: Compiled) -> Endpoint:
+    """The endpoint, without anything stored anywhere."""
+    return Endpoint(compiled.bundle, stored(compiled))
+
+
+def stored(compiled: Compiled) -> MemoryStorage:
+    """A storage that has one endpoint."""
+    storage = MemoryStorage()
+    for key, content in compiled.objects():
+        storage.write(key, content)
+    return storage
+
+
+def local_http() -> HttpClient:
+    """Sends requests to this machine too, and without TLS: what an author tries out often is there.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    return HttpClient(replace(local_settings().addresses, local=True))
+
+
+def local_services(
+    storage: Storage, http: HttpClient, *, env_file_of: Callable[[str], Path | None], **more: Any
+) -> Services:
+    """What requests on this machine are answered with. Its settings are those that the function would have.
+
+    ``env_file_of`` an endpoint is what may have secrets to try it with, beside those of the environment. Where the
+    settings have no key for states, one is made that lasts as long as the process: nobody else answers.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    settings = local_settings()
+    outgoing = outgoing_services(
+        settings,
+        AwsJson(http, os.environ, credentials=CredentialSource(os.environ, http=http)),
+        stand_ins=partial(_secrets_of, env_file_of),
+        on_trouble=lambda secret, reason: complain(f"{secret.variable}, {secret.arn}: {reason}"),
+    )
+    return Services(
+        endpoints=Endpoints(
+            storage,
+            keeping=CachePolicy(refresh_s=0, max_stale_s=0),
+            on_trouble=lambda name, exc: complain(f"{name}: {exc}"),
+        ),
+        http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
+        states=RequestStates(settings.state_keys or [secrets.token_urlsafe(32)], own=outgoing.own),
+        code_modules=settings.code_modules,
+        outgoing=outgoing,
+        **more,
+    )
+
+
+def local_settings() -> Settings:
+    """The settings that the function would have with the environment of this command.
+
+    Raises:
+        SettingsError: an environment variable that does not fit.
+    """
+    return read_settings({**os.environ, "STILE_BUNDLES": "."})
+
+
+def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dict[str, str]:
+    """The ``STILE_SECRET_`` variables that an endpoint is tried with. The environment wins, as for ``STEPZEN_``."""
+    file = env_file_of(endpoint)
+    try:
+        text = file.read_text("utf-8") if file else ""
+    except (OSError, UnicodeDecodeError):
+        text = ""
+    return read_secrets(parse_env(text)) | read_secrets(os.environ)
+
+
+def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
+    """The ``tools/list`` entries of an endpoint, for who skips policies or who brings no credential."""
+    endpoint = local_endpoint(compiled)
+    judgement = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=unrestricted)
+    return asyncio.run(list_entries(endpoint, judgement))

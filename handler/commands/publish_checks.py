@@ -1,0 +1,175 @@
+"""What a bundle may hold while its author tries it, and must not once others can reach it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from handler.bundle.model import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
+from handler.bundle.upstream import is_reference, parse_reference
+from handler.commands.console import complain, say
+from handler.commands.local_server import local_settings
+from handler.compiler.compile import Compiled
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import CONFIG
+from handler.errors import Problem
+from handler.http.addresses import literal_fault
+
+NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
+
+
+def have_upstreams(compiled: Sequence[Compiled]) -> bool:
+    """Whether each bundle that has a schema names its API; complains of each that does not."""
+    return _complain(f"{one.bundle.endpoint}: {NO_UPSTREAM}" for one in compiled if _lacks_upstream(one))
+
+
+def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints name no API: they can be listed here, and not published."""
+    for one in compiled:
+        if _lacks_upstream(one):
+            say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
+
+
+def doubts_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
+    """That an endpoint names no API, as a warning of the file that should."""
+    problems = Problems()
+    if _lacks_upstream(compiled):
+        file = compiled.env_file.with_name(CONFIG).relative_to(folder).as_posix()
+        problems.warn(Place(file), f"{NO_UPSTREAM}: `stile publish` will refuse it")
+    return problems.warnings
+
+
+def _lacks_upstream(compiled: Compiled) -> bool:
+    """Whether there is a schema and no API that has it. An endpoint of tools in Python alone needs neither."""
+    return bool(compiled.bundle.index) and not compiled.bundle.upstream.url
+
+
+def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a secret; complains of each that does. Whoever may read bundles could make tokens."""
+    return _complain(
+        f"{one.bundle.endpoint}: {which} is a secret that would be stored in the bundle: write env:NAME, and set "
+        "STILE_SECRET_NAME where the function runs"
+        for one in compiled
+        for which in _literal_secrets(one.bundle)
+    )
+
+
+def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
+    """Whether no bundle holds a credential for its API; complains of each that does."""
+    return _complain(
+        f"{one.bundle.endpoint}: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, "
+        "ssm:NAME or env:NAME, and put it there"
+        for one in compiled
+        if not all(map(is_reference, one.bundle.upstream.secrets))
+    )
+
+
+def have_allowed_addresses(compiled: Sequence[Compiled]) -> bool:
+    """Whether the function may ask all that the bundles name; complains of each address that it may not."""
+    return _complain(f"{one.bundle.endpoint}: {fault}" for one in compiled for fault in address_faults(one.bundle))
+
+
+def address_faults(bundle: Bundle) -> list[str]:
+    """What the function would refuse of the URLs in a bundle, as far as it can be told without resolving names.
+
+    Raises:
+        SettingsError: STILE_UPSTREAM_HOSTS, which holds here too where it is set, does not fit.
+    """
+    rules = replace(local_settings().addresses, local=False)
+    found = []
+    for key, url in _addresses(bundle):
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        kind = literal_fault(host, rules)
+        fault = f"its address is {kind}" if kind else rules.url_fault(parts.scheme, host)
+        if fault:
+            found.append(f"{key} {url}: {fault}; expected the https URL of a host that the function may ask")
+    return found
+
+
+def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
+    """The URLs that the function sends requests or people to, each with its key in the configuration."""
+    if bundle.upstream.url:
+        yield "upstream.url", bundle.upstream.url
+    if bundle.upstream.client:
+        yield "token_url", bundle.upstream.client.token_url
+    for issuer in bundle.identity.issuers:
+        if issuer.jwks_url:
+            yield "jwksendpoint", issuer.jwks_url
+    if bundle.identity.bridge:
+        yield "bridge.authorize_url", bundle.identity.bridge.authorize_url
+        yield "bridge.token_url", bundle.identity.bridge.token_url
+
+
+def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
+    """Say where the secrets have to be that endpoints refer to."""
+    for one in compiled:
+        for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
+            place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
+            say(f"{one.bundle.endpoint}: {reference} is read from {place}", "yellow")
+
+
+def warn_of_questions(compiled: Sequence[Compiled]) -> None:
+    """Say which endpoints ask users, which the function cannot do without being given a key."""
+    for one in compiled:
+        sentence = _need_of_state_key(one)
+        if sentence:
+            say(f"{one.bundle.endpoint}: {sentence}", "yellow")
+
+
+def doubts_about_questions(compiled: Compiled) -> Sequence[Problem]:
+    """What asks its user, each by its place, unless the key that it takes is set here as well.
+
+    Raises:
+        SettingsError: STILE_STATE_KEY is set, and does not fit.
+    """
+    if local_settings().state_keys:
+        return ()
+    problems = Problems()
+    for made in compiled.made:
+        if made.tool.options.confirm:
+            problems.warn(made.at, f"tool {made.tool.name} asks its user, {_NEEDS_KEY}")
+    for label, at in compiled.asking.items():
+        problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}")
+    return problems.warnings
+
+
+_NEEDS_KEY = "for which the function needs STILE_STATE_KEY: set it there, and here for this check"
+
+
+def _need_of_state_key(compiled: Compiled) -> str:
+    """What needs a key of the function to ask its user; empty where nothing does."""
+    tools = compiled.bundle.tools
+    asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
+    parts = []
+    if asking["required"]:
+        parts.append(f"{', '.join(asking['required'])} cannot be called")
+    if asking["advisory"]:
+        parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
+    if compiled.asking:
+        parts.append(f"what {', '.join(compiled.asking)} asks its user cannot be asked")
+    return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
+
+
+def _literal_secrets(bundle: Bundle) -> Iterator[str]:
+    for issuer in bundle.identity.issuers:
+        for key in issuer.keys:
+            if key.algorithm == "HS256" and not key.key.startswith(SECRET_REFERENCE):
+                of = f" of the issuer {issuer.issuer}" if issuer.issuer else ""
+                yield f"the HS256 key {key.id}{of}" if key.id else f"the HS256 key{of}"
+
+
+_PLACES = {
+    "env": "the function's variable STILE_SECRET_{name}, or the secret {name} among its STILE_SECRET_ARNS",
+    "secret": "Secrets Manager, {{STILE_SECRETS}}/{endpoint}/{name}",
+    "ssm": "Parameter Store, /{{STILE_SECRETS}}/{endpoint}/{name}",
+}
+
+
+def _complain(sentences: Iterator[str]) -> bool:
+    found = list(sentences)
+    for sentence in found:
+        complain(sentence)
+    return not found

@@ -1,0 +1,1 @@
+"""Policies, patterns and what they hide: the masks of coordinates."""

@@ -1,0 +1,226 @@
+"""What can be asked by inputs, and about which types."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice
+
+from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
+
+from handler.compiler.access.input_returns import Answer, Taken, inputs_of, is_structural
+from handler.compiler.access.name_matching import OPERATORS, Mention, beginnings, joined, mentions, spellings
+from handler.compiler.access.rows import Guarded, Rows, compares, members_of_abstract
+from handler.compiler.access.word_meanings import Meanings
+from handler.compiler.schema.name_graph import reachable, turned
+from handler.compiler.schema.visibility import fields_of
+
+MIN_LETTERS = 3
+"""Of a field that a longer word may begin with. Of shorter ones that is chance, unless the rest is an operator."""
+
+
+class Questions:
+    """The arguments, input fields and enum values of one schema, and what they ask about.
+
+    An input asks about every type that can be reached from what its field returns.
+    """
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._schema = schema
+        self._reached: dict[str, set[str]] = {}  # type -> those that can be reached from it
+        self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> those that lead to one of them
+
+    def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
+        """The coordinates whose name speaks of a field and that choose rows by it, on ``types``.
+
+        ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one;
+        ``repository(name:)`` of the name that a repository has itself.
+        """
+        yield from self._judged(field, types, _Judge.asks)
+
+    def that_write(self, field: str, types: Collection[str]) -> Iterator[str]:
+        """The coordinates whose name speaks of a field of ``types``, and that give a mutation its data."""
+        yield from self._judged(field, types, _Judge.writes)
+
+    def of_nothing_shown(self, field: str) -> Iterator[str]:
+        """The coordinates whose name speaks of a field, for which no type with such a field is returned.
+
+        They may filter what is only counted, and nothing tells what that is.
+        """
+        having = self.leading_to(self.having(field))
+        for name in self._that_mention(field):
+            for taken in self._by_name[name]:
+                answers = {each.type for each in taken.asked.chosen() if not each.written}
+                if answers and answers.isdisjoint(having):
+                    yield taken.coordinate
+
+    def that_begin_with(self, field: str, types: Collection[str]) -> Iterator[str]:
+        """The coordinates in whose name a word begins with a field's letters and goes on, and that ask about ``types``.
+
+        A ``salaryband`` may be of a salary or of something else: words do not decide.
+        """
+        for name in self._names_that_begin_with(field):
+            yield from self._asking(self._by_name[name], types)
+
+    def about(self, types: Collection[str]) -> list[str]:
+        """The coordinates of all inputs that ask about one of ``types``."""
+        return list(self._asking(self._taken, types))
+
+    def having(self, field: str) -> set[str]:
+        """The types that have a field of a name."""
+        return self._meanings.having(field)
+
+    def leading_to(self, types: Collection[str]) -> frozenset[str]:
+        """``types``, and those from which a selection gets to one of them."""
+        key = frozenset(types)
+        if key not in self._leading:
+            self._leading[key] = frozenset(reachable(key, self._above))
+        return self._leading[key]
+
+    def met(self, type_name: str) -> set[str]:
+        """The types that a selection gets to from one."""
+        if type_name not in self._reached:
+            self._reached[type_name] = reachable([type_name], self._below)
+        return self._reached[type_name]
+
+    def _asking(self, inputs: Iterable[Taken], types: Collection[str]) -> Iterator[str]:
+        leading = self.leading_to(types)
+        asking: dict[int, bool] = {}
+        for taken in inputs:
+            key = id(taken.asked)
+            if key not in asking:
+                asking[key] = any(each.type in leading for each in taken.asked.chosen())
+            if asking[key]:
+                yield taken.coordinate
+
+    def _judged(self, field: str, types: Collection[str], verdict: Callable[[_Judge, Taken], bool]) -> Iterator[str]:
+        """The coordinates that mention a field, and of which some mention has a verdict."""
+        for name, found in self._that_mention(field).items():
+            guarded = Guarded(field, types, self.leading_to(types), self.met)
+            judges = [_Judge(self, mention, self._meanings.others(mention, field, types), guarded) for mention in found]
+            decided: dict[tuple[int, bool], bool] = {}  # inputs of one type share what is returned for them
+            for taken in self._by_name[name]:
+                key = id(taken.asked), taken.leaf
+                if key not in decided:
+                    decided[key] = any(verdict(judge, taken) for judge in judges)
+                if decided[key]:
+                    yield taken.coordinate
+
+    def _that_mention(self, field: str) -> Mapping[str, Collection[Mention]]:
+        """The names of inputs in which whole words are those of a field, and where they are."""
+        found: dict[str, dict[Mention, None]] = {}
+        for spelling in spellings(field):
+            for name, mention in self._mentioned.get(spelling, ()):
+                found.setdefault(name, {})[mention] = None
+        return found
+
+    def _names_that_begin_with(self, field: str) -> Iterator[str]:
+        """The names of inputs that mention no field with these letters."""
+        letters = min(spellings(field), key=len)
+        decided = self._that_mention(field)
+        for beginning, name in islice(self._beginnings, bisect_left(self._beginnings, (letters, "")), None):
+            if not beginning.startswith(letters):
+                return
+            enough = len(letters) >= MIN_LETTERS or beginning.removeprefix(letters) in OPERATORS
+            if enough and name not in decided and not self._mentions_longer(name, letters):
+                yield name
+
+    def _mentions_longer(self, name: str, letters: str) -> bool:
+        """Whether a name mentions another field that begins with some letters: ``namespace`` where there is one."""
+        found = (spelling for mention in mentions(name) for spelling in joined(mention.words))
+        return any(each.startswith(letters) and each in self._meanings.fields for each in found)
+
+    @cached_property
+    def _taken(self) -> Sequence[Taken]:
+        return list(inputs_of(self._schema))
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Taken]]:
+        found: dict[str, list[Taken]] = {}
+        for taken in self._taken:
+            found.setdefault(taken.name, []).append(taken)
+        return found
+
+    @cached_property
+    def _mentioned(self) -> Mapping[str, Sequence[tuple[str, Mention]]]:
+        """The spelling of a field -> the names of inputs that mention it."""
+        fields = self._meanings.fields
+        longest = max(map(len, fields), default=0)
+        found: dict[str, list[tuple[str, Mention]]] = {}
+        for name in self._by_name:
+            for mention in () if is_structural(name) else mentions(name, max_chars=longest):
+                for spelling in joined(mention.words):
+                    if spelling in fields:
+                        found.setdefault(spelling, []).append((name, mention))
+        return found
+
+    @cached_property
+    def _beginnings(self) -> Sequence[tuple[str, str]]:
+        """What the names of inputs are from the beginning of a word on, in small letters, in order."""
+        return sorted({(beginning, name) for name in self._by_name for beginning in beginnings(name)})
+
+    @cached_property
+    def _meanings(self) -> Meanings:
+        return Meanings(self._schema)
+
+    @cached_property
+    def rows(self) -> Rows:
+        return Rows(self._schema, self._by_name)
+
+    @cached_property
+    def _above(self) -> Mapping[str, set[str]]:
+        return _types_above(self._schema)
+
+    @cached_property
+    def _below(self) -> Mapping[str, set[str]]:
+        return turned(self._above)
+
+
+class _Judge:
+    """The judge of inputs by one mention of a guarded field in their names."""
+
+    def __init__(self, questions: Questions, mention: Mention, others: Collection[str], guarded: Guarded) -> None:
+        self._questions = questions
+        self._mention = mention
+        self._others = others
+        self._guarded = guarded
+        self._compares = compares([*mention.before, *mention.after])
+
+    def asks(self, taken: Taken) -> bool:
+        """Whether an input chooses rows by the field."""
+        if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
+            return True
+        if any(self._is_about(answer, taken, near=False) for answer in taken.asked.far):
+            return True
+        data = taken.asked.data if self._compares or taken.compared else ()
+        return any(self._is_about(answer, taken, near=False) for answer in data)
+
+    def writes(self, taken: Taken) -> bool:
+        """Whether an input only gives a mutation a value of that name."""
+        data = () if self._compares or taken.compared else taken.asked.data
+        return any(self._is_about(answer, taken, near=False) for answer in data)
+
+    def _is_about(self, answer: Answer, taken: Taken, *, near: bool) -> bool:
+        """Whether the field may be meant, where a type is returned. What that does not lead to, it cannot mean."""
+        if answer.type not in self._guarded.leading:
+            return answer.written and not self._others and not self._shows(answer)
+        if not self._guarded.met(answer.type).isdisjoint(self._others):
+            return False
+        return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
+
+    def _shows(self, answer: Answer) -> bool:
+        """Whether what a mutation returns leads to a field of that name. Of what it only counts nothing tells more."""
+        return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
+
+
+def _types_above(schema: GraphQLSchema) -> dict[str, set[str]]:
+    """Type -> the types that lead to it in one step of a selection."""
+    above: dict[str, set[str]] = {}
+    for type_, _, field in fields_of(schema):
+        above.setdefault(get_named_type(field.type).name, set()).add(type_.name)
+    for abstract in schema.type_map.values():
+        if isinstance(abstract, GraphQLInterfaceType | GraphQLUnionType):
+            for member in members_of_abstract(schema, abstract):
+                above.setdefault(member.name, set()).add(abstract.name)
+    return above

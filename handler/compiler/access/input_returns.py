@@ -1,0 +1,198 @@
+"""Which inputs there are, and what is returned for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLInputObjectType,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLSchema,
+    get_named_type,
+)
+
+from handler.compiler.access.name_matching import is_operation, spellings, words_in
+from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.name_graph import handed_down
+from handler.compiler.schema.visibility import fields_of
+
+STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
+"""Names of inputs that speak of no field by themselves: a ``sortKey`` puts nothing in order by a ``key``."""
+
+CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
+"""Names of inputs that choose rows, or their order."""
+
+KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field", "input", "option"))
+"""Names of inputs whose own inputs are about the same rows. Others may lead to what rows are linked with."""
+
+CHOOSING_TYPES = frozenset(("where", "filter", "condition", "criterion", "having", "sort"))
+"""Words in the names of input object types that choose rows; ``OrderInput`` may be what somebody buys."""
+
+ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
+"""Words in the names or values of enums that put rows in order."""
+
+
+class Answer(NamedTuple):
+    """A type that a field returns, and how."""
+
+    type: str
+    listed: bool = False
+    written: bool = False  # by a mutation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """The answers that an input chooses from. Inputs of one type share one.
+
+    ``near`` answers are chosen by what they are themselves, ``far`` ones perhaps by what they are linked with.
+    """
+
+    near: frozenset[Answer]
+    far: frozenset[Answer]
+    data: frozenset[Answer] = frozenset()  # of mutations that take the input without choosing anything by it
+
+    def chosen(self) -> Iterator[Answer]:
+        """The answers that the input chooses from."""
+        yield from self.near
+        yield from self.far
+
+
+class Taken(NamedTuple):
+    """An argument, input field or enum value."""
+
+    coordinate: str
+    name: str
+    asked: Asked
+    leaf: bool  # takes a scalar or an enum
+    compared: bool = False  # takes an object of operators, as ``{gt: 5}``
+
+
+NOTHING: frozenset[Answer] = frozenset()
+
+
+def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
+    """Every input of a field, with the answers that it is for."""
+    types = _InputTypes(schema)
+    own = _Answers({}, {}, {})
+    written = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
+    for type_, name, field in fields_of(schema):
+        answer = Answer(get_named_type(field.type).name, listed=_is_list(field.type), written=type_ in written)
+        one = frozenset([answer])
+        for argument, value in field.args.items():
+            taken = get_named_type(value.type).name
+            chooses = not answer.written or types.choose(argument, taken)
+            kind = own.data if not chooses else own.near if keeps_rows(argument) else own.far
+            kind.setdefault(taken, set()).add(answer)
+            asked = Asked(near=one, far=NOTHING) if chooses else Asked(near=NOTHING, far=NOTHING, data=one)
+            yield Taken(
+                f"{type_.name}.{name}({argument}:)", argument, asked, types.is_leaf(taken), types.compares(taken)
+            )
+    yield from _taken_by_directives(schema, types, own)
+    yield from types.members(own)
+
+
+def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[Taken]:
+    """The arguments of the API's own directives. A directive may change any answer, so they choose from all of them."""
+    everything = frozenset(Answer(root.name) for root in (schema.query_type, schema.mutation_type) if root)
+    asked = Asked(near=NOTHING, far=everything)
+    for directive in executable_directives(schema):
+        for argument, value in directive.args.items():
+            taken = get_named_type(value.type).name
+            own.far.setdefault(taken, set()).update(everything)
+            place = f"@{directive.name}({argument}:)"
+            yield Taken(place, argument, asked, types.is_leaf(taken), types.compares(taken))
+
+
+def is_structural(name: str) -> bool:
+    """Whether the name of an input is made of words for choosing alone."""
+    return not STRUCTURAL.isdisjoint(spellings(name))
+
+
+def keeps_rows(name: str) -> bool:
+    """Whether the inputs below an input are about the same rows as it is, by its name."""
+    return not KEEPING.isdisjoint(spellings(name))
+
+
+class _Answers(NamedTuple):
+    """Type of inputs -> what is returned for it, by what it does."""
+
+    near: dict[str, set[Answer]]
+    far: dict[str, set[Answer]]
+    data: dict[str, set[Answer]]
+
+
+class _InputTypes:
+    """The input object types and enums of a schema, and how answers are handed down among them."""
+
+    def __init__(self, schema: GraphQLSchema) -> None:
+        self._types = schema.type_map
+        self._steps = {
+            type_.name: [(name, get_named_type(value.type).name) for name, value in type_.fields.items()]
+            for type_ in self._types.values()
+            if isinstance(type_, GraphQLInputObjectType)
+        }
+        self._chooses: dict[str, bool] = {}
+
+    def is_leaf(self, type_name: str) -> bool:
+        return type_name not in self._steps
+
+    def compares(self, type_name: str) -> bool:
+        """Whether a type has operators for fields, and nothing else."""
+        return bool(self._steps.get(type_name)) and all(is_operation(name) for name, _ in self._steps[type_name])
+
+    def choose(self, name: str, type_name: str) -> bool:
+        """Whether an input of a mutation chooses rows or their order, by its name or its type's."""
+        if type_name not in self._chooses:
+            self._chooses[type_name] = _chooses_rows(self._types[type_name])
+        return self._chooses[type_name] or not CHOOSING.isdisjoint(spellings(name))
+
+    def members(self, own: _Answers) -> Iterator[Taken]:
+        """Every input field and enum value that somebody can give."""
+        given = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
+        near = handed_down(own.near, self._leading(lambda name, _: keeps_rows(name)))
+        far = {name: set(answers) for name, answers in own.far.items()}
+        for answers, passes in ((near, lambda name, _: not keeps_rows(name)), (given, self.choose)):
+            for type_name, leading in self._leading(passes).items():
+                for below in leading if type_name in answers else ():
+                    far.setdefault(below, set()).update(answers[type_name])
+        linked = handed_down(far, self._leading(lambda *_: True))
+        for type_name in near.keys() | linked.keys() | given.keys():
+            asked = Asked(*(answers.get(type_name, NOTHING) for answers in (near, linked, given)))
+            for name, taken in self._members(type_name):
+                yield Taken(f"{type_name}.{name}", name, asked, self.is_leaf(taken), self.compares(taken))
+
+    def _members(self, type_name: str) -> Iterable[tuple[str, str]]:
+        match self._types[type_name]:
+            case GraphQLInputObjectType():
+                return self._steps[type_name]
+            case GraphQLEnumType() as enum:
+                return [(name, type_name) for name in enum.values]
+            case _:
+                return []
+
+    def _leading(self, passes: Callable[[str, str], bool]) -> dict[str, list[str]]:
+        """Input object type -> the types of those of its fields that answers pass through."""
+        return {
+            type_name: [below for name, below in steps if passes(name, below)]
+            for type_name, steps in self._steps.items()
+        }
+
+
+def _chooses_rows(type_: GraphQLNamedType) -> bool:
+    words = words_in(type_.name)
+    match type_:
+        case GraphQLInputObjectType():
+            return not CHOOSING_TYPES.isdisjoint(words) or {"order", "by"} <= words
+        case GraphQLEnumType():
+            return not ORDER_WORDS.isdisjoint(words.union(*map(words_in, type_.values)))
+        case _:
+            return False
+
+
+def _is_list(type_: object) -> bool:
+    return isinstance(type_.of_type if isinstance(type_, GraphQLNonNull) else type_, GraphQLList)

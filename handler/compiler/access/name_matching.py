@@ -1,0 +1,169 @@
+"""Names taken apart into words, so that an input can be found to speak of a field."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from functools import cache
+from itertools import islice, product
+from typing import NamedTuple
+
+from handler.compiler.access.plurals import stems
+
+PIECE = re.compile(r"(?P<capitals>[A-Z]+)(?P<small>[a-z]*)|[a-z]+|[0-9]+(?:s(?![a-z]))?")
+"""Capitals and the small letters behind them, small letters, or digits: what stands between is left out."""
+
+Word = tuple[str, ...]
+"""A word in lower case and its singulars."""
+
+_OPERATORS = """
+above after any asc at average avg before below between by contains count desc distinct empty ends eq equal equals every
+exists first fold from ge greater gt gte has ieq ilike in is last le less like lower lt lte matches max maximum min
+minimum ne neq nil nin no none not null of on only or order over prefix range regex since some sort starts suffix sum
+than to total under until upper where with without
+"""
+OPERATORS = frozenset(stem for word in _OPERATORS.split() for stem in stems(word))
+"""Words that say what is done with a field, and not which one it is."""
+
+COMPARISONS = (
+    "asc",
+    "desc",
+    "eq",
+    "ge",
+    "gt",
+    "gte",
+    "ieq",
+    "ilike",
+    "in",
+    "is",
+    "le",
+    "like",
+    "lt",
+    "lte",
+    "ne",
+    "neq",
+    "nin",
+)
+"""Operators that generators write in capitals behind an acronym: ``taxIDGTE``."""
+
+AMBIGUOUS = frozenset(("ge", "in", "is", "le", "ne", "nin"))
+"""Those that English words in capitals end in: ``IDLE``, ``LOGIN``. They count behind the acronym of a mixed name."""
+
+MAX_AROUND = 8
+"""How many words before and after a mention are looked at: enough for any name that somebody reads."""
+
+MAX_WORDS = 12
+"""Of a mention: no field that somebody reads has more."""
+
+MAX_CHARS = 1_000
+"""Of a name, which no field's is longer than."""
+
+MAX_READINGS = 16
+"""Of one name: each acronym may be read in two or three ways."""
+
+MAX_SPELLINGS = 64
+"""Of one run of words. Beyond that, only the shortest singular of each word counts."""
+
+
+class Mention(NamedTuple):
+    """A run of whole words in a name, and the words around it."""
+
+    words: tuple[Word, ...]
+    before: tuple[Word, ...]
+    after: tuple[Word, ...]
+
+
+def readings(name: str) -> list[list[Word]]:
+    """The ways to take a name apart into words: ``taxIDGT`` ends in ``IDGT`` or in ``ID`` and ``GT``.
+
+    Small letters part nothing: ``salarygt`` is one word.
+    """
+    mixed = not name.isupper()
+    pieces = [
+        _read_piece(found["capitals"], found["small"], mixed=mixed) if found["capitals"] else [[found[0]]]
+        for found in PIECE.finditer(name)
+    ]
+    read = [[word for piece in chosen for word in piece] for chosen in islice(product(*pieces), MAX_READINGS)]
+    return [[stems(word.lower()) for word in words] for words in read if words]
+
+
+@cache
+def spellings(name: str) -> frozenset[str]:
+    """The words of a name without what parts them, in every number: ``taxid`` of ``taxId``, ``tax_id``, ``TAX_IDS``."""
+    return frozenset(spelling for words in readings(name) for spelling in joined(words)) or frozenset([name])
+
+
+@cache
+def words_in(name: str) -> frozenset[str]:
+    """Every word of a name and its singulars, by any reading."""
+    return frozenset(stem for words in readings(name) for word in words for stem in word)
+
+
+def joined(words: Sequence[Word]) -> Collection[str]:
+    """The spellings of a run of words."""
+    found = [""]
+    for word in words:
+        if len(found) * len(word) > MAX_SPELLINGS:
+            return ["".join(each[0] for each in words)]
+        found = [f"{left}{stem}" for left in found for stem in word]
+    return found
+
+
+def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
+    """Every run of whole words of a name that is not longer than ``max_chars`` in the singular.
+
+    ``bySalary``, ``salary_gt`` and ``SALARY_ASC`` mention ``salary``; ``salaryman`` and ``unsalaried`` do not.
+    """
+    read = readings(name) or [[(name,)]]
+    for words in dict.fromkeys(map(tuple, read)):
+        for first in range(len(words)):
+            chars = 0
+            for last in range(first + 1, min(first + MAX_WORDS, len(words)) + 1):
+                chars += len(words[last - 1][0])
+                if chars > max_chars:
+                    break
+                before, after = words[max(0, first - MAX_AROUND) : first], words[last : last + MAX_AROUND]
+                yield Mention(words[first:last], before, after)
+
+
+def beginnings(name: str) -> Iterator[str]:
+    """A name from the beginning of each of its words on, in small letters and without what parts them."""
+    words = [found[0].lower() for found in PIECE.finditer(name)]
+    yield from ("".join(words[first:]) for first in range(len(words)))
+
+
+def is_operation(name: str) -> bool:
+    """Whether a name has words of operators only."""
+    return any(words and all(map(is_operator, words)) for words in readings(name))
+
+
+def is_operator(word: Word) -> bool:
+    """Whether a word says what is done with a field."""
+    return not OPERATORS.isdisjoint(word)
+
+
+def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
+    """The words that a piece may be made of."""
+    if len(capitals) < 2:
+        return [[f"{capitals}{small}"]]
+    if not small:
+        return _read_acronym(capitals, mixed=mixed)
+    found = [[*words, f"{capitals[-1]}{small}"] for words in _read_acronym(capitals[:-1], mixed=mixed)]
+    if small in ("s", "es"):  # SSNs; IDIs may be one "ID is"
+        found = [words for words in found if words[-1].lower() in OPERATORS]
+        found.append([f"{capitals}{small}"])
+    elif small in OPERATORS:  # SSNgt
+        found += [[*words, small] for words in _read_acronym(capitals, mixed=mixed)]
+    return found
+
+
+def _read_acronym(capitals: str, *, mixed: bool) -> list[list[str]]:
+    """An acronym as one word, and without the operator that it may end in."""
+    parted = [
+        [capitals[: -len(operator)], operator]
+        for operator in COMPARISONS
+        if capitals.endswith(operator.upper())
+        and len(capitals) > len(operator)
+        and (mixed or operator not in AMBIGUOUS)
+    ]
+    return [[capitals], *parted]

@@ -1,0 +1,274 @@
+"""Who gets in, and what policies put on coordinates.
+
+Source: IBM API Connect for GraphQL, "Using field policies".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphql import GraphQLSchema
+
+from handler.bundle.model import Access
+from handler.compiler.access.conditions import Conditions
+from handler.compiler.access.predicate_parser import parse_predicate
+from handler.compiler.problems import Place, Problems, some, suggestion
+from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
+from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
+from handler.compiler.source.yaml_section import Section
+from handler.errors import UnknownCoordinate
+from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
+from handler.policy.predicates import Predicate
+
+FALSE: Predicate = {"literal": False}
+
+INTROSPECTION = ("__schema", "__type")
+"""Fields of the query type for policies, though no schema defines them."""
+
+META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
+"""Policies of StepZen projects name these, whether or not there is such a field."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What puts a mask on coordinates, as their author reads it. A default one is for what no other rule names."""
+
+    mask: Mask
+    coordinates: tuple[str, ...]
+    text: str
+    place: Place | None  # None: nothing stands there, which is what decides
+    default: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policies:
+    """The conditions of an endpoint, and what they guard by themselves. What follows: see ``access/propagation.py``."""
+
+    conditions: Conditions
+    rules: tuple[Rule, ...]
+    guards: dict[str, Mask]
+    shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
+    graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
+
+
+def read_access(access: Section, identity: Iterable[Section], *, opened: Sequence[str], problems: Problems) -> Access:
+    """Who gets in without a credential: ``access.anonymous``.
+
+    They are challenged when there is a credential to ask for, or no policy lets them use anything. Not where StepZen
+    would enforce the policies for them: ``opened`` are the fields that these leave open there, and a warning.
+
+    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
+    """
+    access.expect("anonymous", "policies", "hide", "show")
+    asked = any(section.keys() for section in identity)
+    default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
+    if asked and default == "allow" and "anonymous" not in access:
+        sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
+        problems.warn(access.key_place("policies"), f"{sentence}; access.anonymous: challenge ends that")
+    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
+
+
+def opened_by_policies(
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
+) -> list[str]:
+    """The fields of root types that a caller without claims may use, for some values of variables at least."""
+    anonymous = Evaluation(conditions, claims=None)
+    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
+    names: list[tuple[str, tuple[str, ...]]]
+    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
+    if introspection and schema.query_type:
+        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
+    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
+    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]
+
+
+def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:
+    """The masks that ``access.policies`` and ``access.hide`` put on coordinates, and what ``access.show`` excepts.
+
+    A rule's condition guards the fields it names, ``policyDefault`` the type's other fields, and without one they
+    are denied. A root type without a policy is denied, any other type without one is open; so an endpoint without
+    an ``access`` section has nothing that a policy would let anybody use. ``__schema`` and ``__type`` are fields of
+    the query type to them. What tells the API's whole schema or returns anything is hidden where no rule names it.
+    """
+    conditions = Conditions()
+    rules = _policy_rules(access, schema, conditions, problems)
+    hidden = _hidden(access, schema, problems)
+    guards = _masks([*rules, *hidden])
+    graphql_guards = _graphql_guards(guards, schema, rules)
+    return Policies(
+        conditions=conditions,
+        rules=(*rules, *hidden),
+        guards=guards,
+        shown=_shown(access, schema, _masks(hidden), problems),
+        graphql_guards=graphql_guards,
+    )
+
+
+def _policy_rules(access: Section, schema: GraphQLSchema, conditions: Conditions, problems: Problems) -> list[Rule]:
+    found: list[Rule] = []
+    named: set[str] = set()
+    for policy in access.sections("policies"):
+        policy.expect("type", "rules", "policyDefault")
+        type_ = _policy_type(policy, schema, problems)
+        rules = _rules_of(policy, type_, schema, conditions, problems)
+        if type_ and type_.name in named:
+            name = policy.text("type")
+            problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
+        elif type_:
+            named.add(type_.name)
+            found += rules
+    for root in (schema.query_type, schema.mutation_type):
+        if root and root.name not in named:
+            text = f"no policy for {root.name}: nobody may use its fields"
+            fields = tuple(_coordinates_of(root, schema))
+            found.append(Rule(mask=conditions.mask(FALSE), coordinates=fields, text=text, place=None, default=True))
+    return found
+
+
+def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:
+    """Coordinate -> what its rules ask for."""
+    masks: dict[str, Mask] = {}
+    for rule in rules:
+        for coordinate in rule.coordinates:
+            masks[coordinate] = masks.get(coordinate, OPEN) | rule.mask
+    return masks
+
+
+def _coordinates_of(type_: FieldsType, schema: GraphQLSchema) -> list[str]:
+    """Every field that a policy guards."""
+    introspection = INTROSPECTION if type_ is schema.query_type else ()
+    return [f"{type_.name}.{name}" for name in (*type_.fields, *introspection)]
+
+
+def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Iterable[Rule]) -> dict[str, Mask]:
+    """What guards the endpoint's own GraphQL alone; taken out of ``guards``, where only real fields stay."""
+    root = schema.query_type
+    if root is None:
+        return {}
+    ruled = {coordinate for rule in rules if not rule.default for coordinate in rule.coordinates}
+    federation = [f"{root.name}.{name}" for name in FEDERATION_FIELDS if name in root.fields]
+    found = {name: guards.pop(f"{root.name}.{name}", OPEN) for name in INTROSPECTION}
+    found |= {coordinate: HIDDEN for coordinate in federation if coordinate not in ruled}
+    return {coordinate: mask for coordinate, mask in sorted(found.items()) if mask}
+
+
+def doubt_exceptions(
+    policies: Policies, excepted: Collection[str], hidden: Mapping[str, str], problems: Problems
+) -> None:
+    """Report what ``access.show`` cannot bring back, and doubt what nothing hides by its name.
+
+    ``excepted`` are the coordinates that something would have hidden; ``hidden`` has who hides one by itself.
+    """
+    for coordinate, place in policies.shown.items():
+        if coordinate in hidden:
+            sentence = f"{hidden[coordinate]} hides it itself: access.show only excepts inputs that name a hidden field"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        elif coordinate not in excepted:
+            problems.warn(place, f'access.show "{coordinate}": nothing hides it for its name, so this does nothing')
+
+
+def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> FieldsType | None:
+    name = policy.text("type")
+    type_ = root_or_type(schema, name)
+    if isinstance(type_, FieldsType):
+        return type_
+    if name:
+        names = [type_.name for type_ in types_with_fields(schema)]
+        problems.add(policy.place("type"), f'the schema has no type "{name}" with fields{suggestion(name, names)}')
+    else:
+        policy.refuse("type", "the name of a type")
+    return None
+
+
+def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> list[Rule]:
+    """The rules of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
+    return [
+        Rule(
+            mask=HIDDEN,
+            coordinates=tuple(sorted(with_members(schema, [coordinate]))),
+            text=f'access.hide "{coordinate}"',
+            place=place,
+        )
+        for coordinate, place in _coordinates(access, "hide", schema, problems)
+    ]
+
+
+def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], problems: Problems) -> dict[str, Place]:
+    found: dict[str, Place] = {}
+    for coordinate, place in _coordinates(access, "show", schema, problems):
+        field, _, argument = coordinate.partition("(")
+        type_ = schema.get_type(field.partition(".")[0])
+        direct = [each for each in (coordinate, field, getattr(type_, "name", "")) if each in hidden]
+        if direct:
+            sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
+            sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
+            problems.add(place, f'access.show "{coordinate}": {sentence}')
+        else:
+            found[coordinate] = place
+    return found
+
+
+def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Problems) -> Iterator[tuple[str, Place]]:
+    for text, place in access.texts(key):
+        try:
+            yield resolve(schema, text), place
+        except UnknownCoordinate as exc:
+            problems.add(place, f'access.{key} "{text:.80}": {exc}')
+
+
+def _rules_of(
+    policy: Section, type_: FieldsType | None, schema: GraphQLSchema, conditions: Conditions, problems: Problems
+) -> list[Rule]:
+    """The rules of one policy, and its default. Without a type, which has been reported, the rest of it is judged."""
+    known = _coordinates_of(type_, schema) if type_ else []
+    named: set[str] = set()
+    found: list[Rule] = []
+    for section in policy.sections("rules"):
+        section.expect("name", "description", "condition", "fields")
+        mask = condition_mask(section, conditions, problems)
+        fields = _fields_of(section, type_, known, named, problems) if type_ else []
+        named.update(fields)
+        found.append(_rule(section, mask, fields))
+    default = policy.section("policyDefault")
+    default.expect("condition")
+    rest = [each for each in known if each not in named]
+    if default.keys():
+        return [*found, _rule(default, condition_mask(default, conditions, problems), rest, default=True)]
+    text = "no rule names it, and the policy has no policyDefault: nobody may use it"
+    denied = conditions.mask(FALSE)
+    return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
+
+
+def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default: bool = False) -> Rule:
+    text = f"{'policyDefault: ' if default else ''}{' '.join(section.text('condition').split())}"
+    place = section.place("condition")
+    return Rule(mask=mask, coordinates=tuple(coordinates), text=text, place=place, default=default)
+
+
+def _fields_of(
+    rule: Section, type_: FieldsType, known: Collection[str], named: Collection[str], problems: Problems
+) -> list[str]:
+    """The coordinates that a rule names; ``named`` are those of the rules before it."""
+    found: list[str] = []
+    for name, place in rule.texts("fields"):
+        coordinate = f"{type_.name}.{name}"
+        if coordinate in named or coordinate in found:
+            problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
+        elif coordinate in known:
+            found.append(coordinate)
+        elif name not in META_FIELDS:
+            problems.add(place, f'type "{type_.name}" has no field "{name}"{suggestion(name, type_.fields)}')
+    return found
+
+
+def condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
+    """The mask of a condition. What has a mistake counts as never met; what a variable holds is not shown."""
+    told = Problems() if section.is_variable("condition") else problems
+    text = section.text("condition")
+    predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), told)
+    if predicate is None and told is not problems:
+        section.refuse("condition", 'a condition, such as $jwt.role:String == "admin"')
+    return conditions.mask(predicate or FALSE)

@@ -1,0 +1,214 @@
+"""What hiding a field hides with it.
+
+Guards are decided for single coordinates: by patterns, policies and ``access.hide``. From there they spread over the
+whole schema, whatever a tool reaches of it, and so does every mask, be it "hidden" or a condition:
+
+1. down, from an interface's field to the same field of its implementers; and up, because selecting a field on an
+   interface selects it on them. What has come up does not go down again, else hiding one type's ``id`` would hide it
+   on every type that has one;
+2. to inputs by name: who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC`` either,
+   whatever made it unreadable, but for rule 1's way up;
+3. to what cannot be used without it: the field of a required argument, what takes an input type with a required
+   field, what has a default that names it, what returns a type that is hidden as a whole or has nothing left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLSchema,
+    get_named_type,
+    is_required_argument,
+    is_required_input_field,
+)
+
+from handler.compiler.access.conditions import Alternatives, Conditions, least, renumbered
+from handler.compiler.access.hidden_along import Losses
+from handler.compiler.access.input_inference import Questions
+from handler.compiler.access.name_matching import spellings
+from handler.compiler.json_schemas.defaults import coordinates_in
+from handler.compiler.schema.coordinates import members_of
+from handler.compiler.schema.executable_directives import executable_directives
+from handler.compiler.schema.visibility import fields_of, types_with_fields
+from handler.policy.evaluation import OPEN, Mask
+
+
+class Consequences:
+    """What follows from guards in one schema. ``shown`` are coordinates that rule 2 leaves alone.
+
+    What is lost for want of any of its members gets a condition of its own, among ``conditions``.
+    """
+
+    def __init__(self, schema: GraphQLSchema, conditions: Conditions, *, shown: Collection[str] = ()) -> None:
+        self._schema = schema
+        self._conditions = conditions
+        self._shown = frozenset(shown)
+        self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
+        self.losses = Losses()
+        self.questions = Questions(schema)
+        self._fields = {f"{type_.name}.{name}" for type_, name, _ in fields_of(schema)}
+        self._members = _members_of_types(schema)
+        self._roots = {
+            root.name for root in (schema.query_type, schema.mutation_type, schema.subscription_type) if root
+        }
+        self._needs = _dependents(_needs(schema))
+        self._interfaces = _dependents(_filled(schema))
+
+    def of(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
+        """The guards with all that follows from them."""
+        masks = _down(self._schema, own)
+        self._spread(masks, self._needs)
+        named, causes = self.named_by_inputs(masks)
+        kept = {coordinate: found for coordinate, found in causes.items() if coordinate not in self._shown}
+        self.losses.add(kept, needs=self._needs, fields=self._fields, before=masks)
+        for coordinate, mask in named.items():
+            if coordinate in self._shown:
+                self.excepted.add(coordinate)
+            else:
+                masks[coordinate] = masks.get(coordinate, OPEN) | mask
+        self._spread(masks, self._needs, self._interfaces)
+        return {coordinate: mask for coordinate, mask in sorted(masks.items()) if mask}
+
+    def named_by_inputs(self, guards: Mapping[str, Mask]) -> tuple[dict[str, Mask], dict[str, set[str]]]:
+        """The masks of inputs that name a guarded field of what they ask for, and these fields.
+
+        Root fields hold nothing to be asked for.
+        """
+        telling: dict[tuple[frozenset[str], int], dict[str, str]] = {}
+        for type_, name, _ in fields_of(self._schema):
+            for condition in guards.get(f"{type_.name}.{name}", OPEN) if type_.name not in self._roots else ():
+                telling.setdefault((spellings(name), condition), {})[type_.name] = name
+        found: dict[str, Mask] = {}
+        causes: dict[str, set[str]] = {}
+        for (_, condition), types in telling.items():
+            for coordinate in self.questions.that_name(next(iter(types.values())), types):
+                found[coordinate] = found.get(coordinate, OPEN) | {condition}
+                causes.setdefault(coordinate, set()).update(f"{owner}.{name}" for owner, name in types.items())
+        return found, causes
+
+    def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
+        """Give each mask to what needs its coordinate, until everything has what it needs."""
+        lost = _LostTypes(self._members, masks)
+        waiting = list(masks)
+        while waiting:
+            needed = waiting.pop()
+            for dependent in (each for some in dependents for each in some.get(needed, ())):
+                waiting += _add(masks, dependent, masks[needed])
+            owner, _, member = needed.partition(".")
+            if member and "(" not in member and owner not in self._roots:
+                waiting += _add(masks, owner, lost.mask(owner))
+        numbers = self._conditions.add(lost.system())
+        for coordinate, mask in masks.items() if numbers else ():
+            masks[coordinate] = renumbered(mask, numbers)
+
+
+class _LostTypes:
+    """Types of which every member is guarded: who may use none of them has no use for the type.
+
+    Where members ask for different things, "any of these members" is a condition of its own. What it says is known when
+    all masks are, so it has a provisional number till then.
+    """
+
+    def __init__(self, members: Mapping[str, Sequence[str]], masks: Mapping[str, Mask]) -> None:
+        self._members = members
+        self._masks = masks
+        self._numbers: dict[str, int] = {}
+
+    def mask(self, type_name: str) -> Mask:
+        """What guards a type for what guards its members."""
+        members = self._masks_of(type_name)
+        common = frozenset[int].intersection(*members)
+        if OPEN in members or common in members:
+            return common
+        return common | {self._numbers.setdefault(type_name, -1 - len(self._numbers))}
+
+    def system(self) -> dict[int, tuple[str, Alternatives]]:
+        """What the provisional numbers stand for, by the masks as they are now."""
+        return {number: (name, least(self._masks_of(name))) for name, number in self._numbers.items()}
+
+    def _masks_of(self, type_name: str) -> set[Mask]:
+        return {self._masks.get(coordinate, OPEN) for coordinate in self._members[type_name]}
+
+
+def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
+    """Add to a mask; the coordinate, if that was new to it."""
+    mask = masks.get(coordinate, OPEN)
+    if more <= mask:
+        return []
+    masks[coordinate] = mask | more
+    return [coordinate]
+
+
+def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for needed, dependent in pairs:
+        found.setdefault(needed, []).append(dependent)
+    return found
+
+
+def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:
+    """Type -> the coordinates of its fields, input fields or values."""
+    return {type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()}
+
+
+def _down(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
+    """Add to the masks of each field and its arguments those of the interface fields it fills."""
+    masks = dict(own)
+    for type_ in types_with_fields(schema):
+        for member in _members(type_.fields) if type_.interfaces else ():
+            inherited = OPEN.union(*(own.get(f"{interface.name}.{member}", OPEN) for interface in type_.interfaces))
+            if inherited:
+                masks[f"{type_.name}.{member}"] = masks.get(f"{type_.name}.{member}", OPEN) | inherited
+    return masks
+
+
+def _members(fields: Mapping[str, object]) -> Iterator[str]:
+    """``field`` and ``field(argument:)``, the ends of their coordinates."""
+    for name, field in fields.items():
+        yield name
+        yield from (f"{name}({argument}:)" for argument in getattr(field, "args", ()))
+
+
+def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+    """Pairs of coordinates: what is needed, and what cannot be used without it."""
+    for type_, name, field in fields_of(schema):
+        own = f"{type_.name}.{name}"
+        yield get_named_type(field.type).name, own
+        yield from _needs_of_arguments(own, field.args)
+    for directive in executable_directives(schema):
+        yield from _needs_of_arguments(f"@{directive.name}", directive.args)
+    for input_type in schema.type_map.values():
+        if isinstance(input_type, GraphQLInputObjectType):
+            for name, value in input_type.fields.items():
+                yield from _needs_of_input(f"{input_type.name}.{name}", value)
+                if is_required_input_field(value):
+                    yield f"{input_type.name}.{name}", input_type.name
+
+
+def _needs_of_arguments(own: str, arguments: Mapping[str, GraphQLArgument]) -> Iterator[tuple[str, str]]:
+    for argument, value in arguments.items():
+        yield from _needs_of_input(f"{own}({argument}:)", value)
+        if is_required_argument(value):
+            yield f"{own}({argument}:)", own
+
+
+def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
+    """Pairs of coordinates: a field or argument, and the one of an interface that it fills."""
+    for type_, name, field in fields_of(schema):
+        for interface in type_.interfaces:
+            members = set(_members({name: interface.fields[name]} if name in interface.fields else {}))
+            yield from (
+                (f"{type_.name}.{member}", f"{interface.name}.{member}")
+                for member in _members({name: field})
+                if member in members
+            )
+
+
+def _needs_of_input(own: str, value: GraphQLArgument | GraphQLInputField) -> Iterator[tuple[str, str]]:
+    yield get_named_type(value.type).name, own
+    default = value.ast_node.default_value if value.ast_node else None
+    yield from ((coordinate, own) for coordinate in coordinates_in(default, value.type))

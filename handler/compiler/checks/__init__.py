@@ -1,0 +1,1 @@
+"""Warnings: what is allowed, and probably not meant."""

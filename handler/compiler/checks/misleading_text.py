@@ -1,0 +1,151 @@
+"""Texts that a model reads otherwise than the person who wrote or imported them: warnings.
+
+Characters that nobody sees can hold instructions, or turn a text around. What looks like the markup that clients put
+around a description can end it in a model's eyes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from handler.compiler.checks.sizes import entries_of
+from handler.compiler.problems import At, Place, Problems, some, where
+from handler.compiler.source.files import EndpointFiles
+from handler.compiler.tools.compiled_code import CompiledCode
+from handler.compiler.tools.content import Content
+from handler.compiler.tools.declaration import CompiledTool
+from handler.invisible import code_point, invisible_characters
+
+MAX_FOUND = 50
+"""The pieces of one text that are looked at: a text is told at its first place anyway."""
+
+WIDTHS = (1_000, 24, 8)
+"""The characters to either side that have to stand in a file, for a place in a text to be that one: most first."""
+
+SCHEMAS = (".graphql", ".graphqls", ".gql")
+
+TURN = re.compile(
+    r"</?(?:system|assistant|human|(?:tool|function)_(?:calls?|results?))(?:\s[^<>]{0,80})?>"
+    r"|<\|\w{1,40}\|>|\[/?INST\]|<</?SYS>>",
+    re.IGNORECASE,
+)
+"""The marks of turns in a conversation, and of calls in one, that models know."""
+
+TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadText:
+    """A text that models read: what it is of, and where that was declared."""
+
+    text: str
+    of: str
+    at: At
+
+
+def tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
+    """All texts of the list's entries, those of the API's schema among them."""
+    for each in made:
+        for text in dict.fromkeys(text for entry in entries_of(each.tool) for text in _texts_in(entry)):
+            yield ReadText(text, f'"{each.tool.name}"', each.at)
+
+
+def content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
+    """The texts of prompts and of the resources in a folder, and what is listed of both."""
+    for prompt in content.prompts:
+        messages = [message.text for message in prompt.messages]
+        for text in (*_texts_in([prompt.entry, dict(prompt.completions)]), *messages):
+            yield ReadText(text, f'the prompt "{prompt.name}"', content.places[prompt.name])
+    for resource in content.resources:
+        for text in (*_texts_in(resource.entry), resource.text):
+            yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
+
+
+def code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
+    """What is listed of prompts and resources in Python. ``at`` is where toolkits are named."""
+    entries = [*(prompt.entry for prompt in code.prompts), *(resource.entry for resource in code.resources)]
+    for entry in entries:
+        for text in _texts_in(entry):
+            yield ReadText(text, f'"{entry["name"]}"', at)
+
+
+def schema_texts(files: EndpointFiles) -> Iterator[ReadText]:
+    """The files of a schema that models may look anything up in."""
+    for name, text in files.texts(*SCHEMAS).items():
+        yield ReadText(text, "the schema", Place(name))
+
+
+def doubt_misread(texts: Iterable[ReadText], files: EndpointFiles, problems: Problems) -> None:
+    """Warn once for each file and kind of doubt, at the first line that it is about, if that can be told."""
+    texts = list(texts)
+    _doubt(_invisible, "which nobody sees, or which turns others around", texts, files, problems)
+    _doubt(_markup, "which a model may take for the end of the text, or for another's words", texts, files, problems)
+
+
+Finder = Callable[[str], Iterable[tuple[int, str]]]
+"""The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
+
+
+def _doubt(find: Finder, why: str, texts: Sequence[ReadText], files: EndpointFiles, problems: Problems) -> None:
+    found: dict[str, dict[Place, tuple[str, list[str]]]] = {}
+    for read in texts:
+        for offset, name in islice(find(read.text), MAX_FOUND):
+            place, of = _located(read, offset, files)
+            _, names = found.setdefault(place.file, {}).setdefault(place, (of, []))
+            names.append(name)
+    for places in found.values():
+        in_order = sorted(places.items(), key=lambda each: (each[0].line, each[0].column))
+        (place, (of, _)), *others = in_order
+        named = some(list(dict.fromkeys(name for _, (_, names) in in_order for name in names)))
+        lines = some(list(dict.fromkeys(f"line {other.line}" for other, _ in others if other.line != place.line)))
+        problems.warn(place, f"{of} has {named} here{lines and f', or in {lines}'}, {why}")
+
+
+def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, str]:
+    """The place of a character in a file; where none has what stands around it, that of the text's declaration."""
+    begin, end = read.text.rfind("\n", 0, offset) + 1, read.text.find("\n", offset)
+    end = len(read.text) if end < 0 else end
+    for width in WIDTHS:  # templates put more around a text, and enums' texts stand behind their values
+        first = max(begin, offset - width)
+        piece = read.text[first : min(end, offset + 1 + width)].rstrip(" ")
+        written = next(files.places_of(piece.lstrip(" ")), None)
+        if written is not None:
+            column = written.column + offset - first - (len(piece) - len(piece.lstrip(" ")))
+            return Place(written.file, written.line, column), "a text that models read"
+    return where(read.at), read.of
+
+
+def _invisible(text: str) -> Iterator[tuple[int, str]]:
+    lines = text.replace("\r\n", " \n")  # as some editors end them
+    return ((offset, code_point(character)) for offset, character in invisible_characters(lines))
+
+
+def _markup(text: str) -> Iterator[tuple[int, str]]:
+    """Marks of a turn, and tags that are closed and were not opened. Placeholders such as <name> are neither."""
+    if "<" not in text and "[" not in text:
+        return
+    yield from ((turn.start(), f'"{turn[0]:.40}"') for turn in TURN.finditer(text))
+    opened: Counter[str] = Counter()
+    for tag in TAG.finditer(text):
+        name = tag[2].lower()
+        opened[name] += -1 if tag[1] else 1
+        if opened[name] < 0:
+            opened[name] = 0
+            yield tag.start(), f'"</{tag[2]:.40}>"'
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for each in value.values():
+                yield from _texts_in(each)
+        case list() | tuple():
+            for each in value:
+                yield from _texts_in(each)

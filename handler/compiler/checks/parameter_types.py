@@ -1,0 +1,35 @@
+"""Parameters of a tool that say no type: model vendors refuse a whole request for one of them.
+
+Source: Gemini API, ``Schema`` ("type: must be specified when not using one_of, any_of or all_of"); OpenAI, "Structured
+Outputs" ("Supported schemas"): an array has items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from handler.bundle.model import JSONObject
+
+SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
+
+
+def untyped_in(schema: JSONObject) -> list[str]:
+    """The places of an input schema that say no type, as JSON pointers; ``[]`` stands for the items of an array."""
+    roots = [("", schema), *((f"/$defs/{name}", each) for name, each in schema.get("$defs", {}).items())]
+    return [place for pointer, root in roots for place in _untyped(root, pointer)]
+
+
+def _untyped(schema: Any, pointer: str) -> Iterator[str]:
+    if not isinstance(schema, dict) or not any(keyword in schema for keyword in SAYING_A_TYPE):
+        yield pointer
+        return
+    for name, each in schema.get("properties", {}).items():
+        yield from _untyped(each, f"{pointer}/{name}")
+    if schema.get("type") == "array":
+        yield from _untyped(schema.get("items"), f"{pointer}[]")
+    if isinstance(schema.get("additionalProperties"), dict):
+        yield from _untyped(schema["additionalProperties"], f"{pointer}/*")
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        for each in schema.get(keyword, ()):
+            yield from _untyped(each, pointer)

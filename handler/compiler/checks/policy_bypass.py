@@ -1,0 +1,104 @@
+"""Warnings of policies that guard one way to a type while another one is open."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from graphql import GraphQLSchema, get_named_type, is_composite_type
+
+from handler.bundle.model import GraphQLTool, Tool
+from handler.compiler.access.policies import Rule
+from handler.compiler.context import Endpoint
+from handler.compiler.problems import NOWHERE, Problems
+from handler.graph.view import View
+from handler.policy.evaluation import OPEN, Evaluation, Mask
+
+MAX_STEPS = 6
+"""Longer ways are not written out."""
+
+
+OWN_GRAPHQL = "/graphql"
+"""How the endpoint's own GraphQL is called in a sentence."""
+
+
+def doubt_ways_around(
+    endpoint: Endpoint, rules: Iterable[Rule], tools: Iterable[Tool], problems: Problems, *, mode: str
+) -> None:
+    """Warn where a root field is guarded, and what it returns is reachable all the same.
+
+    Judged for each GraphQL tool, for the endpoint's own GraphQL where it takes any document, and for callers whom that
+    rule alone keeps out. Of a rule's fields the first one is told for each type.
+    """
+    offered = {tool.name: tool.guards for tool in tools if isinstance(tool, GraphQLTool)}
+    offered |= {OWN_GRAPHQL: endpoint.graphql_guards} if mode == "on" else {}
+    views = _Views(endpoint)
+    for rule in rules:
+        told: set[str] = set()
+        for coordinate, type_name in _guarded_roots(endpoint.schema, rule):
+            ways = ((name, _way_to(type_name, views.without(rule.mask, guards))) for name, guards in offered.items())
+            name, way = next(((name, way) for name, way in ways if way), ("", ""))
+            if way and type_name not in told:
+                told.add(type_name)
+                sentence = f"{coordinate} is guarded here, and {name} reaches {type_name} without it: {way}"
+                problems.warn(rule.place or NOWHERE, sentence)
+
+
+class _Views:
+    """What is visible to whoever lacks some conditions, each view made once."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._made: dict[tuple[Mask, int], View] = {}
+
+    def without(self, lacking: Mask, guards: Mapping[str, Mask]) -> View:
+        key = (lacking, id(guards))
+        if key not in self._made:
+            conditions = self._endpoint.conditions
+            held = Evaluation(conditions, claims=None, unrestricted=True, lacking=lacking).outcome()
+            self._made[key] = self._endpoint.view_of(held, guards)
+        return self._made[key]
+
+
+def _guarded_roots(schema: GraphQLSchema, rule: Rule) -> Iterator[tuple[str, str]]:
+    """The fields of the query root that a rule guards, and what they return."""
+    root = schema.query_type
+    for coordinate in rule.coordinates if root and rule.place and rule.mask != OPEN else ():
+        owner, _, name = coordinate.partition(".")
+        field: Any = root.fields.get(name) if root and owner == root.name else None
+        named = get_named_type(field.type) if field else None
+        if named and is_composite_type(named):
+            yield coordinate, named.name
+
+
+def _way_to(wanted: str, view: View) -> str:
+    """The shortest way from the query root to a type, as coordinates; empty if there is none."""
+    root = view.index.roots.get("query", "")
+    came_from: dict[str, tuple[str, str]] = {}
+    waiting = [root] if root in view.members else []
+    for name in waiting:
+        if name == wanted:
+            return _written(name, came_from)
+        for member, target in _steps(name, view):
+            if target not in came_from and target != root and target in view.members:
+                came_from[target] = (name, f"{name}.{member}" if member else "")
+                waiting.append(target)
+    return ""
+
+
+def _steps(name: str, view: View) -> Iterator[tuple[str, str]]:
+    """Where a request can go from a type: along its visible fields, and to what may stand for it."""
+    visible = view.members[name]
+    for member, argument, target in view.index.references(name):
+        if member in visible and not argument:
+            yield ("" if member == target else member), target
+    yield from (("", each) for each in view.index.implementers.get(name, ()))
+
+
+def _written(name: str, came_from: Mapping[str, tuple[str, str]]) -> str:
+    steps: list[str] = []
+    while name in came_from:
+        name, step = came_from[name]
+        steps += [step] if step else []
+    shown = [*reversed(steps)]
+    return " -> ".join(shown[:MAX_STEPS]) + (" -> …" if len(shown) > MAX_STEPS else "")

@@ -1,0 +1,39 @@
+"""Patterns of tools in Python: callers choose the texts, so a pattern that may take very long is worth a warning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.compiler.json_schemas.regex_safety import python_pattern
+from handler.compiler.problems import At, Problems
+from handler.errors import PatternRefused
+
+NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
+VALUES = ("enum", "const", "default", "examples")
+
+
+def doubt_patterns(schema: JSONObject, tool: str, *, at: At, problems: Problems) -> None:
+    """Warn of each pattern in a tool's input schema that a scalar could not have."""
+    for names, pattern in _patterns(schema, ()):
+        try:
+            python_pattern(pattern)
+        except PatternRefused as exc:
+            place = ".".join(names) or "arguments"
+            problems.warn(at, f"{tool}: {place}: pattern {pattern!r:.100}: {exc}")
+
+
+def _patterns(schema: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """All patterns in a schema, each with the names of the members that lead to it."""
+    for keyword, rule in schema.items() if isinstance(schema, Mapping) else ():
+        if keyword == "pattern" and isinstance(rule, str):
+            yield names, rule
+        elif keyword in NAMED and isinstance(rule, Mapping):
+            if keyword == "patternProperties":
+                yield from ((names, pattern) for pattern in rule)
+            for name, below in rule.items():
+                yield from _patterns(below, (*names, name))
+        elif keyword not in VALUES:
+            for below in rule if isinstance(rule, list) else [rule]:
+                yield from _patterns(below, names)

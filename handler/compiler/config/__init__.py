@@ -1,0 +1,1 @@
+"""``config.yaml``, section by section."""

@@ -1,0 +1,104 @@
+"""What ``config.yaml`` says of tools in Python: which toolkits the endpoint takes, and whether it has a catalog."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.source.yaml_section import Section
+from handler.settings import MODULE
+
+KIT_KEYS = ("use", "hidden", "visible", "category", "condition")
+
+ATTRIBUTE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KitUse:
+    """A toolkit that the endpoint takes."""
+
+    use: str  # module:attribute
+    hidden: bool | None  # for all of its tools; None: nothing is said
+    category: str  # likewise; empty: nothing is said
+    section: Section  # with its condition
+    at: Place
+
+    @property
+    def module(self) -> str:
+        """The module that has it."""
+        return self.use.partition(":")[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CatalogUse:
+    """The tool that finds all others."""
+
+    name: str
+    hidden: bool
+    at: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CodeConfig:
+    """``code`` and ``catalog``."""
+
+    kits: tuple[KitUse, ...]
+    named: bool  # whether ``code`` names any, also one that has been reported
+    catalog: CatalogUse | None
+    at: Place  # of ``code``
+
+
+def read_code_config(top: Section, problems: Problems) -> CodeConfig:
+    """Read ``code``, a list of ``module:attribute`` or mappings with it as ``use``, and ``catalog``."""
+    sections = top.sections("code", short="use")
+    return CodeConfig(
+        kits=tuple(_kits(sections, problems)), named=bool(sections), catalog=_catalog(top), at=top.place("code")
+    )
+
+
+def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
+    first: dict[str, Place] = {}
+    for section in sections:
+        section.expect(*KIT_KEYS)
+        use, at = section.text("use"), section.place("use")
+        hidden = _flag(section, "hidden")
+        visible = _flag(section, "visible")
+        if not _is_use(use):
+            section.refuse("use", "a toolkit as module:attribute, such as shop_tools:kit")
+        elif use in first:
+            problems.add(at, f'"{use}" stands at {shown(first[use])} too: once is enough')
+        else:
+            first[use] = at
+            said = None if visible is None else not visible
+            category = section.text("category")
+            yield KitUse(use=use, hidden=said if hidden is None else hidden, category=category, section=section, at=at)
+
+
+def _is_use(text: str) -> bool:
+    module, _, attribute = text.partition(":")
+    return bool(MODULE.fullmatch(module) and ATTRIBUTE.fullmatch(attribute))
+
+
+def _flag(section: Section, key: str) -> bool | None:
+    return section.boolean(key, default=False) if key in section else None
+
+
+def _catalog(top: Section) -> CatalogUse | None:
+    """``true``, or a mapping with what differs from the usual."""
+    if "catalog" not in top:
+        return None
+    if not top.is_mapping("catalog"):
+        return (
+            CatalogUse(name="catalog", hidden=True, at=top.place("catalog"))
+            if top.boolean("catalog", default=False)
+            else None
+        )
+    section = top.section("catalog")
+    section.expect("name", "hidden")
+    return CatalogUse(
+        name=section.text("name", "catalog"),
+        hidden=section.boolean("hidden", default=True),
+        at=section.place("name") if "name" in section else top.place("catalog"),
+    )

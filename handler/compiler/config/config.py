@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import yaml
+
+from handler.bundle.model import Limits
+from handler.bundle.upstream import Upstream
+from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.upstream import read_upstream
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.env_file import Variables
+from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
+from handler.compiler.source.yaml_section import Section, overlay, parse_yaml
+from handler.json_bounds import MAX_VALUES
+
+KEYS = (
+    "upstream",
+    "limits",
+    "access",
+    "identity",
+    "default_tool",
+    "graphql",
+    "scalars",
+    "instructions",
+    "resources",
+    "code",
+    "catalog",
+)
+
+STEPZEN_IGNORED: Mapping[str, str] = {
+    "configurationset": "is for backends that StepZen runs",
+    "ruleset": "is for backends that StepZen runs",
+    "fieldbasedrules": "is what StepZen had before access.policies",
+}
+"""What StepZen projects say about backends and who may ask them: accepted, and not read."""
+
+GRAPHQL_MODES = ("off", "persisted", "on")
+"""What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
+
+MAX_INSTRUCTIONS_BYTES = 2_048
+"""Of what clients tell their model about the endpoint: a widely used one cuts what is longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """``config.yaml``, with the stage's file laid over it."""
+
+    upstream: Upstream
+    auth_at: Place  # of upstream
+    limits: Limits
+    list_sizes: Section  # of limits: coordinates of fields
+    access: Section
+    identity: tuple[Section, ...]  # one, or as many as there are issuers
+    identity_in_deployment: bool  # whether it stands where StepZen has it
+    scalars: Section
+    default_tool: bool | None  # whether an endpoint without any declared tool gets one; None: nothing is said
+    graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
+    graphql_at: Place
+    instructions: str
+    resources: Section
+    code: CodeConfig
+
+
+def read_config(
+    files: EndpointFiles,
+    problems: Problems,
+    *,
+    stage: str | None,
+    root: str = ".",
+    environ: Mapping[str, str] = MappingProxyType({}),
+) -> Config:
+    """Read ``config.yaml`` below ``root`` and, with a stage, ``config.STAGE.yaml`` over it.
+
+    A value that is the name of a ``STEPZEN_`` variable is replaced by what the variable holds.
+    """
+    file = join(f"{root}/", CONFIG)
+    variables = Variables(environ, files, join(file, ENV_FILE))
+    top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
+    for key in top.accept("deployment", *STEPZEN_IGNORED):
+        if key in STEPZEN_IGNORED:
+            problems.warn(top.key_place(key), f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here')
+    top.expect(*KEYS)
+    limits, upstream = top.section("limits"), top.section("upstream")
+    return Config(
+        upstream=read_upstream(upstream, problems),
+        auth_at=upstream.place("auth"),
+        limits=_limits(limits),
+        list_sizes=limits.section("list_sizes"),
+        access=top.section("access"),
+        identity=_identity(top, problems),
+        identity_in_deployment="identity" in top.section("deployment"),
+        scalars=top.section("scalars"),
+        default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
+        graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
+        graphql_at=top.place("graphql"),
+        instructions=_instructions(top, problems),
+        resources=top.section("resources"),
+        code=read_code_config(top, problems),
+    )
+
+
+def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | None) -> yaml.MappingNode | None:
+    node = parse_yaml(files.read(file) or "", file, problems) if files.exists(file) else None
+    if not stage:
+        return node
+    name = join(file, f"config.{stage}.yaml")
+    over = files.read(name)
+    return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _instructions(top: Section, problems: Problems) -> str:
+    text = top.text("instructions").strip()
+    size = len(text.encode())
+    if size > MAX_INSTRUCTIONS_BYTES:
+        sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
+        problems.add(top.place("instructions"), sentence)
+    return text
+
+
+def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
+    """``identity``, or ``deployment.identity`` where StepZen has it."""
+    deployment = top.section("deployment")
+    deployment.expect("identity")
+    if "identity" in top and "identity" in deployment:
+        problems.add(deployment.key_place("identity"), "identity stands outside of deployment too: keep one of them")
+    return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
+
+
+def _limits(section: Section) -> Limits:
+    section.expect(*Limits.__slots__, "list_sizes")
+    return Limits(
+        max_tokens=section.integer("max_tokens", 5_000, least=10, most=100_000),
+        max_depth=section.integer("max_depth", 12, least=1, most=50),
+        max_fields=section.integer("max_fields", 200, least=1, most=10_000),
+        max_aliases=section.integer("max_aliases", 20, least=0, most=10_000),
+        max_cost=section.integer("max_cost", 5_000, least=1, most=10_000_000),
+        max_values=section.integer("max_values", MAX_VALUES, least=1, most=1_000_000),
+    )

@@ -1,0 +1,222 @@
+"""How callers say who they are: the section ``identity``, which StepZen has as ``deployment.identity``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from handler.bundle.model import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.upstream import SECRET_SOURCES
+from handler.compiler.config.oauth_proxy import read_bridge
+from handler.compiler.config.public_keys import FAULTS, public_key_pem
+from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.source.yaml_section import Section
+from handler.errors import KeyRefused
+
+ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
+"""What says whose tokens are taken."""
+
+CALLER_KEYS = ("api_keys", "trust_authorizer")
+"""What lets callers in without a token of their own."""
+
+PUBLIC_ALGORITHMS = tuple(FAULTS)
+"""Those whose keys are no secrets. A key set has no others."""
+
+MIN_SECRET_BYTES = 32
+"""Source: RFC 7518, section 3.2."""
+
+SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
+API_ID = re.compile(r"[A-Za-z0-9]+")
+SHA256_DIGITS = 64
+
+AUTHORIZATION = "authorization"
+AUTHORIZATION_SOURCE = "$request.header.authorization"
+"""The header that an authorizer reads, as we call it and as API Gateway does."""
+
+
+def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
+    """Who vouches for callers. Each section is an issuer with its keys, or holds API keys, or both."""
+    issuers: list[Issuer] = []
+    for section in sections:
+        section.expect(*ISSUER_KEYS, *CALLER_KEYS, "bridge")
+        if not section.accept(*ISSUER_KEYS):
+            continue
+        issuer = _issuer(section, problems)
+        if issuer.issuer in [other.issuer for other in issuers]:
+            which = f'the issuer "{issuer.issuer}"' if issuer.issuer else "an issuer without a name"
+            problems.add(section.place("issuer"), f"{which} stands here twice: give it one entry, with all keys")
+        issuers.append(issuer)
+    trusted = [found for section in sections for found in _trusted_apis(section, problems)]
+    return Identity(
+        issuers=tuple(issuers),
+        api_keys=tuple(_api_keys(sections, problems)),
+        trusted_apis=tuple(api for api, _ in trusted),
+        typed_apis=tuple(api for api, is_typed in trusted if is_typed),
+        bridge=_bridge(sections, problems),
+    )
+
+
+def _bridge(sections: Sequence[Section], problems: Problems) -> Bridge | None:
+    bridged = [section for section in sections if "bridge" in section]
+    for section in bridged[1:]:
+        problems.add(section.key_place("bridge"), "there is a bridge already: an endpoint has one at most")
+    return read_bridge(bridged[0].section("bridge"), bridged[0].text("issuer"), problems) if bridged else None
+
+
+def _issuer(section: Section, problems: Problems) -> Issuer:
+    keys = _keys(section, problems)
+    audiences = _names(section, "audience", problems)
+    if not keys and "jwksendpoint" not in section:
+        problems.add(section.place(), "an issuer needs the keys of its tokens: expected jwksendpoint or keys")
+    if not audiences:
+        place = section.key_place(section.accept(*ISSUER_KEYS)[0])
+        problems.warn(place, "no audience: any token of this issuer is taken, also one made for another API")
+    return Issuer(
+        issuer=section.text("issuer"),
+        audiences=audiences,
+        subject=section.text("subject"),
+        required_claims=_names(section, "claims", problems),
+        algorithms=_algorithms(section, problems),
+        jwks_url=_jwks_url(section, problems),
+        keys=keys,
+        leeway_s=section.integer("leeway_s", 30, least=0, most=300),
+    )
+
+
+def _names(section: Section, key: str, problems: Problems) -> tuple[str, ...]:
+    found = section.texts(key)
+    for text, place in found:
+        if not text:
+            problems.add(place, f"{section.name(key)}: expected a text that is not empty")
+    return tuple(text for text, _ in found)
+
+
+def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
+    if "algorithms" not in section:
+        return PUBLIC_ALGORITHMS
+    found = section.texts("algorithms")
+    for text, place in found:
+        if text not in PUBLIC_ALGORITHMS:
+            known = ", ".join(PUBLIC_ALGORITHMS) + suggestion(text, PUBLIC_ALGORITHMS)
+            problems.add(place, f'the keys of a key set cannot be for "{text:.80}": expected one of {known}')
+    if not found:
+        section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
+    return tuple(text for text, _ in found)
+
+
+def _jwks_url(section: Section, problems: Problems) -> str:
+    url = section.text("jwksendpoint")
+    if "@" in url:  # not shown: it may hold a password
+        name = section.name("jwksendpoint")
+        problems.add(section.place("jwksendpoint"), f"{name}: expected a URL without credentials in it")
+    elif "jwksendpoint" in section and not (is_http_url(url) and (url.startswith("https:") or is_on_loopback(url))):
+        section.refuse("jwksendpoint", "the https URL of a JSON Web Key Set")
+    return url
+
+
+def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
+    entries = section.sections("keys")
+    several = len(entries) > 1 or "jwksendpoint" in section
+    found: list[VerificationKey] = []
+    for entry in entries:
+        entry.expect("algorithm", "key", "keyid")
+        key = _key(entry, problems)
+        if several and not key.id:
+            entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
+        elif key.id and key.id in [other.id for other in found]:
+            problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"')
+        found.append(key)
+    return tuple(found)
+
+
+def _key(entry: Section, problems: Problems) -> VerificationKey:
+    algorithm, text = entry.text("algorithm"), entry.text("key")
+    if algorithm == "HS256":
+        _judge_secret(entry, text, problems)
+    elif algorithm not in PUBLIC_ALGORITHMS:
+        entry.refuse("algorithm", f"one of HS256, {', '.join(PUBLIC_ALGORITHMS)}")
+    else:
+        try:
+            text = public_key_pem(text, algorithm=algorithm)
+        except KeyRefused as exc:
+            problems.add(entry.place("key"), f"{entry.name('key')}: {exc}")
+    return VerificationKey(id=entry.text("keyid"), algorithm=algorithm, key=text)
+
+
+def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
+    """Report what is no secret for HS256. None of these sentences shows it."""
+    name, place = entry.name("key"), entry.place("key")
+    if text.startswith(SECRET_REFERENCE):
+        if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
+            problems.add(place, f"{name}: expected env:NAME, with letters, digits and _ in NAME")
+    elif _names_a_place(text):
+        problems.add(place, f"{name}: {_HOW_SECRETS_ARE_NAMED}")
+    elif not text:
+        problems.add(place, f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME")
+    elif "-----BEGIN" in text:
+        problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none")
+    elif len(text.encode()) < MIN_SECRET_BYTES:
+        problems.warn(place, f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token")
+
+
+_HOW_SECRETS_ARE_NAMED = (
+    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
+    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
+)
+
+
+def _names_a_place(text: str) -> bool:
+    """Whether a text means a secret that lies elsewhere. Taken for the secret itself, everybody could guess it."""
+    return text.strip().partition(":")[0].lower() in ("arn", *SECRET_SOURCES) and ":" in text
+
+
+def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
+    """The ids, each with whether its authorizer reads the token from the header that the function reads, too."""
+    found = []
+    for entry in section.sections("trust_authorizer", short="api"):
+        entry.expect("api", "identity_source")
+        api, source = entry.text("api"), entry.text("identity_source")
+        if not API_ID.fullmatch(api):
+            problems.add(
+                entry.place("api"), f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…'
+            )
+        if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
+            entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
+        found.append((api, source != ""))
+    return found
+
+
+def _api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
+    found: list[ApiKey] = []
+    for entry in (entry for section in sections for entry in section.sections("api_keys")):
+        key = _api_key(entry)
+        if key.name and key.name in [other.name for other in found]:
+            problems.add(entry.place("name"), f'two keys are named "{key.name}"')
+        found.append(key)
+    return found
+
+
+def _api_key(entry: Section) -> ApiKey:
+    entry.expect("name", "sha256", "claims", "expires")
+    if not entry.text("name"):
+        entry.refuse("name", "the name of the key, for the log")
+    digest = entry.text("sha256").lower()
+    if len(digest) != SHA256_DIGITS or set(digest) - set("0123456789abcdef"):
+        entry.refuse("sha256", "the SHA-256 of the key in hexadecimal, as `stile key NAME` prints it")
+    claims = entry.json_object("claims") if "claims" in entry else None
+    return ApiKey(name=entry.text("name"), sha256=digest, expires=_expires(entry), claims=claims)
+
+
+def _expires(entry: Section) -> int:
+    text = entry.text("expires")
+    if not text:
+        return 0
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
+        return 0
+    # 0 is for never: the first second of 1970 is as long past as the next one.
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1

@@ -1,0 +1,127 @@
+"""How clients sign in that have to register where they cannot: ``bridge``, below the issuer that it leads to."""
+
+from __future__ import annotations
+
+import re
+
+from handler.bundle.model import Bridge
+from handler.bundle.upstream import parse_reference
+from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.yaml_section import Section
+
+KEYS = (
+    "authorize_url",
+    "token_url",
+    "client_id",
+    "client_secret",
+    "redirect_uris",
+    "client_metadata_documents",
+    "scope_prefix",
+    "extra_scopes",
+    "resource",
+)
+
+RESOURCE = ("drop", "keep")
+
+SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
+"""Source: RFC 6749, section 3.3."""
+
+SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):.")
+OWN_MACHINE = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?([/?]|$)")
+
+ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "view-source")
+"""What browsers run or open themselves; any other is an app's own (RFC 8252, section 7.1)."""
+
+
+def read_bridge(section: Section, issuer: str, problems: Problems) -> Bridge:
+    """The bridge to the provider of one issuer."""
+    section.expect(*KEYS)
+    if not issuer:
+        problems.add(section.place(), "a bridge leads to the provider of an issuer: give that its name, issuer")
+    return Bridge(
+        issuer=issuer,
+        authorize_url=_url(section, "authorize_url", problems),
+        token_url=_url(section, "token_url", problems),
+        client_id=_client_id(section),
+        client_secret=_client_secret(section, problems),
+        redirect_uris=_redirect_uris(section, problems),
+        client_metadata_documents=_documents(section, problems),
+        scope_prefix=_scope_prefix(section),
+        extra_scopes=_extra_scopes(section, problems),
+        resource=section.choice("resource", RESOURCE, default="drop"),
+    )
+
+
+def _url(section: Section, key: str, problems: Problems) -> str:
+    url = section.text(key)
+    if "@" in url:  # not shown: it may hold a password
+        problems.add(section.place(key), f"{section.name(key)}: expected a URL without credentials in it")
+    elif "#" in url or not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
+        section.refuse(key, "an https URL of the provider")
+    return url
+
+
+def _client_id(section: Section) -> str:
+    client_id = section.text("client_id")
+    if not client_id or not client_id.isascii() or not client_id.isprintable():
+        section.refuse("client_id", "the id of the one client that the provider knows")
+    return client_id
+
+
+def _client_secret(section: Section, problems: Problems) -> str:
+    """A reference. What is none is not shown: it may be the secret itself."""
+    text = section.text("client_secret")
+    if text and parse_reference(text) is None:
+        name = section.name("client_secret")
+        problems.add(section.place("client_secret"), f"{name}: expected env:NAME, secret:NAME or ssm:NAME")
+    return text
+
+
+def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
+    found = section.texts("redirect_uris")
+    if not found:
+        section.refuse("redirect_uris", "the URIs that clients may be sent back to")
+    for uri, place in found:
+        if fault := _redirect_fault(uri):
+            problems.add(place, f'"{uri:.80}": {fault}')
+    return tuple(uri for uri, _ in found)
+
+
+def _redirect_fault(uri: str) -> str:
+    """Why a redirect URI cannot stand on the list, or nothing. Source: RFC 8252, section 7; RFC 9700, section 2.1."""
+    scheme = SCHEME.match(uri)
+    if not scheme or not uri.isascii() or not uri.isprintable() or re.search(r'[ #\\<>"]', uri):
+        return "expected an absolute URI without spaces and fragment"
+    if "*" in uri:
+        return "expected a whole URI: codes that go where a pattern leads may go to anybody"
+    if scheme[1] in ACTIVE_SCHEMES:
+        return f"expected https, http on loopback or an app's own scheme, not {scheme[1]}"
+    if scheme[1] == "http" and not OWN_MACHINE.match(uri):
+        return "http is for 127.0.0.1, localhost and [::1] only: expected https"
+    if scheme[1] in ("http", "https") and ("@" in uri or not is_http_url(uri)):
+        return "expected a URL without a user in it"
+    return ""
+
+
+def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
+    found = section.texts("client_metadata_documents")
+    for url, place in found:
+        if not is_http_url(url) or not url.startswith("https:") or url.count("/") < 3 or "#" in url:
+            problems.add(place, f'"{url:.80}": expected the https URL of a client ID metadata document')
+    return tuple(url for url, _ in found)
+
+
+def _scope_prefix(section: Section) -> str:
+    prefix = section.text("scope_prefix")
+    if prefix and not SCOPE.fullmatch(prefix):
+        section.refuse("scope_prefix", "what the provider has before the names of scopes, as api://ID/")
+    return prefix
+
+
+def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
+    found: list[tuple[str, Place]] = section.texts("extra_scopes")
+    for scope, place in found:
+        if not SCOPE.fullmatch(scope):
+            problems.add(place, f'"{scope:.80}" is no scope: expected characters without spaces and quotes')
+    return tuple(scope for scope, _ in found)

@@ -1,0 +1,49 @@
+"""``upstream`` of config.yaml: where the API is, and what requests to it carry."""
+
+from __future__ import annotations
+
+from handler.bundle.model import MAX_ANSWER_S
+from handler.bundle.upstream import HeaderAuth, Upstream
+from handler.compiler.config.upstream_auth import read_auth
+from handler.compiler.config.upstream_headers import read_headers
+from handler.compiler.config.urls import is_http_url
+from handler.compiler.problems import Problems
+from handler.compiler.source.yaml_section import Section
+
+KEYS = ("url", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
+
+DOCUMENTS = ("text", "documentId", "apollo")
+"""How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
+
+
+def read_upstream(section: Section, problems: Problems) -> Upstream:
+    """The API behind the endpoint. Whether a caller's token may be passed on is judged with ``identity``."""
+    section.expect(*KEYS)
+    url = _url(section, problems)
+    auth = read_auth(section, problems, url=url)
+    headers = read_headers(section, problems, credential=auth.header if isinstance(auth, HeaderAuth) else "")
+    timeout_s = section.number("timeout_s", 10, least=0.1, most=900)
+    if timeout_s > MAX_ANSWER_S:
+        problems.warn(
+            section.place("timeout_s"),
+            f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
+        )
+    return Upstream(
+        url=url,
+        timeout_s=timeout_s,
+        max_bytes=section.integer("max_bytes", 5_000_000, least=1_000, most=50_000_000),
+        headers=headers.fixed,
+        claim_headers=headers.claims,
+        forward_headers=headers.forwarded,
+        documents=section.choice("documents", DOCUMENTS, default="text"),
+        auth=auth,
+    )
+
+
+def _url(section: Section, problems: Problems) -> str:
+    url = section.text("url")
+    if "@" in url:  # not shown: it may hold a password
+        problems.add(section.place("url"), '"upstream.url": expected a URL without credentials in it')
+    elif url and not is_http_url(url):
+        section.refuse("url", "the http(s) URL of a GraphQL API")
+    return url

@@ -1,0 +1,210 @@
+"""``upstream.auth``: with whose credential the API is asked. One mode, so that no two can contradict each other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from urllib.parse import urlsplit
+
+from handler.bundle.model import Identity
+from handler.bundle.upstream import (
+    CLIENT_AUTH,
+    SIGNED_SERVICES,
+    TOKEN_TYPES,
+    BearerAuth,
+    ClientCredentialsAuth,
+    HeaderAuth,
+    NoAuth,
+    OAuthClient,
+    PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
+    UpstreamAuth,
+    is_reference,
+    parse_reference,
+)
+from handler.compiler.config.upstream_headers import FORBIDDEN, FORBIDDEN_PREFIXES, NAME, is_printable_ascii
+from handler.compiler.config.urls import is_http_url, is_on_loopback
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.yaml_section import Section
+
+NONE = "none"
+CREDENTIAL_HEADERS = frozenset({"authorization", "x-api-key"})
+"""Those that ``headers`` refuses and ``auth`` is there for."""
+
+CLIENT_KEYS = ("token_url", "client_id", "client_secret", "client_auth", "scope", "audience", "resource")
+EXCHANGE_KEYS = ("subject_token_type", "actor_token", "actor_token_type")
+
+AWS_HOST = re.compile(
+    r".+\.(appsync|execute|vpc-lattice-svcs)(?:-api)?\.([a-z]{2}[a-z-]*-\d)\.(?:amazonaws\.com|on\.aws)"
+)
+REGION = re.compile(r"[a-z]{2}[a-z-]*-\d")
+
+
+def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAuth:
+    """The mode of ``upstream.auth``; none where nothing is said, or what is said is no mode."""
+    if not upstream.is_mapping("auth"):
+        if upstream.text("auth") not in ("", NONE):
+            # Not shown: it may be the secret itself.
+            problems.add(upstream.place("auth"), f'"upstream.auth": expected {NONE}, or a mapping with {_MODES}')
+        return NoAuth()
+    section = upstream.section("auth")
+    modes = [key for key in section.keys() if key in READERS]  # noqa: SIM118 - a Section is no dict
+    section.expect(*READERS, *(("value",) if "header" in modes else ()))
+    if len(modes) != 1:
+        problems.add(section.place(), f'"upstream.auth": expected one mode, of {_MODES}')
+        return NoAuth()
+    return READERS[modes[0]](section, problems, url)
+
+
+def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problems: Problems) -> None:
+    """Report that callers' tokens cannot be passed on: MCP forbids it where they are not for the API, too.
+
+    Source: MCP 2026-07-28, basic/authorization ("Access Token Privilege Restriction").
+    """
+    if not isinstance(auth, PassthroughAuth):
+        return
+    if not identity.issuers or not all(auth.audience in issuer.audiences for issuer in identity.issuers):
+        sentence = (
+            f'"upstream.auth.passthrough": a token may be passed on only to whom it is for: expected "{auth.audience}" '
+            "among the audience of every issuer in identity"
+        )
+        problems.add(at, sentence)
+    problems.warn(
+        at,
+        "the tokens of callers are passed on to the API, which can do with them whatever their owners can: "
+        "token_exchange gives it one of its own",
+    )
+
+
+def is_by_token(auth: UpstreamAuth) -> bool:
+    """Whether the API is asked with its caller's token, or with one that is got for it."""
+    return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
+
+
+def doubt_required_auth(
+    auth: UpstreamAuth, identity: Identity, requiring: Mapping[str, Place], problems: Problems
+) -> None:
+    """Warn of tools in Python with ``requires_auth`` that nobody can call: no caller has what they ask for."""
+    if is_by_token(auth):
+        helps, expected = bool(identity.issuers), "an issuer"
+    else:
+        helps, expected = identity.exists, "an issuer, API keys or a trusted authorizer"
+    for name, at in requiring.items() if not helps else ():
+        sentence = f'nobody can call "{name}": it has requires_auth, and no caller has a credential'
+        problems.warn(at, f"{sentence}: expected {expected} in identity")
+
+
+def _bearer(section: Section, problems: Problems, _: str) -> BearerAuth:
+    return BearerAuth(token=_secret(section, "bearer", problems))
+
+
+def _header(section: Section, problems: Problems, _: str) -> HeaderAuth:
+    name = section.text("header").lower()
+    spelt = name.replace("_", "-")
+    forbidden = (spelt in FORBIDDEN and name not in CREDENTIAL_HEADERS) or spelt.startswith(FORBIDDEN_PREFIXES)
+    if forbidden or not NAME.fullmatch(name):
+        section.refuse("header", "the name of a header that the API takes its key in, such as x-api-key")
+    return HeaderAuth(header=name, value=_secret(section, "value", problems))
+
+
+def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
+    inner = section.section("passthrough")
+    inner.expect("audience")
+    if not inner.text("audience"):
+        inner.refuse("audience", "whom the API takes tokens for: what it asks the claim aud for")
+    return PassthroughAuth(audience=inner.text("audience"))
+
+
+def _client_credentials(section: Section, problems: Problems, _: str) -> ClientCredentialsAuth:
+    inner = section.section("client_credentials")
+    inner.expect(*CLIENT_KEYS)
+    return ClientCredentialsAuth(client=_client(inner, problems))
+
+
+def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchangeAuth:
+    inner = section.section("token_exchange")
+    inner.expect(*CLIENT_KEYS, *EXCHANGE_KEYS)
+    if "actor_token_type" in inner and "actor_token" not in inner:
+        problems.add(inner.place("actor_token_type"), f"{inner.name('actor_token_type')}: there is no actor_token")
+    return TokenExchangeAuth(
+        client=_client(inner, problems),
+        subject_type=inner.choice("subject_token_type", tuple(TOKEN_TYPES), default="access_token"),
+        actor_token=_secret(inner, "actor_token", problems) if "actor_token" in inner else "",
+        actor_type=inner.choice("actor_token_type", tuple(TOKEN_TYPES), default="access_token"),
+    )
+
+
+def _client(section: Section, problems: Problems) -> OAuthClient:
+    if not section.text("client_id") or not is_printable_ascii(section.text("client_id")):
+        section.refuse("client_id", "the id that the identity provider knows the endpoint by")
+    return OAuthClient(
+        token_url=_token_url(section, problems),
+        client_id=section.text("client_id"),
+        client_secret=_secret(section, "client_secret", problems),
+        client_auth=section.choice("client_auth", CLIENT_AUTH, default="basic"),
+        scope=" ".join(text for text, _ in section.texts("scope")),
+        audience=section.text("audience"),
+        resource=_resource(section),
+    )
+
+
+def _token_url(section: Section, problems: Problems) -> str:
+    url = section.text("token_url")
+    if "@" in url:  # not shown: it may hold a password
+        problems.add(
+            section.place("token_url"), f"{section.name('token_url')}: expected a URL without credentials in it"
+        )
+    elif not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
+        section.refuse("token_url", "the https URL of the token endpoint")
+    return url
+
+
+def _resource(section: Section) -> str:
+    """Source: RFC 8707, section 2: an absolute URI without a fragment."""
+    resource = section.text("resource")
+    if resource and (not is_printable_ascii(resource) or not urlsplit(resource).scheme or "#" in resource):
+        section.refuse("resource", "the absolute URI of the API, without a fragment")
+    return resource
+
+
+def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
+    inner = section.section("sigv4")
+    inner.expect("service", "region")
+    host = AWS_HOST.fullmatch(urlsplit(url).hostname or "") if is_http_url(url) else None
+    told = {"appsync": "appsync", "execute": "execute-api"}.get(host[1], host[1]) if host else ""
+    service, region = inner.text("service", told), inner.text("region", host[2] if host else "")
+    if service not in SIGNED_SERVICES:
+        inner.refuse("service", f"one of {', '.join(SIGNED_SERVICES)}")
+    if not REGION.fullmatch(region):
+        inner.refuse("region", "the region of the API, such as eu-central-1")
+    return SigV4Auth(service=service, region=region)
+
+
+def _secret(section: Section, key: str, problems: Problems) -> str:
+    """A reference to a secret, or the secret itself, which can be tried and not published. No sentence shows it."""
+    text, place, name = section.text(key), section.place(key), section.name(key)
+    if is_reference(text):
+        if parse_reference(text) is None:
+            problems.add(
+                place, f"{name}: expected {_REFERENCES}, with letters, digits, _ and, but for env, - and . in NAME"
+            )
+    elif not text or not is_printable_ascii(text):
+        problems.add(place, f"{name}: expected {_REFERENCES}")
+    else:
+        problems.warn(place, f"{name}: a secret stands here, which cannot be published: expected {_REFERENCES}")
+    return text
+
+
+Reader = Callable[[Section, Problems, str], UpstreamAuth]
+
+READERS: Mapping[str, Reader] = {
+    "bearer": _bearer,
+    "header": _header,
+    "passthrough": _passthrough,
+    "client_credentials": _client_credentials,
+    "token_exchange": _token_exchange,
+    "sigv4": _sigv4,
+}
+_MODES = ", ".join(READERS)
+_REFERENCES = "secret:NAME, ssm:NAME or env:NAME"

@@ -1,0 +1,115 @@
+"""Headers that authors name: those that every request to the API has, and those that come from its caller."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handler.bundle.upstream import is_reference
+from handler.compiler.problems import Problems
+from handler.compiler.source.yaml_section import Section
+
+FORBIDDEN = frozenset(
+    {
+        "authorization",
+        "connection",
+        "content-encoding",
+        "content-length",
+        "content-type",
+        "cookie",
+        "expect",
+        "forwarded",
+        "host",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "x-api-key",
+    }
+)
+"""Credentials have their own setting, the rest belongs to the connection."""
+
+FORBIDDEN_PREFIXES = ("x-forwarded-", "x-amz-", "x-amzn-", "proxy-")
+
+NEVER_FORWARDED = frozenset({"accept", "accept-encoding", "user-agent", "x-authorization"})
+"""Of these Stile says its own, or they may hold a credential."""
+
+CLAIM = "claim:"
+NAME = re.compile(r"[a-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Headers:
+    """What ``upstream.headers`` and ``upstream.forward_headers`` say, all names in lower case."""
+
+    fixed: Mapping[str, str]
+    claims: Mapping[str, str]  # header -> claim
+    forwarded: tuple[str, ...]
+
+
+def read_headers(section: Section, problems: Problems, *, credential: str) -> Headers:
+    """The headers of ``upstream``. ``credential`` is the one that ``upstream.auth`` sets, if it sets one by name."""
+    fixed: dict[str, str] = {}
+    claims: dict[str, str] = {}
+    said = {_spelt(credential): '"upstream.auth" sets it'} if credential else {}
+    entries = section.section("headers")
+    for key in entries.keys():  # noqa: SIM118 - a Section is no dict
+        name, value = key.lower(), entries.text(key)
+        fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
+        if fault:
+            problems.add(entries.place(key), f'upstream.headers "{key}": {fault}')
+        said[_spelt(name)] = "it stands here twice"
+        if value.startswith(CLAIM):
+            claims[name] = value.removeprefix(CLAIM)
+        else:
+            fixed[name] = value
+    said = {name: '"upstream.headers" sets it' if fault.startswith("it") else fault for name, fault in said.items()}
+    return Headers(fixed=fixed, claims=claims, forwarded=tuple(_forwarded(section, said, problems)))
+
+
+def header_fault(name: str) -> str:
+    """Why a header (its name in lower case) cannot be set or read, or nothing. Some servers take ``_`` for ``-``."""
+    spelt = _spelt(name)
+    if spelt in FORBIDDEN or spelt.startswith(FORBIDDEN_PREFIXES):
+        credential = spelt in ("authorization", "cookie", "x-api-key")
+        return "this header cannot be used" + (": credentials stand in upstream.auth" if credential else "")
+    if not NAME.fullmatch(name):
+        return "this is no header name: expected letters, digits, - and _"
+    return ""
+
+
+def is_printable_ascii(text: str) -> bool:
+    """Whether a text can be a header's value wherever it is sent."""
+    return text.isprintable() and text.isascii()
+
+
+def _value_fault(value: str) -> str:
+    if not is_printable_ascii(value):
+        return "expected printable ASCII"
+    if is_reference(value):
+        return f"{value!r:.60} is a secret, which stands in upstream.auth, as {{header: NAME, value: secret:NAME}}"
+    if value.startswith(CLAIM) and not value.removeprefix(CLAIM).strip(" ."):
+        return "the claim has no name: expected claim:NAME, or a path such as claim:org.id"
+    return ""
+
+
+def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) -> list[str]:
+    found: list[str] = []
+    taken = dict(said)
+    for text, place in section.texts("forward_headers"):
+        name = text.lower()
+        fault = header_fault(name) or taken.get(_spelt(name), "")
+        if not fault and _spelt(name) in NEVER_FORWARDED:
+            fault = "this header cannot be forwarded"
+        if fault:
+            problems.add(place, f'upstream.forward_headers "{text:.60}": {fault}')
+        taken[_spelt(name)] = "it stands here twice"
+        found.append(name)
+    return found
+
+
+def _spelt(name: str) -> str:
+    """A name as servers read it that make variables of headers: to them ``x_role`` is ``x-role``."""
+    return name.lower().replace("_", "-")

@@ -1,0 +1,1 @@
+"""JSON Schemas of arguments and results, and the texts that models read."""

@@ -1,0 +1,303 @@
+"""The JSON Schemas of a prescribed tool's arguments: one to advertise, one to enforce.
+
+The advertised one is what models read: a nullable ``Int`` is ``{"type": "integer"}`` and not required. The enforced
+one takes what GraphQL takes: also ``null``, an integer for ``ID``, one value for a list of it. It refuses names that
+are not declared.
+
+Source: JSON Schema 2020-12; GraphQL specification, sections 3.5 to 3.12 (Input Coercion) and 6.1.2 (Coercing Variable
+Values).
+"""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from graphql import (
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInputType,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    InputValueDefinitionNode,
+    VariableDefinitionNode,
+    get_named_type,
+)
+
+from handler.bundle.model import JSONObject
+from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
+from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
+from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note, scalar_of
+from handler.policy.guarded_schema import guarded
+
+MAX_INLINE_DEPTH = 8
+"""Input objects nested deeper than this are easier to read, and to write without end, by reference."""
+
+LONG_ENUM_BYTES = 200
+"""Shorter enums are repeated where they are used: a reference costs the reader more than it saves."""
+
+
+def advertised_schema(
+    inputs: Inputs, *, scalars: Mapping[str, Scalar], descriptions: Mapping[str, str], flat: bool
+) -> JSONObject:
+    """The ``inputSchema`` of a tool's list entry.
+
+    ``flat``: the variables are the arguments (Cosmo's form); else they stand under ``variables`` (StepZen's).
+    ``scalars`` are the author's own.
+    """
+    writer = _Advertised(inputs, inputs.filled_by_model, scalars)
+    variables = writer.variables(descriptions)
+    if flat:
+        return with_fitting_defaults({"type": "object", **variables, **writer.definitions()})
+    nested = _described({"type": "object", **variables}, descriptions.get("variables", ""))
+    required = {"required": ["variables"]} if "required" in variables else {}
+    outer = {"type": "object", "properties": {"variables": nested}, **required}
+    return with_fitting_defaults({**outer, **writer.definitions()})
+
+
+def enforced_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar], flat: bool) -> JSONObject:
+    """What arguments are checked against before anything is sent upstream. Needs the formats of ``formats.py``."""
+    writer = _Enforced(inputs, inputs.filled_by_model, scalars)
+    closed = {"type": "object", **writer.variables(), "additionalProperties": False}
+    if flat:
+        return {**closed, **writer.definitions()}
+    required = {"required": ["variables"]} if "required" in closed else {}
+    # As in GraphQL over HTTP, null is as good as none.
+    variables = closed if required else {**closed, "type": ["object", "null"]}
+    outer = {"type": "object", "properties": {"variables": variables}, **required, "additionalProperties": False}
+    return {**outer, **writer.definitions()}
+
+
+def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject:
+    """What the values are checked against that fill an operation's bound variables."""
+    writer = _Enforced(inputs, inputs.bound, scalars)
+    return {"type": "object", **writer.variables(), **writer.definitions()}
+
+
+class _Writer:
+    """Schemas for one operation's variables. Types that are shared, recursive or deep stand in ``$defs``."""
+
+    def __init__(self, inputs: Inputs, nodes: Sequence[VariableDefinitionNode], scalars: Mapping[str, Scalar]) -> None:
+        self._inputs = inputs
+        self._scalars = scalars
+        self._nodes = {node.variable.name.value: node for node in nodes}
+        self._types: dict[str, Any] = {name: inputs.types[name] for name in self._nodes}
+        self._defined = self._not_inlined()
+        self._referred: dict[str, GraphQLNamedType] = {}
+
+    def definitions(self) -> JSONObject:
+        """What is referred to, and what that refers to in turn."""
+        written: dict[str, JSONObject] = {}
+        while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
+            written |= {type_.name: self._definition(type_) for type_ in missing}
+        return {"$defs": dict(sorted(written.items()))} if written else {}
+
+    def _not_inlined(self) -> set[str]:
+        """The types that are reached more than once, and those that stand deep in others."""
+        depths: dict[str, int] = {}
+        found: set[str] = set()
+        waiting = deque((type_, 0) for type_ in self._definable(self._types.values()))
+        while waiting:
+            type_, depth = waiting.popleft()
+            is_object = isinstance(type_, GraphQLInputObjectType)
+            if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
+                found.add(type_.name)
+            if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
+                below = self._definable(field.type for field in self._inputs.fields(type_).values())
+                waiting.extend((inner, depth + 1) for inner in below)
+            depths.setdefault(type_.name, depth)
+        return found
+
+    def _definable(self, types: Iterable[Any]) -> Iterator[GraphQLNamedType]:
+        for type_ in types:
+            match get_named_type(type_):
+                case GraphQLInputObjectType() as below:
+                    yield below
+                case GraphQLEnumType() as below if _is_long(self._inputs.values(below)):
+                    yield below
+                case GraphQLScalarType() as below if self._is_long_scalar(below):
+                    yield below
+
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
+        """Whether a scalar has a schema that is better written once."""
+        raise NotImplementedError
+
+    def _required_variables(self) -> JSONObject:
+        return _required(
+            [
+                name
+                for name, node in self._nodes.items()
+                if isinstance(self._types[name], GraphQLNonNull) and not node.default_value
+            ]
+        )
+
+    def _named(self, type_: Any) -> JSONObject:
+        """Values of a named type, ``null`` aside."""
+        if type_.name in self._defined:
+            self._referred[type_.name] = type_
+            return {"$ref": f"#/$defs/{type_.name}"}
+        return self._definition(type_)
+
+    def _definition(self, type_: Any) -> JSONObject:
+        raise NotImplementedError
+
+
+class _Advertised(_Writer):
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
+        return "anyOf" in scalar_of(type_, self._scalars).advertised
+
+    def variables(self, descriptions: Mapping[str, str]) -> JSONObject:
+        properties: dict[str, JSONObject] = {}
+        for name, type_ in self._types.items():
+            schema = {**self._of(type_), **self._default(self._nodes[name], type_)}
+            properties[name] = _described(schema, joined(descriptions.get(name, ""), self._note(type_)))
+        return {"properties": properties, **self._required_variables()}
+
+    def _of(self, type_: GraphQLInputType) -> JSONObject:
+        match type_:
+            case GraphQLNonNull():
+                return self._of(type_.of_type)
+            case GraphQLList():
+                return {"type": "array", "items": self._of(type_.of_type)}
+            case _:
+                return self._named(type_)
+
+    def _definition(self, type_: Any) -> JSONObject:
+        match type_:
+            case GraphQLEnumType():
+                listed: JSONObject = {"type": "string", "enum": list(self._inputs.values(type_))}
+                schema = guarded(listed, self._inputs.guards(type_))
+                said = enum_description(self._inputs.open_values(type_))
+            case GraphQLInputObjectType():
+                fields = self._inputs.fields(type_)
+                properties = {name: self._property(field) for name, field in fields.items()}
+                known = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
+                schema = guarded(known, self._inputs.guards(type_))
+                said = ""
+            case _:
+                schema = scalar_of(type_, self._scalars).advertised
+                said = ""
+        # Where it is inlined, the property that holds it says this.
+        return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
+
+    def _property(self, field: GraphQLInputField) -> JSONObject:
+        default = self._default(field.ast_node, field.type) if field.ast_node else {}
+        named = get_named_type(field.type)
+        text = strongest(field.description, "" if named.name in self._defined else type_description(named))
+        return _described({**self._of(field.type), **default}, joined(text, self._note(field.type)))
+
+    def _default(self, node: VariableDefinitionNode | InputValueDefinitionNode, type_: GraphQLInputType) -> JSONObject:
+        found = default_of(node.default_value, type_)
+        scalar = _nullable_type(type_)
+        if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
+            return found
+        # GraphQL lets any literal stand for a custom scalar; one that could not be sent would mislead.
+        return found if fits(found["default"], scalar_of(scalar, self._scalars).enforced) else {}
+
+    def _note(self, type_: GraphQLInputType) -> str:
+        """What is to be said of every value of a type, whoever described the property that holds it."""
+        match get_named_type(type_):
+            case GraphQLEnumType() as named if named.name not in self._defined:
+                return enum_description(self._inputs.open_values(named))
+            case GraphQLScalarType() as named:
+                return scalar_note(named, self._scalars)
+            case _:
+                return ""
+
+
+class _Enforced(_Writer):
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - declared so above
+        return False
+
+    def variables(self) -> JSONObject:
+        never_null = self._inputs.never_null
+        properties = {
+            name: self._value(_nullable_type(type_), nullable=False) if name in never_null else self._of(type_)
+            for name, type_ in self._types.items()
+        }
+        return {"properties": properties, **self._required_variables()}
+
+    def _of(self, type_: GraphQLInputType) -> JSONObject:
+        return self._value(_nullable_type(type_), nullable=not isinstance(type_, GraphQLNonNull))
+
+    def _value(self, type_: Any, *, nullable: bool) -> JSONObject:
+        if not isinstance(type_, GraphQLList):
+            return _nullable(self._named(type_)) if nullable else self._named(type_)
+        named = get_named_type(type_)
+        if isinstance(named, GraphQLInputObjectType):
+            self._defined.add(named.name)  # it is written twice below
+        return {
+            "if": {"type": "array"},
+            "then": {"items": self._item(type_.of_type)},
+            "else": self._value(named, nullable=nullable),
+        }
+
+    def _item(self, type_: Any) -> JSONObject:
+        """An item of a list. Lists in lists are whole: servers differ on ``[1]`` for ``[[1]]``."""
+        inner = _nullable_type(type_)
+        if not isinstance(inner, GraphQLList):
+            return self._of(type_)
+        kinds = "array" if isinstance(type_, GraphQLNonNull) else ["array", "null"]
+        return {"type": kinds, "items": self._item(inner.of_type)}
+
+    def _definition(self, type_: Any) -> JSONObject:
+        match type_:
+            case GraphQLEnumType():
+                return guarded({"enum": list(self._inputs.values(type_))}, self._inputs.guards(type_))
+            case GraphQLInputObjectType():
+                # The one field that is given of a @oneOf object cannot be null.
+                fields = self._inputs.fields(type_)
+                properties = {
+                    name: self._value(field.type, nullable=False) if type_.is_one_of else self._of(field.type)
+                    for name, field in fields.items()
+                }
+                closed = {"type": "object", "properties": properties, "additionalProperties": False}
+                return guarded({**closed, **_field_rules(type_, fields)}, self._inputs.guards(type_))
+            case _:
+                return scalar_of(type_, self._scalars).enforced
+
+
+def _nullable_type(type_: GraphQLInputType) -> Any:
+    return type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+
+
+def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInputField]) -> JSONObject:
+    needed = [
+        name
+        for name, field in fields.items()
+        if isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
+    ]
+    return {**_required(needed), **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {})}
+
+
+def _required(names: Sequence[str]) -> JSONObject:
+    return {"required": list(names)} if names else {}
+
+
+def _described(schema: JSONObject, description: str) -> JSONObject:
+    return {**schema, "description": description} if description else schema
+
+
+def _nullable(schema: JSONObject) -> JSONObject:
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    if "$ref" in schema:
+        # Not anyOf: its violations would be those of all branches, gathered before the first is known.
+        return {"if": {"not": {"type": "null"}}, "then": schema}
+    if schema == ANYTHING:
+        return {}
+    if "type" not in schema:
+        return schema
+    types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    return {**schema, "type": [*types, "null"]}
+
+
+def _is_long(values: Mapping[str, GraphQLEnumValue]) -> bool:
+    return len(json.dumps([*values, enum_description(values)])) > LONG_ENUM_BYTES

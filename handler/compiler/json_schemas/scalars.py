@@ -1,0 +1,303 @@
+"""What values of a custom scalar look like: a table of well-known ones, and what an author says in ``scalars:``.
+
+GraphQL tells only a scalar's name. Where servers disagree on one, the stricter form is advertised and every form is
+taken, because the API judges the value again.
+
+Source: GraphQL specification, section 3.5 (Scalars); AWS AppSync's, Hasura's, GraphQL-Java's, Hot Chocolate's and
+graphql-scalars' references.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import ceil, floor
+
+from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
+
+from handler.bundle.model import JSONObject
+from handler.compiler.json_schemas.regex_safety import python_pattern
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.source.yaml_section import Section
+from handler.errors import PatternRefused
+from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+
+INT_MIN, INT_MAX = -(2**31), 2**31 - 1
+FLOAT_MAX = sys.float_info.max
+
+ANYTHING: JSONObject = {"type": ["string", "number", "boolean", "object", "array"]}
+"""Every JSON value but ``null``, as it is enforced."""
+
+_ANY_MEMBER: JSONObject = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "number"},
+        {"type": "boolean"},
+        {"type": "object", "additionalProperties": True},
+    ]
+}
+ANY_ARRAY: JSONObject = {"type": "array", "items": _ANY_MEMBER}
+ANY_OBJECT: JSONObject = {"type": "object", "additionalProperties": True}
+ANY_VALUE: JSONObject = {"anyOf": [*_ANY_MEMBER["anyOf"], ANY_ARRAY]}
+"""Any value, as it is advertised: vendors refuse a whole request for one parameter without a type, an array without
+items, or a list of types, and take an object that says nothing of its members for an empty one. That arrays may stand
+in arrays is not said: it would take a recursive reference, which some of them refuse, too.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scalar:
+    """The schemas of one scalar's values, ``null`` aside."""
+
+    advertised: JSONObject
+    enforced: JSONObject
+    note: str = ""  # for the description
+
+
+def _alike(schema: JSONObject, note: str = "") -> Scalar:
+    return Scalar(advertised=schema, enforced=schema, note=note)
+
+
+BUILT_IN: Mapping[str, Scalar] = {
+    "Int": Scalar(advertised={"type": "integer"}, enforced={"type": "integer", "minimum": INT_MIN, "maximum": INT_MAX}),
+    "Float": Scalar(
+        advertised={"type": "number"},
+        enforced={"type": "number", "minimum": -FLOAT_MAX, "maximum": FLOAT_MAX},
+    ),
+    "String": _alike({"type": "string"}),
+    "Boolean": _alike({"type": "boolean"}),
+    "ID": Scalar(advertised={"type": "string"}, enforced={"type": ["string", "integer"]}),
+}
+
+UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
+
+TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "number"}]}
+LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
+"""A scalar that is not known, and by its name is not an object. Where an object is among the choices, some clients let
+nothing else through.
+"""
+
+WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
+
+_LEAF_WORDS = """
+amount code color colour currency cursor date datetime day decimal double email float hash html id int integer ip locale
+long markdown money month number numeric phone price short slug string text time timestamp timezone uri url uuid year
+"""
+LEAF_WORDS = frozenset(_LEAF_WORDS.split())
+"""The last words, in small letters, of names of scalars that hold one text or number: ``UnixTimestamp``."""
+
+TEXT: JSONObject = {"type": "string"}
+DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
+LOCAL_DATE = _alike({"type": "string", "format": "date"})
+DATE_TIME = _alike({"type": "string", "format": "date-time"})
+TIME = Scalar(
+    advertised=TEXT,
+    enforced={"type": "string", "format": "any-time"},
+    note="a time of day, as 09:30:00Z, in some APIs with its date, as 2026-01-31T09:30:00Z",
+)
+TIME_OF_DAY = _alike({"type": "string", "format": "time"})
+UUID = _alike({"type": "string", "format": "uuid"})
+URL = Scalar(advertised={"type": "string", "format": "uri"}, enforced={"type": "string", "format": "any-uri"})
+EMAIL = _alike({"type": "string", "format": "email"})
+PHONE = _alike(TEXT, "a phone number, as +14155550123")
+IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
+DURATION = _alike(TEXT, "a duration, as PT1H30M")
+JSON_TEXT = _alike(TEXT, "JSON, written as text")
+OBJECT = Scalar(advertised=ANY_OBJECT, enforced={"type": "object"})
+# JSON numbers of this size lose digits on their way through JavaScript.
+BIG_INTEGER = Scalar(
+    advertised=TEXT,
+    enforced={"type": ["integer", "string"], "format": "whole-number"},
+    note="a whole number of any size, written as text",
+)
+LONG = Scalar(advertised={"type": "integer"}, enforced={"type": ["integer", "string"], "format": "whole-number"})
+DECIMAL = Scalar(advertised={"type": "number"}, enforced={"type": ["number", "string"], "format": "decimal-number"})
+
+KNOWN: Mapping[str, Scalar] = {
+    "awsdate": LOCAL_DATE,
+    "awsdatetime": DATE_TIME,
+    "awsemail": EMAIL,
+    "awsipaddress": IP_ADDRESS,
+    "awsjson": JSON_TEXT,
+    "awsphone": PHONE,
+    "awstime": TIME_OF_DAY,
+    "awstimestamp": _alike({"type": "integer"}, "seconds since 1970-01-01T00:00:00Z"),
+    "awsurl": URL,
+    "bigdecimal": DECIMAL,
+    "bigint": BIG_INTEGER,
+    "biginteger": BIG_INTEGER,
+    "date": DATE,
+    "datetime": DATE_TIME,
+    "datetimeiso": DATE_TIME,
+    "datetimeoffset": DATE_TIME,
+    "decimal": DECIMAL,
+    "email": EMAIL,
+    "emailaddress": EMAIL,
+    "guid": UUID,
+    "instant": DATE_TIME,
+    "int64": LONG,
+    "ipaddress": IP_ADDRESS,
+    "iso8601date": LOCAL_DATE,
+    "iso8601datetime": DATE_TIME,
+    "iso8601duration": DURATION,
+    "json": UNKNOWN,
+    "jsonb": UNKNOWN,
+    "jsonobject": OBJECT,
+    "jsonstring": JSON_TEXT,
+    "localdate": LOCAL_DATE,
+    # RFC 3339 has an offset in each, and these have none.
+    "localdatetime": _alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"),
+    "localtime": _alike(TEXT, "a time of day without an offset, as 09:30:00"),
+    "long": LONG,
+    "nonemptystring": _alike({"type": "string", "minLength": 1}),
+    "nonnegativefloat": _alike({"type": "number", "minimum": 0}),
+    "nonnegativeint": _alike({"type": "integer", "minimum": 0}),
+    "numeric": DECIMAL,
+    "offsetdatetime": DATE_TIME,
+    "phonenumber": PHONE,
+    "positivefloat": _alike({"type": "number", "exclusiveMinimum": 0}),
+    "positiveint": _alike({"type": "integer", "exclusiveMinimum": 0}),
+    "time": TIME,
+    "timestamptz": DATE_TIME,
+    "timetz": TIME_OF_DAY,
+    "uri": URL,
+    "url": URL,
+    "uuid": UUID,
+}
+"""By name in small letters without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` are one."""
+
+
+def scalar_of(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> Scalar:
+    """What is known of a scalar: the author's word, the specification's, the table's, or nothing.
+
+    A scalar that its schema describes may have formats of its own, so the table's are advertised and not enforced.
+    """
+    found = own.get(type_.name) or BUILT_IN.get(type_.name)
+    if found:
+        return found
+    known = KNOWN.get(type_.name.lower().replace("_", "")) or (LEAF if _ends_as_leaf(type_.name) else UNKNOWN)
+    is_described = bool(type_.description or type_.specified_by_url)
+    return replace(known, enforced=_without_format(known.enforced)) if is_described else known
+
+
+def _ends_as_leaf(name: str) -> bool:
+    return any(word.lower() in LEAF_WORDS for word in WORD.findall(name)[-1:])
+
+
+def _without_format(schema: JSONObject) -> JSONObject:
+    return {keyword: rule for keyword, rule in schema.items() if keyword != "format"}
+
+
+def scalar_note(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> str:
+    """What a description says of a scalar's values beyond the schema; mostly nothing."""
+    note = scalar_of(type_, own).note
+    link = f"see {type_.specified_by_url}" if type_.specified_by_url else ""
+    said = ", ".join(part for part in (note, link) if part)
+    return f"{type_.name}: {said}." if said else ""
+
+
+TYPES = ("string", "integer", "number", "boolean", "object", "array")
+TEXT_KEYWORDS = ("format", "pattern", "minLength", "maxLength", "enum")
+NUMBER_KEYWORDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+RANGES = (
+    ("minLength", "maxLength"),
+    ("minimum", "maximum"),
+    ("minimum", "exclusiveMaximum"),
+    ("exclusiveMinimum", "maximum"),
+    ("exclusiveMinimum", "exclusiveMaximum"),
+)
+KEYWORDS_OF: Mapping[str, tuple[str, ...]] = {
+    "string": TEXT_KEYWORDS,
+    "integer": NUMBER_KEYWORDS,
+    "number": NUMBER_KEYWORDS,
+}
+
+MAX_TEXT_CHARS = 1_000_000
+MAX_NUMBER = 1e300
+
+
+def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) -> dict[str, Scalar]:
+    """The ``scalars:`` of ``config.yaml``, by name."""
+    custom = [
+        name
+        for name, type_ in schema.type_map.items()
+        if isinstance(type_, GraphQLScalarType) and not is_specified_scalar_type(type_)
+    ]
+    found: dict[str, Scalar] = {}
+    for name in section.keys():  # noqa: SIM118 - a Section is no dict
+        if name not in custom:
+            what = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
+            problems.add(section.key_place(name), f'scalars: "{name}" {what}{suggestion(name, custom)}')
+        found[name] = _read_scalar(section.section(name), problems)
+    return found
+
+
+def _read_scalar(section: Section, problems: Problems) -> Scalar:
+    section.expect("type", *TEXT_KEYWORDS, *NUMBER_KEYWORDS)
+    if "type" not in section:
+        for key in section.keys():  # noqa: SIM118 - a Section is no dict
+            section.refuse(key, "a type beside it")
+        return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
+    kind = section.choice("type", TYPES, default="string")
+    for key in (*TEXT_KEYWORDS, *NUMBER_KEYWORDS):
+        if key in section and key not in KEYWORDS_OF.get(kind, ()):
+            kinds = " or ".join(name for name, keywords in KEYWORDS_OF.items() if key in keywords)
+            section.refuse(key, f"the type {kinds} beside it")
+    schema: JSONObject = {"type": kind, **dict(_text_keywords(section)), **dict(_number_keywords(section))}
+    _refuse_empty_ranges(section, schema)
+    enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
+    if "pattern" in section:
+        # A violation shows the comment: the author's pattern, which Python's is not always.
+        enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
+    return Scalar(advertised={"array": ANY_ARRAY, "object": ANY_OBJECT}.get(kind, schema), enforced=enforced)
+
+
+def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:
+    """Report bounds that no value is between."""
+    for low, high in RANGES:
+        if low not in schema or high not in schema:
+            continue
+        exclusive = "exclusive" in low + high
+        if schema[low] > schema[high] or (exclusive and schema[low] == schema[high]):
+            section.refuse(high, f"more than {low}" if exclusive else f"no less than {low}")
+        elif schema["type"] == "integer" and not _has_integer(schema, low, high):
+            section.refuse(high, f"a whole number between {low} and it")
+
+
+def _has_integer(schema: JSONObject, low: str, high: str) -> bool:
+    least: int = floor(schema[low]) + 1 if low == "exclusiveMinimum" else ceil(schema[low])
+    most: int = ceil(schema[high]) - 1 if high == "exclusiveMaximum" else floor(schema[high])
+    return least <= most
+
+
+def _text_keywords(section: Section) -> Iterator[tuple[str, object]]:
+    if "format" in section:
+        yield "format", section.choice("format", tuple(STANDARD_FORMATS), default="date")
+    if "pattern" in section:
+        yield "pattern", section.text("pattern")
+    for key in ("minLength", "maxLength"):
+        if key in section:
+            most = MAX_MATCHED_CHARS if "pattern" in section else MAX_TEXT_CHARS
+            yield key, section.integer(key, 0, least=0, most=most)
+    if "enum" in section:
+        values = [text for text, _ in section.texts("enum")]
+        if not values:
+            section.refuse("enum", "a list of texts")
+        yield "enum", values
+
+
+def _number_keywords(section: Section) -> Iterator[tuple[str, object]]:
+    for key in NUMBER_KEYWORDS:
+        if key in section:
+            value = section.number(key, 0.0, least=-MAX_NUMBER, most=MAX_NUMBER)
+            yield key, int(value) if value.is_integer() else value
+
+
+def _enforced_pattern(section: Section, problems: Problems) -> str:
+    try:
+        return python_pattern(section.text("pattern"))
+    except PatternRefused as exc:
+        problems.add(section.place("pattern"), f'the pattern "{section.text("pattern"):.60}": {exc}')
+        return ""

@@ -1,0 +1,1 @@
+"""Operations of the author: read, validated, and made ready to be sent."""

@@ -1,0 +1,212 @@
+"""What is sent of an author's operation, which may say more than an API takes, or less strictly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphql import (
+    REMOVE,
+    BooleanValueNode,
+    DirectiveNode,
+    DocumentNode,
+    GraphQLSchema,
+    NamedTypeNode,
+    NonNullTypeNode,
+    OperationDefinitionNode,
+    VariableDefinitionNode,
+    VariableNode,
+    Visitor,
+    print_ast,
+    separate_operations,
+    visit,
+)
+
+from handler.compiler.problems import Problems
+from handler.compiler.schema.directives import ON_OPERATIONS
+from handler.compiler.schema.executable_directives import FOR_PARTS
+from handler.graph.documents.check import bare
+
+FOR_CLIENTS = ("connection", "nonreactive", "unmask")
+"""Directives that GraphQL clients keep to themselves, unless the API defines one of that name."""
+
+CONDITIONS = ("skip", "include")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sendable:
+    """A document as the API gets it. ``unchanged``: it says what the author's text says, so that may be sent itself."""
+
+    document: DocumentNode
+    unchanged: bool
+    optional_conditions: Mapping[str, frozenset[str]]  # operation -> nullable variables of its @skip and @include
+    unsent: Mapping[str, frozenset[str]]  # operation -> variables of which nothing is left but what declares them
+    unused: tuple[Unused, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unused:
+    """A variable that an author's operation declares and never uses, which GraphQL refuses."""
+
+    operation: str
+    node: VariableDefinitionNode
+    sentence: str  # what becomes of it
+
+    @property
+    def name(self) -> str:
+        """The variable's name."""
+        return self.node.variable.name.value
+
+
+def sendable(
+    document: DocumentNode, schema: GraphQLSchema | None, problems: Problems, *, known: bool = False
+) -> Sendable:
+    """A document without descriptions, which older servers refuse, and without directives that are not the API's.
+
+    A variable that stood only in those goes with them, and is doubted. One that stood nowhere goes too, unless the API
+    takes only texts that it has ``known`` before: it stays in the text then, and is asked of callers only if it has to
+    have a value. A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``:
+    GraphQL takes none there, yet published operations have them. It is the one thing that is added, and doubted, too.
+    """
+    own = bare(document, without_directives=ON_OPERATIONS)
+    stripped = visit(own, _WithoutClientDirectives(schema, problems))
+    before, after = separate_operations(own), separate_operations(stripped)
+    used = {name: _uses(before[name]) for name in after}
+    unsent = {name: _unsent(used[name], alone, problems) for name, alone in after.items()}
+    unused = {name: _unused(used[name], alone) for name, alone in after.items()}
+    optional = {name: _optional_conditions(alone) for name, alone in after.items()}
+    for node in _all(optional):
+        name = node.variable.name.value
+        problems.warn(node, f"${name} may be null, which @skip and @include do not take: null is sent as false")
+    removed = [*_all(unsent), *([] if known else _all(unused))]
+    changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
+    not_taken = {
+        name: [*unsent[name], *(node for node in unused[name] if not (known and _is_required(node)))] for name in after
+    }
+    return Sendable(
+        document=changed,
+        unchanged=print_ast(changed) == print_ast(document),
+        optional_conditions=_names(optional),
+        unsent=_names(not_taken),
+        unused=tuple(
+            Unused(operation=name, node=node, sentence=_becomes(node, known=known))
+            for name, found in unused.items()
+            for node in found
+        ),
+    )
+
+
+Declared = Mapping[str, list[VariableDefinitionNode]]
+"""Some of the variables of each operation."""
+
+
+def _all(variables: Declared) -> list[VariableDefinitionNode]:
+    return [node for found in variables.values() for node in found]
+
+
+def _names(variables: Declared) -> dict[str, frozenset[str]]:
+    return {name: frozenset(node.variable.name.value for node in found) for name, found in variables.items()}
+
+
+def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
+    """The variables of one operation that stood in directives which were taken out, and nowhere else."""
+    gone = used.directives.keys() - _uses(after).directives.keys()
+    found = [node for node in _declared(after) if node.variable.name.value in gone]
+    for node in found:
+        name = node.variable.name.value
+        directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
+        problems.warn(node, f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else")
+    return found
+
+
+def _unused(used: _Uses, after: DocumentNode) -> list[VariableDefinitionNode]:
+    """The variables of one operation that stand nowhere in what its author wrote."""
+    return [node for node in _declared(after) if node.variable.name.value not in used.directives]
+
+
+def _is_required(node: VariableDefinitionNode) -> bool:
+    return isinstance(node.type, NonNullTypeNode) and node.default_value is None
+
+
+def _becomes(node: VariableDefinitionNode, *, known: bool) -> str:
+    name = node.variable.name.value
+    if not known:
+        return f"${name} is not taken: it stands nowhere in the operation, so it is not sent"
+    if _is_required(node):
+        return f"${name} stands nowhere in the operation: it is asked for because the text that the API knows has it"
+    return f"${name} is not taken: it stands nowhere in the operation, whose text stays as the API knows it"
+
+
+def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]:
+    """The nullable variables without a default that stand in conditions, and nowhere else, of one operation."""
+    nullable = [node for node in _declared(document) if _is_nullable_boolean(node) and not node.default_value]
+    only = {name for name, directives in _uses(document).directives.items() if {*directives} <= {*CONDITIONS}}
+    return [node for node in nullable if node.variable.name.value in only]
+
+
+def _declared(document: DocumentNode) -> list[VariableDefinitionNode]:
+    operations = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+    return [node for operation in operations for node in operation.variable_definitions or ()]
+
+
+def _is_nullable_boolean(node: VariableDefinitionNode) -> bool:
+    return isinstance(node.type, NamedTypeNode) and node.type.name.value == "Boolean"
+
+
+class _WithoutClientDirectives(Visitor):
+    def __init__(self, schema: GraphQLSchema | None, problems: Problems) -> None:
+        super().__init__()
+        self._schema = schema
+        self._problems = problems
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
+        name = node.name.value
+        if name in FOR_PARTS:
+            self._problems.warn(node, f"@{name} is not sent: a tool has one answer")
+            return REMOVE
+        defined = self._schema and self._schema.get_directive(name)
+        return REMOVE if name in FOR_CLIENTS and not defined else None
+
+
+class _Declarations(Visitor):
+    """Declares some variables no more, and some with the default ``false``."""
+
+    def __init__(
+        self, *, removed: Sequence[VariableDefinitionNode], defaulted: Sequence[VariableDefinitionNode]
+    ) -> None:
+        super().__init__()
+        self._removed = {id(node) for node in removed}
+        self._defaulted = {id(node) for node in defaulted}
+
+    def enter_variable_definition(self, node: VariableDefinitionNode, *_: object) -> Any:
+        if id(node) in self._removed:
+            return REMOVE
+        return replace(node, default_value=BooleanValueNode(value=False)) if id(node) in self._defaulted else None
+
+
+def _uses(document: DocumentNode) -> _Uses:
+    found = _Uses()
+    visit(document, found)
+    return found
+
+
+class _Uses(Visitor):
+    """Where variables stand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.directives: dict[str, list[str]] = {}  # variable -> what it stands in, each time; "" for no directive
+        self._directive = ""
+
+    def enter_variable_definition(self, *_: object) -> Any:
+        return False  # what it declares is no use
+
+    def enter_directive(self, node: DirectiveNode, *_: object) -> None:
+        self._directive = node.name.value
+
+    def leave_directive(self, *_: object) -> None:
+        self._directive = ""
+
+    def enter_variable(self, node: VariableNode, *_: object) -> None:
+        self.directives.setdefault(node.name.value, []).append(self._directive)

@@ -1,0 +1,130 @@
+"""Files of operations that are read without being named, and files that their author may take for such ones.
+
+Source: Cosmo router, MCP: a folder of operations is read with all folders below it, ``.graphql`` and ``.gql``. Files
+that end in ``.graphqls`` hold schemas, by the convention of the servers that read them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from handler.compiler.problems import Place, Problems, some
+from handler.compiler.source.files import EndpointFiles
+
+OPERATIONS_FOLDER = "operations"
+
+SUFFIXES = (".graphql", ".gql")
+SCHEMA_SUFFIX = ".graphqls"
+READABLE = "expected a name that ends in .graphql or .gql"
+
+MAX_TOLD = 10
+"""Of the files that are not read, how many get a warning each."""
+
+MAX_LOOKED_INTO = 1_000
+"""Of the files of a folder that are not read, how many are looked into."""
+
+_SAID = r"^[^#\n]*?"  # on a line, before a comment
+_OPERATION = re.compile(
+    _SAID + r"(?<![\w.$@])(?:query|mutation|subscription)\b\s*(?:[A-Za-z_]\w*\s*)?(?:[{@]|\(\s*\$)", re.MULTILINE
+)
+_TOOL_OF_OPERATION = re.compile(_SAID + r"(@mcpTool)\b", re.MULTILINE)
+_TOOL = re.compile(_SAID + r"(?<!directive )(@(?:mcpTool|tool))\b", re.MULTILINE)
+
+
+def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
+    """The files of operations at or below ``folder``, by name. A folder that cannot be read to its end is reported."""
+    found = files.find(folder, suffixes=SUFFIXES)
+    for at, reason in found.faults:
+        problems.add(Place(at), f"it {reason}")
+    names = [name for name in found.files if name.lower().endswith(SUFFIXES)]
+    for name in names:
+        if not _is_utf8(name):
+            problems.add(Place(name), "its name is not UTF-8")
+    return [name for name in names if _is_utf8(name)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unread:
+    """A file that is not read, and what its author is told of it. ``tool``: it may declare a tool."""
+
+    at: Place
+    sentence: str
+    tool: bool
+
+
+def doubt_unread(
+    files: EndpointFiles, folder: str, problems: Problems, *, declared: bool, others: Sequence[str]
+) -> list[str]:
+    """Warn of files that are not read and look as if they should be; return those that may declare a tool.
+
+    ``folder`` is the folder of operations. Files of all other folders, but for ``others``, are looked at only if no
+    tool is ``declared``: an author may keep them beside tools for a reason.
+    """
+    alike = files.folders_like(folder)
+    unread = [*_behind_links(files, folder), *(one for each in (folder, *alike) for one in _meant(files, each, folder))]
+    if not declared:
+        unread += _declaring(files, folder, but=(folder, *alike, *others))
+    for one in unread[:MAX_TOLD]:
+        problems.warn(one.at, one.sentence)
+    if len(unread) > MAX_TOLD:
+        rest = some([one.at.file for one in unread[MAX_TOLD:]])
+        problems.warn(Place(folder), f"more files look like operations and are not read: {rest}")
+    return [one.at.file for one in unread if one.tool]
+
+
+def _behind_links(files: EndpointFiles, folder: str) -> Iterator[_Unread]:
+    """Links to folders. Nobody knows what is behind them, so it may be a tool."""
+    for link in files.find(folder, suffixes=SUFFIXES).links:
+        yield _Unread(at=Place(link), sentence="it is a link to a folder, which is not followed", tool=True)
+
+
+def _meant(files: EndpointFiles, at: str, folder: str) -> Iterator[_Unread]:
+    """The files below ``at``, which is the folder of operations or seems to be meant, that hold operations."""
+    for name, text in _unread(files, at):
+        tool = _TOOL_OF_OPERATION.search(text)
+        if tool or _OPERATION.search(text):
+            sentence = f"it is not read: {_remedy(name, at, folder)}"
+            yield _Unread(at=_place(name, text, tool), sentence=sentence, tool=tool is not None)
+
+
+def _declaring(files: EndpointFiles, folder: str, *, but: Sequence[str]) -> Iterator[_Unread]:
+    """The files of GraphQL anywhere that declare a tool."""
+    for name, text in _unread(files, ".", suffixes=(*SUFFIXES, SCHEMA_SUFFIX), but=but):
+        if tool := _TOOL.search(text):
+            remedy = f"operations belong in {folder}/" if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
+            sentence = f"it is not read, and has {tool[1]}: {remedy}"
+            yield _Unread(at=_place(name, text, tool), sentence=sentence, tool=True)
+
+
+def _is_utf8(name: str) -> bool:
+    return not any("\ud800" <= each <= "\udfff" for each in name)
+
+
+def _unread(
+    files: EndpointFiles, folder: str, *, suffixes: tuple[str, ...] = (), but: Sequence[str] = ()
+) -> Iterator[tuple[str, str]]:
+    """The files below a folder that are not read, each with the beginning of its text. Markdown is for people."""
+    names = (name for name in files.find(folder).files if not any(name.startswith(f"{each}/") for each in but))
+    wanted = (name for name in names if _is_wanted(name, suffixes) and not files.is_read(name))
+    for name in islice(wanted, MAX_LOOKED_INTO):
+        yield name, files.glance(name)
+
+
+def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:
+    return name.lower().endswith(suffixes) if suffixes else not name.lower().endswith((".md", ".markdown"))
+
+
+def _remedy(name: str, at: str, folder: str) -> str:
+    if at != folder:
+        return f"operations belong in {folder}/"
+    return f"{SCHEMA_SUFFIX} is for schemas: {READABLE}" if name.lower().endswith(SCHEMA_SUFFIX) else READABLE
+
+
+def _place(name: str, text: str, found: re.Match[str] | None) -> Place:
+    if found is None:
+        return Place(name)
+    at = found.start(1)
+    return Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))

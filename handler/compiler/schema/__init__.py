@@ -1,0 +1,1 @@
+"""The schema of the author: merged, mended, and indexed."""

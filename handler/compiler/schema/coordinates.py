@@ -1,0 +1,83 @@
+"""Schema coordinates as authors write them.
+
+Source: GraphQL specification, section 3.14 "Schema Coordinates".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
+
+from handler.compiler.problems import suggestion
+from handler.compiler.schema.executable_directives import executable_directives
+from handler.errors import UnknownCoordinate
+
+COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
+
+OF_DIRECTIVE = re.compile(r"@(?P<name>\w+)(?:\((?P<argument>\w+):\))?", re.ASCII)
+
+FORMS = "Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @directive or @directive(argument:)"
+
+
+def resolve(schema: GraphQLSchema, text: str) -> str:
+    """The coordinate that an author's text names: ``Query`` and ``Mutation`` mean the root types.
+
+    Raises:
+        UnknownCoordinate: there is nothing of that name, or the text is no coordinate.
+    """
+    of_directive = OF_DIRECTIVE.fullmatch(text)
+    if of_directive:
+        return _resolve_directive(schema, of_directive["name"], of_directive["argument"])
+    found = COORDINATE.fullmatch(text)
+    if found is None:
+        raise UnknownCoordinate(f"this is no coordinate: expected {FORMS}")
+    type_ = root_or_type(schema, found["type"])
+    if type_ is None or type_.name.startswith("__"):
+        names = [name for name in schema.type_map if not name.startswith("__")]
+        raise UnknownCoordinate(f'the schema has no type "{found["type"]}"{suggestion(found["type"], names)}')
+    member, argument = found["member"], found["argument"]
+    if member is None:
+        return type_.name
+    _require(member, members_of(type_), "value" if isinstance(type_, GraphQLEnumType) else "field", type_.name)
+    own = f"{type_.name}.{member}"
+    if argument is None:
+        return own
+    _require(argument, getattr(getattr(type_, "fields", {}).get(member), "args", ()), "argument", own)
+    return f"{own}({argument}:)"
+
+
+def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -> str:
+    known = {directive.name: directive for directive in executable_directives(schema)}
+    if name not in known:
+        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{suggestion(name, known)}')
+    if argument is None:
+        return f"@{name}"
+    _require(argument, known[name].args, "argument", f"@{name}")
+    return f"@{name}({argument}:)"
+
+
+def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
+    if name not in known:
+        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{suggestion(name, known)}')
+
+
+def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
+    """``Query`` and ``Mutation`` mean the root types, whatever these are called."""
+    roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
+    return roots.get(name) or schema.get_type(name)
+
+
+def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:
+    """The same coordinates, with all that the types among them have."""
+    found = set(coordinates)
+    for name in [coordinate for coordinate in found if coordinate in schema.type_map]:
+        found |= {f"{name}.{member}" for member in members_of(schema.type_map[name])}
+    return found
+
+
+def members_of(type_: Any) -> Collection[str]:
+    """The names of a type's fields, input fields or enum values."""
+    return [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]

@@ -1,0 +1,133 @@
+"""How long lists are and what types and fields weigh, as ``@listSize``, ``@cost`` and ``limits.list_sizes`` say.
+
+A subgraph's own directives are dropped from its schema like those of every other system; these two are read before.
+
+Source: "The GraphQL Cost Directives Specification" (IBM); Apollo Federation and Hot Chocolate take the same directives.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphql import (
+    DefinitionNode,
+    DirectiveNode,
+    GraphQLInterfaceType,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    get_named_type,
+    value_from_ast_untyped,
+)
+
+from handler.bundle.model import JSONObject
+from handler.compiler.problems import Problems, suggestion
+from handler.compiler.schema.coordinates import resolve
+from handler.compiler.schema.vendor_directives import coordinates_of
+from handler.compiler.source.yaml_section import Section
+from handler.errors import UnknownCoordinate
+
+LIST_SIZE = ("listSize", "federation__listSize")
+COST = ("cost", "federation__cost")
+
+MAX_SIZE = 1_000_000_000
+
+
+def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
+    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is doubted."""
+    found: dict[str, JSONObject] = {}
+    for node in definitions:
+        for coordinate, part in coordinates_of(node).items():
+            for directive in getattr(part, "directives", None) or ():
+                said = _said(directive, part, problems)
+                if said:
+                    found.setdefault(coordinate, {}).update(said)
+    return found
+
+
+def with_list_sizes(
+    costs: Mapping[str, JSONObject], sizes: Section, schema: GraphQLSchema, problems: Problems
+) -> dict[str, JSONObject]:
+    """The costs with what ``limits.list_sizes`` says of fields, which has the last word about their assumed size."""
+    found = dict(costs)
+    for text in sizes.keys():  # noqa: SIM118 - a Section is no dict
+        size = sizes.integer(text, 1, least=0, most=MAX_SIZE)
+        try:
+            coordinate = resolve(schema, text)
+        except UnknownCoordinate as exc:
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {exc}')
+            continue
+        if not _has_a_list(schema, coordinate):
+            sentence = "expected a field that returns a list, or an object with one"
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}')
+            continue
+        own = found.get(coordinate, {})
+        found[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
+    return found
+
+
+def _said(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject:
+    name = directive.name.value
+    given = {argument.name.value: value_from_ast_untyped(argument.value) for argument in directive.arguments or ()}
+    if name in COST and "weight" in given:
+        return _weight(directive, given["weight"], problems)
+    if name in LIST_SIZE and part.kind == "field_definition":
+        return {"size": _size(directive, given, part, problems)}
+    return {}
+
+
+def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObject:
+    """A weight is a text in the specification, so that it may be a fraction."""
+    try:
+        weight = float(text)
+    except (TypeError, ValueError):
+        weight = math.nan
+    if not 0 <= weight <= MAX_SIZE:
+        problems.warn(directive, f'@cost: weight "{text!s:.40}" is no number from 0 on: it is ignored')
+        return {}
+    return {"weight": weight}
+
+
+def _size(directive: DirectiveNode, given: Mapping[str, Any], field: Any, problems: Problems) -> JSONObject:
+    slicing = _texts(given.get("slicingArguments"))
+    known = [argument.name.value for argument in field.arguments or ()]
+    for path in slicing:
+        name = path.partition(".")[0]
+        if name not in known:
+            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{suggestion(name, known)}'
+            problems.warn(directive, sentence)
+    said = {
+        "assumed": _count(given.get("assumedSize")),
+        "default": _count(given.get("slicingArgumentDefaultValue")),  # Hot Chocolate's
+        "slicing": [path for path in slicing if path.partition(".")[0] in known],
+        "fields": _texts(given.get("sizedFields")),
+        "one": given.get("requireOneSlicingArgument") is not False and bool(slicing),
+    }
+    return {name: value for name, value in said.items() if value is not None and value is not False and value != []}
+
+
+def _texts(value: Any) -> list[str]:
+    """A list of texts; one alone stands for a list of it."""
+    values = value if isinstance(value, list) else [value]
+    return [text for text in values if isinstance(text, str)]
+
+
+def _count(value: Any) -> int | None:
+    return min(value, MAX_SIZE) if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def _has_a_list(schema: GraphQLSchema, coordinate: str) -> bool:
+    type_name, _, field_name = coordinate.partition(".")
+    type_ = schema.get_type(type_name)
+    if not isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) or field_name not in type_.fields:
+        return False
+    returned: Any = type_.fields[field_name].type
+    below = getattr(get_named_type(returned), "fields", {})
+    return _is_list(returned) or any(_is_list(field.type) for field in below.values())
+
+
+def _is_list(type_: Any) -> bool:
+    return isinstance(type_.of_type if isinstance(type_, GraphQLNonNull) else type_, GraphQLList)

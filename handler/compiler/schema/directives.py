@@ -1,0 +1,209 @@
+"""The directives that authors write, as GraphQL defines them, and what they say as values.
+
+Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cosmo, ``@mcpTool`` and ``@mcpToolArg``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import (
+    ArgumentNode,
+    ConstDirectiveNode,
+    DirectiveNode,
+    GraphQLError,
+    ListValueNode,
+    ObjectFieldNode,
+    ObjectValueNode,
+    ValueNode,
+    build_schema,
+)
+from graphql.execution.values import get_argument_values
+
+from handler.compiler.problems import At, Problems, suggestion
+from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
+
+DEFINITIONS = build_schema(
+    TYPES
+    + '''
+    """A name and the text that goes with it."""
+    input StepZen_NamedValue { name: String! value: String description: String }
+
+    """Which fields are exposed or hidden: regular expressions that match whole names."""
+    input StepZen_VisibilityPattern { expose: Boolean! types: String! fields: String! }
+
+    """A file of operations."""
+    input StepZen_ExecutableDocument { document: String! persist: Boolean! = false }
+
+    directive @sdl(
+      files: [String!]! = []
+      executables: [StepZen_ExecutableDocument!]! = []
+      visibility: [StepZen_VisibilityPattern!]! = []
+    ) repeatable on SCHEMA
+
+    directive @tool(
+      name: String!
+      description: String
+      descriptions: [StepZen_NamedValue!]! = []
+      graphql: [StepZen_VisibilityPattern!]
+      prescribed: String
+      SHARED_ARGUMENTS
+    ) repeatable on SCHEMA
+
+    directive @mcpTool(
+      name: String
+      description: String
+      SHARED_ARGUMENTS
+    ) on QUERY | MUTATION
+
+    directive @mcpToolArg(description: String!) on VARIABLE_DEFINITION
+
+    directive @mcpBind(claim: String, header: String, value: Stile_JSON) repeatable on VARIABLE_DEFINITION
+
+    type Query { unused: Int }
+'''.replace("SHARED_ARGUMENTS", SHARED_ARGUMENTS)
+)
+
+ON_SCHEMA = ("sdl", "tool")
+ON_OPERATIONS = ("mcpTool", "mcpToolArg", "mcpBind")
+
+BELONGS: Mapping[str, str] = {
+    "sdl": 'the schema, as in extend schema @sdl(files: ["customer.graphql"])',
+    "tool": 'the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
+    'fields: "customer"})',
+    "mcpTool": "a query or mutation in a file of operations",
+    "mcpToolArg": "a variable of an operation in a file of operations",
+    "mcpBind": "a variable of an operation in a file of operations",
+}
+"""Where each of our directives may stand, as the end of a sentence."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VisibilityPattern:
+    """``types`` and ``fields`` are regular expressions that match whole names."""
+
+    at: At
+    expose: bool
+    types: str
+    fields: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolDirective:
+    """One ``@tool``, as it was written."""
+
+    node: DirectiveNode
+    name: str
+    description: str | None
+    descriptions: dict[str, str]
+    graphql: tuple[VisibilityPattern, ...] | None
+    prescribed: str | None
+    options: AuthorOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SdlDirective:
+    """One ``@sdl``: files to include and what of them is visible; files of operations and whether each is persisted."""
+
+    node: DirectiveNode
+    files: tuple[str, ...]
+    visibility: tuple[VisibilityPattern, ...]
+    executables: tuple[tuple[str, bool], ...]
+
+
+def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[ToolDirective]:
+    """Every ``@tool`` among ``nodes``; one whose arguments do not fit is reported and left out."""
+    found = []
+    for node in nodes:
+        values = read_arguments(node, problems) if node.name.value == "tool" else None
+        if values is None:
+            continue
+        found.append(
+            ToolDirective(
+                node=node,
+                name=values["name"],
+                description=values.get("description"),
+                descriptions=_descriptions(node, values, problems),
+                graphql=None if values.get("graphql") is None else _patterns(node, "graphql", values),
+                prescribed=values.get("prescribed"),
+                options=read_options(node, values, problems),
+            )
+        )
+    return found
+
+
+def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
+    """Parameter -> description. Some editors write ``description`` where ``value`` is documented."""
+    found: dict[str, str] = {}
+    for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
+        name, value, instead = entry["name"], entry.get("value"), entry.get("description")
+        if value is None and instead is not None:
+            problems.warn(at, f'the description of "{name}" is given as description: expected value')
+        elif value is None:
+            problems.add(at, f'the description of "{name}" has no value')
+        if name in found:
+            problems.add(at, f'"{name}" is described twice')
+        found[name] = (instead if value is None else value) or ""
+    return found
+
+
+def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[SdlDirective]:
+    """Every ``@sdl`` among ``nodes``."""
+    found = []
+    for node in nodes:
+        values = read_arguments(node, problems) if node.name.value == "sdl" else None
+        if values is not None:
+            found.append(
+                SdlDirective(
+                    node=node,
+                    files=tuple(values["files"]),
+                    visibility=_patterns(node, "visibility", values),
+                    executables=tuple((entry["document"], entry["persist"]) for entry in values["executables"]),
+                )
+            )
+    return found
+
+
+def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tuple[VisibilityPattern, ...]:
+    places = zip(_items(node, name), values[name], strict=False)
+    return tuple(VisibilityPattern(at=at, **value) for at, value in places)
+
+
+def _items(node: DirectiveNode, name: str) -> list[ValueNode]:
+    """Where each item of a list argument stands. One that stands alone is a list of it."""
+    written = [argument.value for argument in node.arguments or () if argument.name.value == name]
+    return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
+
+
+def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:
+    """The arguments of one of our directives as Python values, or ``None`` after reporting what does not fit."""
+    definition = DEFINITIONS.get_directive(node.name.value)
+    if definition is None:
+        return None
+    unknown = [argument for argument in node.arguments or () if argument.name.value not in definition.args]
+    for argument in unknown:
+        name = argument.name.value
+        problems.add(argument, f'@{node.name.value} has no argument "{name}"{suggestion(name, definition.args)}')
+    repeated = _repeated(node.arguments or ())
+    for extra in repeated:
+        problems.add(extra, f'"{extra.name.value}" stands here twice')
+    try:
+        values = get_argument_values(definition, node)
+    except GraphQLError as exc:
+        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}")
+        return None
+    return None if unknown or repeated else values
+
+
+def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:
+    """The arguments and input fields that are given a second time, in order."""
+    names: set[str] = set()
+    found: list[ArgumentNode | ObjectFieldNode] = []
+    for node in nodes:
+        found += [node] if node.name.value in names else []
+        names.add(node.name.value)
+        for below in node.value.values if isinstance(node.value, ListValueNode) else [node.value]:
+            found += _repeated(below.fields) if isinstance(below, ObjectValueNode) else []
+    return found

@@ -1,0 +1,259 @@
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graphql import (
+    ConstDirectiveNode,
+    DefinitionNode,
+    DocumentNode,
+    ExecutableDefinitionNode,
+    GraphQLError,
+    GraphQLNamedType,
+    GraphQLObjectType,
+    GraphQLSchema,
+    InterfaceTypeDefinitionNode,
+    ObjectTypeDefinitionNode,
+    ScalarTypeDefinitionNode,
+    SchemaDefinitionNode,
+    SchemaExtensionNode,
+    TypeDefinitionNode,
+    build_ast_schema,
+    specified_scalar_types,
+    validate_schema,
+)
+from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule
+from graphql.validation.specified_rules import specified_sdl_rules
+from graphql.validation.validate import validate_sdl
+
+from handler.bundle.model import JSONObject
+from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.schema.cost_directives import declared_costs
+from handler.compiler.schema.directives import SdlDirective, ToolDirective, read_includes, read_tools
+from handler.compiler.schema.merge import merge_definitions
+from handler.compiler.schema.name_graph import reachable
+from handler.compiler.schema.recovery import mend
+from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.vendor_directives import (
+    coordinates_of,
+    inaccessible,
+    missing_definitions,
+    types_named,
+    without_foreign,
+)
+from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
+from handler.compiler.source.files import ENTRY, EndpointFiles, join
+
+RULES_OF_A_PART = tuple(
+    rule
+    for rule in specified_sdl_rules
+    if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
+)
+"""What can be judged where a file is missing: all but whether something is defined, which may be done there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutableFile:
+    """A file of operations, which an ``@sdl`` names or which lies where such files are found."""
+
+    name: str
+    persisted: bool
+    named_at: Place
+
+    @property
+    def by_sdl(self) -> bool:
+        """Whether an author named it, and it was not found."""
+        return self.named_at.file != self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorSchema:
+    """What the author's SDL files say: the schema, its tools, and where operations stand."""
+
+    schema: GraphQLSchema | None  # None: it has mistakes after which nothing can be judged; all were reported
+    unclear: frozenset[str]  # types of which the schema says too little, because their definitions have mistakes
+    tools: tuple[ToolDirective, ...]
+    executables: tuple[ExecutableFile, ...]
+    hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
+    costs: Mapping[str, JSONObject]  # coordinates of types and fields, each with what the schema index says of its cost
+
+
+def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False) -> AuthorSchema:
+    """Read ``index.graphql`` and all that it includes. ``stepzen``: StepZen's own types need no definition."""
+    reader = _Reader(files, problems)
+    reader.include(entry, chain=(), named_at=None)
+    schema, unclear = _build(reader.definitions, problems, complete=reader.complete, stepzen=stepzen)
+    return AuthorSchema(
+        schema=schema,
+        unclear=unclear,
+        tools=tuple(reader.tools),
+        executables=tuple(reader.executables),
+        hidden=_hidden(reader, schema, problems) if schema else {},
+        costs=declared_costs(reader.definitions, problems),
+    )
+
+
+class _Reader:
+    """Gathers what the files say, depth first in the order in which they are named."""
+
+    def __init__(self, files: EndpointFiles, problems: Problems) -> None:
+        self._files = files
+        self._problems = problems
+        self._seen: set[str] = set()
+        self.complete = True  # False: part of the schema is missing, and the rest would bring false reports
+        self.definitions: list[DefinitionNode] = []
+        self.tools: list[ToolDirective] = []
+        self.executables: list[ExecutableFile] = []
+        self.includes: dict[str, list[str]] = {}  # file -> those that it names
+        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # with patterns, for the files that it names
+
+    def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
+        """Read one file and those it includes. ``chain`` are the files that led here."""
+        if name in chain:
+            cycle = " -> ".join((*chain, name))
+            self._problems.add(named_at or Place(name), f"files include each other: {cycle}")
+            return
+        if name in self._seen:
+            return
+        self._seen.add(name)
+        document = self._parse(name, named_at)
+        if document is None:
+            self.complete = False
+            return
+        directives = list(_schema_directives(document))
+        self.tools += read_tools(directives, self._problems)
+        self.definitions += document.definitions
+        includes = read_includes(directives, self._problems)
+        self.complete &= len(includes) == sum(node.name.value == "sdl" for node in directives)
+        for sdl in includes:
+            self.executables += _executables(name, sdl)
+            included = [join(name, each) for each in sdl.files]
+            self.includes.setdefault(name, []).extend(included)
+            self.scopes += [(sdl, included)] if sdl.visibility else []
+            for each in included:
+                self.include(each, chain=(*chain, name), named_at=place_of(sdl.node))
+
+    def _parse(self, name: str, named_at: Place | None) -> DocumentNode | None:
+        source = self._files.source(name, named_at=named_at)
+        if source is None:
+            return None
+        try:
+            return parse_sdl(source)
+        except GraphQLError as exc:
+            empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
+            self._problems.add(exc, "it is empty: expected type definitions" if empty else exc.message)
+        return None
+
+
+def _schema_directives(document: DocumentNode) -> Iterator[ConstDirectiveNode]:
+    for node in document.definitions:
+        if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
+            yield from node.directives or ()
+
+
+def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
+    at = place_of(sdl.node)
+    return [
+        ExecutableFile(name=join(including, name), persisted=persisted, named_at=at)
+        for name, persisted in sdl.executables
+    ]
+
+
+def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
+    """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
+
+    A field that is hidden in one scope stays hidden, whatever the scopes around it say. A type that nobody defines, as
+    it is built in, belongs to the files that name it.
+    """
+    hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
+    defined = {name for node in reader.definitions for name in coordinates_of(node)}
+    fields = {f"{type_.name}.{name}": type_.name for type_, name, _ in fields_of(schema)}
+    undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
+    for sdl, included in reader.scopes:
+        if not included:
+            problems.warn(sdl.node, "visibility judges the files that this @sdl includes, and it includes none")
+            continue
+        files = reachable(included, reader.includes)
+        within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
+        elsewhere = types_named(node for node in reader.definitions if _file_of(node) not in files)
+        within |= {coordinate for coordinate, name in undefined.items() if name not in elsewhere}
+        found = hidden_by_patterns(schema, sdl.visibility, problems, within=within) or {}
+        hidden |= dict.fromkeys(found, "@sdl(visibility:)")
+    return hidden
+
+
+def _file_of(node: DefinitionNode) -> str:
+    return place_of(node).file
+
+
+def _build(
+    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool, stepzen: bool
+) -> tuple[GraphQLSchema | None, frozenset[str]]:
+    """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
+    own = _own_definitions(definitions, problems)
+    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
+    rules = specified_sdl_rules if complete else RULES_OF_A_PART
+    errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
+    for error in errors:
+        problems.add(error, error.message)
+    if not complete:
+        return None, frozenset()
+    sound = None if errors else _valid_schema(document, problems)
+    schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
+    return schema if schema and _has_roots(schema, problems) else None, unclear
+
+
+def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+    for node in definitions:
+        if isinstance(node, ExecutableDefinitionNode):
+            problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
+    types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
+    return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
+
+
+def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
+    """What implements another kind of type than an interface, and unions of other kinds than object types.
+
+    No operation can be judged against such a schema. What nobody defined is reported as that.
+    """
+    kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
+    kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
+    for type_ in definitions:
+        for node in getattr(type_, "interfaces", None) or ():
+            if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
+                yield GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node)
+        for node in getattr(type_, "types", None) or ():
+            if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
+                yield GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node)
+
+
+def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:
+    try:
+        schema = build_ast_schema(document, assume_valid_sdl=True)
+        faults = validate_schema(schema)
+    except (GraphQLError, TypeError, RecursionError) as exc:
+        cause = exc.__cause__ or exc  # of fields that cannot be made it is the mistake in one of them
+        at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
+        problems.add(at, f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}")
+        return None
+    for fault in faults:
+        # Published schemas of large APIs break the newest rules; their operations work all the same.
+        problems.warn(fault, fault.message)
+    return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
+
+
+def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
+    if schema.query_type is None:
+        sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
+        problems.add(schema.ast_node or Place(ENTRY), sentence)
+    roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
+    wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
+    for root in wrong:
+        at = root.ast_node or schema.ast_node or Place(ENTRY)
+        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it')
+    return schema.query_type is not None and not wrong
+
+
+def _says_nothing(node: DefinitionNode) -> bool:
+    """Whether only directives that are not GraphQL's stood in it: ``extend schema @tool(…)`` once they are taken."""
+    return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)

@@ -1,0 +1,204 @@
+"""What ``@tool`` and ``@mcpTool`` may say alike, beside what makes them tools of their kind.
+
+Source: MCP 2026-07-28, schema ``Tool``, ``ToolAnnotations`` and ``Icon``; RFC 6749, section 3.3 (scopes).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from graphql import DirectiveNode
+
+from handler.bundle.model import CONFIRM, JSONObject, Limits, ToolOptions
+from handler.compiler.problems import Problems
+
+TYPES = '''
+    """What a client may show and rely on. Nothing enforces it."""
+    input Stile_ToolAnnotations {
+      title: String
+      readOnlyHint: Boolean
+      destructiveHint: Boolean
+      idempotentHint: Boolean
+      openWorldHint: Boolean
+    }
+
+    """A picture: an https or data URL."""
+    input Stile_Icon { src: String! mimeType: String sizes: [String!] theme: Stile_Theme }
+    enum Stile_Theme { light dark }
+
+    """How large a request to this tool may be, where that differs from config.yaml."""
+    input Stile_Limits {
+      max_tokens: Int
+      max_depth: Int
+      max_fields: Int
+      max_aliases: Int
+      max_cost: Int
+      max_values: Int
+    }
+
+    enum Stile_Output { both text structured }
+    enum Stile_Confirm { advisory required }
+    scalar Stile_JSON
+'''
+
+SHARED_ARGUMENTS = """
+      title: String
+      annotations: Stile_ToolAnnotations! = {}
+      category: String
+      hidden: Boolean! = false
+      aliases: [String!]! = []
+      icons: [Stile_Icon!]! = []
+      meta: Stile_JSON! = {}
+      version: String
+      lastUpdate: String
+      scopes: [String!]! = []
+      limits: Stile_Limits! = {}
+      output: Stile_Output
+      confirm: Stile_Confirm
+"""
+
+SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
+
+LABEL = "[A-Za-z](?:[A-Za-z0-9-]*[A-Za-z0-9])?"
+META_KEY = re.compile(rf"(?:{LABEL}(?:\.{LABEL})*/)?[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
+RESERVED_PREFIX = re.compile(r"[^./]+\.(modelcontextprotocol|mcp)[./]")
+"""Source: MCP 2026-07-28, basic, "_meta"."""
+
+CONFIRM_SCHEMA: JSONObject = {
+    "type": "boolean",
+    "description": "Set this to true once your user has agreed to what the call does.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorOptions:
+    """The shared arguments, as they were written. ``output`` is ``None`` where the kind of tool decides."""
+
+    node: DirectiveNode | None = None
+    title: str = ""
+    annotations: Mapping[str, Any]
+    icons: tuple[JSONObject, ...] = ()
+    meta: Mapping[str, Any]
+    versions: Mapping[str, str]  # tool_version and tool_last_update, as far as they are given
+    hidden: bool = False
+    aliases: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    limits: Mapping[str, int]
+    output: str | None = None
+    confirm: str = ""
+
+    def served(self, *, output: str) -> ToolOptions:
+        """What the server has to know. ``output`` is the kind's own."""
+        return ToolOptions(
+            hidden=self.hidden,
+            aliases=self.aliases,
+            scopes=self.scopes,
+            output=self.output or output,
+            confirm=self.confirm,
+            meta=self.versions,
+        )
+
+    def listed(self, entry: JSONObject) -> JSONObject:
+        """A ``tools/list`` entry with what an author added; the order is the one of MCP's schema."""
+        name = {"name": entry["name"], **({"title": self.title} if self.title else {})}
+        rest = {key: value for key, value in entry.items() if key not in ("name", "outputSchema", "annotations")}
+        rest["inputSchema"] = self.confirmed(rest["inputSchema"])
+        output = {"outputSchema": entry["outputSchema"]} if "outputSchema" in entry and self.output != "text" else {}
+        annotations = {"annotations": {**entry["annotations"], **self.annotations}}
+        icons = {"icons": list(self.icons)} if self.icons else {}
+        meta = {**self.meta, **self.versions}
+        return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
+
+    def confirmed(self, arguments: JSONObject) -> JSONObject:
+        """A schema of arguments, with ``confirm`` among them where the model may say that its user agreed."""
+        if self.confirm != "advisory":
+            return arguments
+        return {**arguments, "properties": {**arguments["properties"], CONFIRM: CONFIRM_SCHEMA}}
+
+    def limited(self, limits: Limits) -> Limits:
+        """The limits of a GraphQL tool: the endpoint's, but for those that it has its own of."""
+        own = {name: getattr(limits, name) for name in Limits.__slots__}
+        return Limits(**{**own, **self.limits})
+
+
+NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
+"""Those of the default tool."""
+
+
+def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
+    """The shared arguments among the values of ``@tool`` or ``@mcpTool``. What cannot be kept is reported."""
+    meta = _meta(values["meta"])
+    for sentence in [*_faults(values), *_meta_faults(meta)]:
+        problems.add(node, f"@{node.name.value}: {sentence}")
+    category = values.get("category")
+    versions = {"tool_version": values.get("version"), "tool_last_update": values.get("lastUpdate")}
+    return AuthorOptions(
+        node=node,
+        title=values.get("title") or "",
+        annotations=_given(values["annotations"]),
+        icons=tuple(_given(icon) for icon in values["icons"]),
+        meta={**(meta or {}), **({"category": category} if category else {})},
+        versions=_given(versions),
+        hidden=values["hidden"],
+        aliases=tuple(values["aliases"]),
+        scopes=tuple(values["scopes"]),
+        limits=_given(values["limits"]),
+        output=values.get("output"),
+        confirm=values.get("confirm") or "",
+    )
+
+
+def _given(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _faults(values: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the values of the shared arguments, each as a sentence."""
+    texts = ("title", "category", "version", "lastUpdate")
+    faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
+    faults += [
+        f'the icon "{icon["src"]:.60}" is no https or data URL' for icon in values["icons"] if not _is_icon(icon["src"])
+    ]
+    faults += [
+        f'"{scope:.60}" is no scope: expected printable ASCII without spaces, " and \\'
+        for scope in values["scopes"]
+        if not SCOPE.fullmatch(scope)
+    ]
+    faults += [
+        f"limits.{name} is {value}: expected a number above 0"
+        for name, value in _given(values["limits"]).items()
+        if value < 1
+    ]
+    return faults
+
+
+def _is_icon(src: str) -> bool:
+    try:
+        parts = urlsplit(src)
+    except ValueError:
+        return False
+    return parts.scheme == "data" or (parts.scheme == "https" and bool(parts.hostname))
+
+
+def _meta(value: Any) -> JSONObject | None:
+    """The object that ``meta`` is, or that its text says in JSON: in GraphQL, names of keys have no dots."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def _meta_faults(meta: JSONObject | None) -> list[str]:
+    if meta is None:
+        return ["meta is no object, and no text that is one in JSON"]
+    faults = [
+        f'"{key:.60}" is no key of _meta: expected name or prefix/name' for key in meta if not META_KEY.fullmatch(key)
+    ]
+    return faults + [f'the prefix of "{key:.60}" is reserved for MCP' for key in meta if RESERVED_PREFIX.match(key)]

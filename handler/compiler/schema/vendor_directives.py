@@ -1,0 +1,244 @@
+"""What other systems' schemas name without defining it: their directives, which are dropped, and their scalars.
+
+Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of directives and scalars.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from graphql import (
+    DefinitionNode,
+    DirectiveDefinitionNode,
+    FieldDefinitionNode,
+    InputValueDefinitionNode,
+    ListTypeNode,
+    NamedTypeNode,
+    Node,
+    NonNullTypeNode,
+    SchemaDefinitionNode,
+    SchemaExtensionNode,
+    TypeDefinitionNode,
+    TypeExtensionNode,
+    TypeNode,
+    parse,
+)
+
+from handler.compiler.problems import Problems
+from handler.compiler.schema.directives import BELONGS, ON_SCHEMA
+
+STEPZEN = frozenset(
+    {
+        "connector",
+        "dbquery",
+        "graphql",
+        "inject",
+        "materializer",
+        "mock",
+        "mockfn",
+        "rest",
+        "sequence",
+        "supplies",
+        "value",
+    }
+)
+"""These say how StepZen finds a field's value, which Stile does not."""
+
+FEDERATION = frozenset(
+    {
+        "authenticated",
+        "composeDirective",
+        "context",
+        "cost",
+        "extends",
+        "external",
+        "fromContext",
+        "inaccessible",
+        "interfaceObject",
+        "key",
+        "link",
+        "listSize",
+        "override",
+        "policy",
+        "provides",
+        "requires",
+        "requiresScopes",
+        "shareable",
+        "tag",
+    }
+)
+HASURA = frozenset({"preset"})
+PREFIXES = ("aws_", "federation__", "link__")
+"""AppSync's directives, and those of Federation where a schema imports it whole."""
+
+INACCESSIBLE = ("inaccessible", "federation__inaccessible")
+"""Federation's word for what clients must not see."""
+
+SCALARS = frozenset(
+    {
+        "Date",
+        "DateTime",
+        "JSON",
+        "Secret",
+        "AWSDate",
+        "AWSDateTime",
+        "AWSEmail",
+        "AWSIPAddress",
+        "AWSJSON",
+        "AWSPhone",
+        "AWSTime",
+        "AWSTimestamp",
+        "AWSURL",
+        "_Any",
+        "_FieldSet",
+        "FieldSet",
+        "federation__FieldSet",
+        "federation__Policy",
+        "federation__Scope",
+        "link__Import",
+    }
+)
+
+STEPZEN_TYPES = {
+    "PageInfo": """
+    type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
+    """
+}
+"""The types that StepZen gives its projects. Its page is the one of GraphQL Cursor Connections, "PageInfo"."""
+
+EXECUTABLE = {
+    "cached": "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY",
+    "sort": "directive @sort on FIELD",
+}
+"""Hasura's and StepZen's, which operations may name; a schema that defines one has the last word."""
+
+MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
+
+
+def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
+    """The definitions without other systems' directives and without Stile's own, which have been read."""
+    own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
+    _doubt(own, problems)
+    _refuse_misplaced(own, problems)
+    return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
+
+
+def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
+    """The coordinates that Federation's ``@inaccessible`` keeps from clients: one definition that says so is enough.
+
+    Source: Apollo Federation, "@inaccessible".
+    """
+    parts = (part for node in definitions for part in coordinates_of(node).items())
+    return tuple(dict.fromkeys(coordinate for coordinate, part in parts if _is_inaccessible(part)))
+
+
+def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
+    """The schema coordinates of a type and its parts, with what stands there; none for other definitions."""
+    is_type = isinstance(node, TypeDefinitionNode | TypeExtensionNode)
+    return dict(_coordinates(node)) if is_type else {}
+
+
+def _coordinates(type_: Any) -> Iterator[tuple[str, Node]]:
+    name = type_.name.value
+    yield name, type_
+    for member in (*(getattr(type_, "fields", None) or ()), *(getattr(type_, "values", None) or ())):
+        own = f"{name}.{member.name.value}"
+        yield own, member
+        yield from ((f"{own}({each.name.value}:)", each) for each in getattr(member, "arguments", None) or ())
+
+
+def _is_inaccessible(node: Any) -> bool:
+    return any(directive.name.value in INACCESSIBLE for directive in node.directives or ())
+
+
+def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
+    """The types and directives that other systems have built in, as far as these definitions leave them out.
+
+    ``stepzen``: they are of a project of StepZen's, which has types beside scalars that others have to define.
+    """
+    types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
+    directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
+    missing = types_named(definitions) - types
+    texts = [f"scalar {name}" for name in sorted(SCALARS & missing)]
+    texts += [text for name, text in STEPZEN_TYPES.items() if stepzen and name in missing]
+    texts += [text for name, text in EXECUTABLE.items() if name not in directives]
+    return list(parse("\n".join(texts), no_location=True).definitions) if texts else []
+
+
+def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
+    """The types that fields and inputs are of, that unions have, and that extensions are of."""
+    nodes = list(definitions)
+    found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
+    found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
+    return found | {node.name.value for node in nodes if isinstance(node, TypeExtensionNode)}
+
+
+def _is_known(node: DirectiveDefinitionNode) -> bool:
+    """Whether it defines what is known here, as projects do for their editors; its argument types may be missing."""
+    return _is_foreign(node) or node.name.value in BELONGS
+
+
+def _is_foreign(node: Any) -> bool:
+    name = node.name.value
+    return name in STEPZEN or name in FEDERATION or name in HASURA or name.startswith(PREFIXES)
+
+
+def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
+    """A node without such directives, down to its arguments. What has none stays the same object."""
+    directives = node.directives or ()
+    kept = tuple(one for one in directives if not unwanted(one))
+    changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
+    for part in MAY_CARRY_DIRECTIVES:
+        before = getattr(node, part, None) or ()
+        after = tuple(without_directives(each, unwanted) for each in before)
+        if any(old is not new for old, new in zip(before, after, strict=True)):
+            changes[part] = after
+    return replace(node, **changes) if changes else node
+
+
+def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
+    marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
+    backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
+    if backed:
+        used = Counter(name for _, names in backed for name in names)
+        names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
+        nodes = [node for node, _ in backed]
+        problems.warn(
+            nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
+        )
+
+
+def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems) -> None:
+    for node in _all_below(definitions):
+        allowed = ON_SCHEMA if isinstance(node, SchemaDefinitionNode | SchemaExtensionNode) else ()
+        for directive in node.directives or ():
+            name = directive.name.value
+            if name in BELONGS and name not in allowed:
+                problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}")
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    """How many fields they are, or definitions if none is a field: the beginning of a sentence."""
+    fields = sum(isinstance(node, FieldDefinitionNode) for node in nodes)
+    count, what = (fields, "field") if fields else (len(nodes), "definition")
+    return f"1 {what} uses" if count == 1 else f"{count} {what}s use"
+
+
+def _all_below(nodes: Iterable[Any]) -> Iterator[Any]:
+    for node in nodes:
+        yield node
+        for part in MAY_CARRY_DIRECTIVES:
+            yield from _all_below(getattr(node, part, None) or ())
+
+
+def _is_typed(node: Node) -> bool:
+    return isinstance(node, FieldDefinitionNode | InputValueDefinitionNode)
+
+
+def _named(type_: TypeNode) -> str:
+    while isinstance(type_, ListTypeNode | NonNullTypeNode):
+        type_ = type_.type
+    return type_.name.value if isinstance(type_, NamedTypeNode) else ""

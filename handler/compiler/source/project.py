@@ -1,0 +1,107 @@
+"""What a folder says about itself: which endpoint it is, and where in it the author's files stand.
+
+Source: the ``stepzen.config.json`` of StepZen's command line.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import Source
+
+from handler.bundle.model import ENDPOINT_NAME
+from handler.compiler.problems import Place, Problems, place_in
+from handler.compiler.source.files import ENTRY, EndpointFiles
+
+STEPZEN_CONFIG = "stepzen.config.json"
+
+REFUSED_NAME = "folder/name"
+"""Stands in for a name that has been reported, so that what is made of it brings no further reports."""
+
+EXPECTED_NAME = "expected folder/name, each a letter and then letters, digits, _ or -"
+
+MAX_ROOT_CHARS = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """An endpoint's ``folder/name``, and the folder below its own that holds its files."""
+
+    endpoint: str
+    root: str = "."
+    stepzen: bool = False  # whether it is a project of StepZen's command line
+
+    def path(self, name: str) -> str:
+        """A file of the root, relative to the endpoint folder."""
+        return posixpath.normpath(posixpath.join(self.root, name))
+
+
+def read_project(files: EndpointFiles, problems: Problems, *, name: str | None = None) -> Project:
+    """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name.
+
+    A ``name`` that is given stands for both, as in ``stepzen deploy folder/name``.
+    """
+    if not files.exists(STEPZEN_CONFIG):
+        name = name or "/".join(files.folder.resolve().parts[-2:])
+        return Project(
+            endpoint=_endpoint(name, Place(ENTRY), problems, hint="; --endpoint gives the folder another one")
+        )
+    text = files.read(STEPZEN_CONFIG)
+    if text is None:
+        return Project(endpoint=REFUSED_NAME, stepzen=True)
+    content = _content(text, problems)
+    root = _root(content, text, problems)
+    at = _place_of("endpoint", text)
+    if content is None:
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
+    if name:
+        return Project(endpoint=_endpoint(name, at, problems), root=root, stepzen=True)
+    if not isinstance(content.get("endpoint"), str):
+        problems.add(at, 'expected {"endpoint": "folder/name"}')
+        return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
+    return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
+
+
+def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
+    if ENDPOINT_NAME.fullmatch(name):
+        return name
+    problems.add(at, f'"{name}" is no endpoint name: {EXPECTED_NAME}{hint}')
+    return REFUSED_NAME
+
+
+def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
+    try:
+        content = json.loads(text)
+    except json.JSONDecodeError as exc:
+        problems.add(Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}")
+        return None
+    except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
+        content = None
+    return content if isinstance(content, dict) else {}
+
+
+def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> str:
+    if content is None:
+        # A comma too many must not bring a report that there is no index.graphql.
+        written = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
+        return posixpath.normpath(written[1]) if written and _is_below(written[1]) else "."
+    root = content.get("root", ".")
+    if isinstance(root, str) and _is_below(root):
+        return posixpath.normpath(root)
+    problems.add(_place_of("root", text), '"root": expected a folder below this one, such as "src"')
+    return "."
+
+
+def _place_of(key: str, text: str) -> Place:
+    found = re.search(rf'"{key}"\s*:', text)
+    return place_in(Source(text, STEPZEN_CONFIG), found.start()) if found else Place(STEPZEN_CONFIG)
+
+
+def _is_below(root: str) -> bool:
+    inside = not root.startswith("/") and posixpath.normpath(root).split("/")[0] != ".."
+    return inside and root.isprintable() and len(root) <= MAX_ROOT_CHARS

@@ -1,0 +1,306 @@
+"""Reading YAML with positions: every value is asked for by name and kind, and every refusal says where it stands.
+
+Scalars are read as the text that stands in the file and take their kind from what is asked for, so ``true`` and
+``"true"`` are the same, as in StepZen's files. Nodes are not turned into Python values as a whole, so an alias can
+be repeated as often as an author likes without growing anything; where values are needed (``json_object``), they are
+counted.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+
+import yaml
+from graphql import Source
+
+from handler.bundle.model import JSONObject
+from handler.compiler.problems import Place, Problems, place_in, suggestion
+from handler.compiler.source.env_file import NAME, Variables
+from handler.compiler.source.yaml_values import value_of
+
+BOOLEANS = {"true": True, "false": False}
+
+TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
+"""Style of a scalar that may stand on one line -> the characters that take two in the file."""
+
+
+def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
+    """The top mapping of a file; ``None`` where there is none, reported unless the file is empty."""
+    stream = io.StringIO(text)
+    stream.name = file  # marks carry the name of the stream they were read from
+    try:
+        node = yaml.compose(stream, Loader=yaml.SafeLoader)
+        _check_nodes(node, problems)
+    except yaml.reader.ReaderError as exc:
+        problems.add(place_in(Source(text, file), exc.position), f"U+{exc.character:04X} cannot stand in YAML")
+        return None
+    except yaml.MarkedYAMLError as exc:
+        at = _mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
+        problems.add(at, f"this is no YAML: {exc.problem}")
+        return None
+    except RecursionError:
+        problems.add(Place(file), "it is nested too deeply to be read")
+        return None
+    if node is not None and not isinstance(node, yaml.MappingNode):
+        problems.add(_place(node), "expected a mapping of keys to values")
+        return None
+    return node
+
+
+def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
+    """Report keys that stand twice; refuse what no later reader expects: other keys than texts, and circles."""
+    done: set[int] = set()
+    above: set[int] = set()
+
+    def check(node: yaml.Node) -> None:
+        if id(node) in above:
+            raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
+        if id(node) in done:
+            return
+        above.add(id(node))
+        for child in _children(node, problems):
+            check(child)
+        above.remove(id(node))
+        done.add(id(node))
+
+    if node is not None:
+        check(node)
+
+
+def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
+    match node:
+        case yaml.MappingNode():
+            names: set[str] = set()
+            for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
+                if key.value in names:
+                    problems.add(_place(key), f'"{key.value}" stands here twice')
+                names.add(key.value)
+            return [each for entry in node.value for each in entry]
+        case yaml.SequenceNode():
+            return list(node.value)
+        case _:
+            if any("\ud800" <= each <= "\udfff" for each in node.value):
+                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
+            return []
+
+
+def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
+    """``base`` with the values of ``over`` laid on it, mapping by mapping."""
+    if base is None or over is None:
+        return over or base
+    values = {key.value: (key, value) for key, value in base.value}
+    for key, value in over.value:
+        mine = values.get(key.value, (key, None))[1]
+        both = isinstance(mine, yaml.MappingNode) and isinstance(value, yaml.MappingNode)
+        values[key.value] = (key, overlay(mine, value) if both else value)
+    return yaml.MappingNode(base.tag, list(values.values()), base.start_mark, base.end_mark)
+
+
+class Section:
+    """One mapping of a YAML file. Values that name one of the ``variables``, if any, are read as what it holds."""
+
+    def __init__(
+        self,
+        node: yaml.MappingNode | None,
+        *,
+        file: str,
+        problems: Problems,
+        variables: Variables | None,
+        path: str = "",
+    ) -> None:
+        self._file = file
+        self._problems = problems
+        self._variables = variables
+        self._path = path
+        self._accepted: set[str] = set()
+        self._node = node
+        self._values: dict[str, yaml.Node] = {key.value: value for key, value in node.value} if node else {}
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._values
+
+    def keys(self) -> list[str]:
+        """The keys that are there, in file order."""
+        return list(self._values)
+
+    def accept(self, *names: str) -> list[str]:
+        """Let these keys stand here whatever is expected; those of them that do."""
+        self._accepted.update(names)
+        return [name for name in self._values if name in names]
+
+    def expect(self, *known: str) -> None:
+        """Report every key that is not among ``known``."""
+        for key, _ in self._node.value if self._node else ():
+            if key.value not in known and key.value not in self._accepted:
+                names = ", ".join(known) + suggestion(key.value, known)
+                self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
+
+    def name(self, key: str) -> str:
+        """A key with all that is above it, for a sentence."""
+        return f'"{self._path}{key}"'
+
+    def place(self, key: str = "") -> Place:
+        """Where a value stands; without a key, where the section does."""
+        node = self._values.get(key, self._node)
+        return _place(node) if node else Place(self._file)
+
+    def place_in(self, key: str, offset: int) -> Place:
+        """Where a character of a text stands, counted from 0; where the text begins if that cannot be told."""
+        node = self._values.get(key)
+        return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
+
+    def is_variable(self, key: str) -> bool:
+        """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
+        node = self._values.get(key)
+        named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
+        return named and self._variables is not None
+
+    def is_mapping(self, key: str) -> bool:
+        """Whether a mapping stands below a key."""
+        return isinstance(self._values.get(key), yaml.MappingNode)
+
+    def key_place(self, key: str) -> Place:
+        """Where a key stands."""
+        keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
+        return _place(keys[0]) if keys else self.place()
+
+    def refuse(self, key: str, expected: str) -> None:
+        """Report that the value of ``key`` does not fit."""
+        node = self._values.get(key)
+        got = f", got {node.value!r:.60}" if isinstance(node, yaml.ScalarNode) else ""
+        self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}')
+
+    def text(self, key: str, default: str = "") -> str:
+        node = self._values.get(key)
+        if node is None or isinstance(node, yaml.ScalarNode):
+            found = None if node is None else self._resolved(node)
+            return default if found is None else found
+        self.refuse(key, "a text")
+        return default
+
+    def boolean(self, key: str, *, default: bool) -> bool:
+        text = self.text(key, str(default).lower())
+        if text not in BOOLEANS:
+            self.refuse(key, "true or false")
+        return BOOLEANS.get(text, default)
+
+    def choice(self, key: str, known: Sequence[str], *, default: str) -> str:
+        text = self.text(key, default)
+        if text not in known:
+            self.refuse(key, " or ".join(known))
+            return default
+        return text
+
+    def number(self, key: str, default: float, *, least: float, most: float) -> float:
+        """A number between two bounds, both included."""
+        text = self.text(key, str(default))
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value <= most:
+            self.refuse(key, f"a number from {least:.9g} to {most:.9g}")
+            return default
+        return value
+
+    def integer(self, key: str, default: int, *, least: int, most: int) -> int:
+        value = self.number(key, default, least=least, most=most)
+        if value != int(value):
+            self.refuse(key, "a whole number")
+        return int(value)
+
+    def section(self, key: str) -> Section:
+        """The mapping below a key; an empty one where there is none."""
+        node = self._values.get(key)
+        if node is not None and not isinstance(node, yaml.MappingNode) and not _is_empty(node):
+            self.refuse(key, "a mapping of keys to values")
+        return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
+
+    def sections(self, key: str, *, short: str = "") -> list[Section]:
+        """The mappings in the list below a key. With ``short``, a text is one that says only this."""
+        found = []
+        for place, given in enumerate(self._items(key)):
+            node, at = given, given.start_mark
+            if short and isinstance(given, yaml.ScalarNode):
+                node = yaml.MappingNode("", [(yaml.ScalarNode("", short, at), given)], at)
+            if isinstance(node, yaml.MappingNode):
+                found.append(self._below(node, f"{self._path}{key}[{place}]."))
+            else:
+                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a mapping')
+        return found
+
+    def one_or_more(self, key: str) -> list[Section]:
+        """The mappings in the list below a key, or the one mapping that stands there without a list."""
+        if isinstance(self._values.get(key), yaml.SequenceNode):
+            return self.sections(key)
+        return [self.section(key)]
+
+    def json_object(self, key: str) -> JSONObject:
+        """The mapping below a key as JSON: the one place where scalars have the kind that they are written in."""
+        node = self._values.get(key)
+        if not isinstance(node, yaml.MappingNode):
+            self.refuse(key, "a mapping of keys to values")
+            return {}
+        try:
+            found: JSONObject = value_of(node, text_of=self._resolved)
+        except yaml.MarkedYAMLError as exc:
+            at = _mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
+            self._problems.add(at, f"{self.name(key)}: {exc.problem}")
+            return {}
+        return found
+
+    def texts(self, key: str) -> list[tuple[str, Place]]:
+        """The texts in the list below a key, each with its place. A single text is a list of one."""
+        found = []
+        for place, node in enumerate(self._items(key)):
+            if isinstance(node, yaml.ScalarNode):
+                found.append((self._resolved(node) or "", _place(node)))
+            else:
+                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text')
+        return found
+
+    def _resolved(self, node: yaml.ScalarNode) -> str | None:
+        text = str(node.value)
+        if self._variables is None or not NAME.fullmatch(text):
+            return text
+        value = self._variables.find(text)
+        if value is None:
+            self._problems.add(_place(node), f"{text:.80} is set neither in the environment nor in .env")
+        return value
+
+    def _items(self, key: str) -> list[yaml.Node]:
+        node = self._values.get(key)
+        if node is None or _is_empty(node):
+            return []
+        return list(node.value) if isinstance(node, yaml.SequenceNode) else [node]
+
+    def _below(self, node: yaml.MappingNode | None, path: str) -> Section:
+        return Section(node, file=self._file, problems=self._problems, variables=self._variables, path=path)
+
+
+def _is_empty(node: yaml.Node) -> bool:
+    return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
+
+
+def _place(node: yaml.Node) -> Place:
+    return _mark_place(node.start_mark)
+
+
+def _place_in(node: yaml.ScalarNode, offset: int) -> Place:
+    """Where a character of a scalar stands. Blocks, several lines and other escapes than ``TWICE`` hide that."""
+    start, end = node.start_mark, node.end_mark
+    twice = TWICE.get(node.style)
+    if twice is None or start.line != end.line:
+        return _mark_place(start)
+    quotes = 1 if node.style else 0
+    widths = [2 if each in twice else 1 for each in node.value]
+    if end.column - start.column != sum(widths) + 2 * quotes:
+        return _mark_place(start)
+    return Place(start.name, start.line + 1, start.column + 1 + quotes + sum(widths[:offset]))
+
+
+def _mark_place(mark: yaml.Mark) -> Place:
+    return Place(mark.name, mark.line + 1, mark.column + 1)

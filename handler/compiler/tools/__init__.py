@@ -1,0 +1,1 @@
+"""Tools, prompts and resources as a bundle has them."""

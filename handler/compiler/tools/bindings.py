@@ -1,0 +1,107 @@
+"""``@mcpBind``: variables that neither a model nor its user fills.
+
+Where the value comes from is decided here, and what it has to look like; who calls is known only at request time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphql import (
+    DirectiveNode,
+    GraphQLNonNull,
+    GraphQLSchema,
+    NullValueNode,
+    Undefined,
+    VariableDefinitionNode,
+    is_input_object_type,
+    is_list_type,
+    type_from_ast,
+    value_from_ast,
+)
+
+from handler.bundle.model import Binding
+from handler.compiler.config.upstream_headers import header_fault
+from handler.compiler.json_schemas.defaults import coordinates_in, json_of
+from handler.compiler.operations.operations import AuthorOperation
+from handler.compiler.problems import Problems
+from handler.compiler.schema.directives import read_arguments
+
+DIRECTIVE = "mcpBind"
+CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+READ_AS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
+"""What a header's text is read as for a variable of this type; for any other it stays a text."""
+
+
+def read_bindings(operation: AuthorOperation, schema: GraphQLSchema, problems: Problems) -> tuple[Binding, ...]:
+    """The variables of an operation that are filled from elsewhere. What cannot be filled that way is reported."""
+    found = [_binding(node, schema, problems) for node in operation.bound]
+    return tuple(binding for binding in found if binding)
+
+
+def coordinates_bound(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
+    """The input fields and enum values that an operation's constants name."""
+    return [
+        coordinate
+        for node in operation.bound
+        for directive in node.directives or ()
+        for argument in (directive.arguments or () if directive.name.value == DIRECTIVE else ())
+        if argument.name.value == "value"
+        for coordinate in coordinates_in(argument.value, type_from_ast(schema, node.type))
+    ]
+
+
+def _binding(node: VariableDefinitionNode, schema: GraphQLSchema, problems: Problems) -> Binding | None:
+    directives = [directive for directive in node.directives or () if directive.name.value == DIRECTIVE]
+    name, directive = node.variable.name.value, directives[0]
+    for extra in directives[1:]:
+        problems.add(extra, f"@mcpBind can stand on ${name} once")
+    values = read_arguments(directive, problems)
+    if values is None:
+        return None
+    given = [argument.name.value for argument in directive.arguments or ()]
+    if len(given) != 1:
+        problems.add(directive, f"@mcpBind fills ${name} from one of claim, header or value")
+        return None
+    type_ = type_from_ast(schema, node.type)
+    match given[0]:
+        case "value":
+            return _constant(name, directive, type_, problems)
+        case "header":
+            return _from_header(name, directive, values["header"], type_, problems)
+        case _:
+            return _from_claim(name, directive, values["claim"], problems)
+
+
+def _constant(name: str, directive: DirectiveNode, type_: Any, problems: Problems) -> Binding | None:
+    (argument,) = directive.arguments or ()
+    if value_from_ast(argument.value, type_) is Undefined or (
+        isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
+    ):
+        problems.add(argument.value, f"this is no {type_}, which ${name} is")
+        return None
+    return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
+
+
+def _from_header(
+    name: str, directive: DirectiveNode, header: str | None, type_: Any, problems: Problems
+) -> Binding | None:
+    inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
+    header = (header or "").lower()
+    fault = "it may hold a credential" if header in CREDENTIALS else header_fault(header)
+    if fault:
+        problems.add(directive, f'@mcpBind cannot take the header "{header:.60}": {fault}')
+        return None
+    if is_list_type(inner) or is_input_object_type(inner):
+        problems.add(directive, f"${name} is {type_}: a header holds one value")
+        return None
+    read_as = READ_AS.get(str(inner), "string")
+    return Binding(variable=name, source="header", name=header, value=None, read_as=read_as)
+
+
+def _from_claim(name: str, directive: DirectiveNode, claim: str | None, problems: Problems) -> Binding | None:
+    if not claim or not claim.strip():
+        problems.add(directive, f"@mcpBind on ${name}: the claim has no name")
+        return None
+    return Binding(variable=name, source="claim", name=claim, value=None, read_as="")

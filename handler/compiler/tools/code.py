@@ -1,0 +1,170 @@
+"""Toolkits in Python as a bundle has them: their entries frozen, and who may use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from handler.bundle.model import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject, ToolOptions
+from handler.code_tools.asking import may_ask
+from handler.code_tools.catalog import catalog_tool
+from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.loading import digest_of
+from handler.code_tools.options import RegistrationOptions
+from handler.code_tools.prompts import PromptDefinition
+from handler.code_tools.resources import ResourceDefinition
+from handler.code_tools.source_location import Place as Written
+from handler.code_tools.source_location import place_of
+from handler.code_tools.toolkit import Toolkit
+from handler.compiler.access.code_access import AccessDefaults, doubt_access, required_auth_rule, rule_of
+from handler.compiler.checks.slow_patterns import doubt_patterns
+from handler.compiler.config.code import CatalogUse, CodeConfig, KitUse
+from handler.compiler.problems import Place, Problems, shown
+from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
+from handler.compiler.tools.compiled_code import CompiledCode
+from handler.compiler.tools.declaration import CompiledTool
+from handler.errors import ToolDefinitionError
+from handler.policy.evaluation import Mask
+from handler.strict_json import parse_json, to_json_bytes
+
+Definition = ToolDefinition | PromptDefinition | ResourceDefinition
+
+
+def read_code(
+    config: CodeConfig, grounds: AccessDefaults, problems: Problems, *, modules: Sequence[str]
+) -> CompiledCode:
+    """Import the toolkits and freeze what they have. ``modules`` are those that may be imported."""
+    rules = [rule_of(kit, grounds, problems) for kit in config.kits]
+    toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
+    kits: list[CodeKit] = []
+    found: list[_Frozen] = []
+    for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
+        if toolkit is not None:
+            frozen = _freeze(kit, toolkit, rule.mask, grounds, problems)
+            doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
+            kits.append(_kit(kit, toolkit, rule.mask))
+            found += frozen
+    _refuse_twice(found, problems)
+    tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
+    requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
+    return CompiledCode(
+        kits=tuple(kits),
+        rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
+        tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
+        prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
+        resources=tuple(each.made for each in found if isinstance(each.made, CodeResource)),
+        asking={each.label: each.at for each in found if each.asks},
+        requiring=requiring,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Frozen:
+    """What became of one definition."""
+
+    made: CodeTool | CodePrompt | CodeResource
+    label: str
+    at: Place
+    asks: bool
+    requires_auth: bool
+
+
+def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
+    per_caller = toolkit.is_per_caller
+    return CodeKit(use=kit.use, per_caller=per_caller, hidden=kit.hidden, category=kit.category, mask=mask)
+
+
+def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, problems: Problems) -> list[_Frozen]:
+    """All that a kit has, with what the configuration says of its tools laid over."""
+    definitions: list[Definition] = []
+    with reporting(kit, problems):
+        laid_over = Toolkit()
+        laid_over.add(toolkit, **_overrides(kit))
+        definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
+    found: list[_Frozen] = []
+    for definition in definitions:
+        written = place_of(definition.function, _label_of(definition))
+        at = definition_place(written.file, written.line, kit.at)
+        with reporting(kit, problems):
+            needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
+            whole = mask | grounds.known() if needs else mask
+            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=whole)
+            if isinstance(made, CodeTool):
+                doubt_patterns(made.arguments, written.label, at=at, problems=problems)
+            asks = may_ask(definition)
+            found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
+    return found
+
+
+def _overrides(kit: KitUse) -> RegistrationOptions:
+    overrides: RegistrationOptions = {"category": kit.category} if kit.category else {}
+    return overrides if kit.hidden is None else {**overrides, "hidden": kit.hidden}
+
+
+def _label_of(definition: Definition) -> str:
+    match definition:
+        case ToolDefinition():
+            return f"tool {definition.name}"
+        case PromptDefinition():
+            return f"prompt {definition.name}"
+        case ResourceDefinition():
+            return f"resource {definition.uri}"
+
+
+def _as_json(entry: JSONObject, place: Written) -> JSONObject:
+    """A list entry as JSON that nobody else holds."""
+    try:
+        plain: JSONObject = parse_json(to_json_bytes(entry))
+    except (ValueError, TypeError, RecursionError) as exc:
+        place.refuse(f"its list entry is no JSON: {exc}", cause=exc)
+    return plain
+
+
+def _frozen(definition: Definition, entry: JSONObject, *, kit: str, mask: Mask) -> CodeTool | CodePrompt | CodeResource:
+    digest = digest_of(definition)
+    match definition:
+        case ToolDefinition(name=name):
+            options = _options(definition)
+            return CodeTool(name=name, entry=entry, kit=kit, digest=digest, mask=mask, options=options)
+        case PromptDefinition(name=name, hidden=hidden):
+            values = definition.completions
+            return CodePrompt(
+                name=name, entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden, completions=values
+            )
+        case ResourceDefinition(hidden=hidden):
+            return CodeResource(entry=entry, kit=kit, digest=digest, mask=mask, hidden=hidden)
+
+
+def _options(tool: ToolDefinition) -> ToolOptions:
+    return ToolOptions(
+        hidden=tool.options.hidden,
+        aliases=tool.options.aliases,
+        scopes=tool.options.scopes,
+        output="both",
+        confirm="",
+        meta={},  # the library puts the version into what a tool returns
+    )
+
+
+def _made(tool: CodeTool | CatalogTool, at: Place) -> CompiledTool:
+    runs = tool.kit if isinstance(tool, CodeTool) else ""
+    return CompiledTool(at=at, tool=tool, uses=(), runs=runs, types=0, reads=False, writes=False)
+
+
+def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
+    """Report a second prompt of one name or resource of one URI. Tools are judged with those of other kinds."""
+    first: dict[str, Place] = {}
+    for each in found:
+        if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
+            problems.add(each.at, f"{each.label}: one of these stands at {shown(first[each.label])} too")
+
+
+def _catalog(use: CatalogUse, problems: Problems) -> Iterator[CompiledTool]:
+    try:
+        definition = catalog_tool(lambda _: {}, name=use.name, hidden=use.hidden)
+        entry = _as_json(definition.entry, definition.place)
+    except ToolDefinitionError as exc:
+        problems.add(use.at, f"catalog: {exc.sentence}")
+        return
+    options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})
+    yield _made(CatalogTool(name=use.name, entry=entry, options=options), use.at)

@@ -1,0 +1,101 @@
+"""Authors' modules at deploy time: imported, whatever they do then, and every mistake told by its place."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from handler.code_tools.loading import load_kit
+from handler.code_tools.modules import is_among
+from handler.code_tools.toolkit import Toolkit
+from handler.code_tools.type_schemas import MISSING
+from handler.compiler.config.code import KitUse
+from handler.compiler.problems import Place, Problems
+from handler.errors import CodeUnavailable, ToolDefinitionError
+
+STDOUT, STDERR = 1, 2
+
+
+def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
+    """The toolkit, or nothing after reporting why. ``modules`` are those that may be imported."""
+    if not is_among(kit.module, modules):
+        set_it = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
+        problems.add(kit.at, f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {set_it}')
+        return None
+    with reporting(kit, problems), importing():
+        return load_kit(kit.use, modules=modules)
+    return None
+
+
+@contextmanager
+def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
+    """Report whatever the author's code raises inside; what it prints goes where complaints go."""
+    try:
+        with _printing_to_stderr():
+            yield
+    except CodeUnavailable as exc:
+        problems.add(kit.at, f'"{kit.use}": {exc.reason}')
+    except ToolDefinitionError as exc:
+        problems.add(definition_place(exc.file, exc.line, kit.at), f"{exc.label}: {exc.sentence}")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as exc:  # noqa: BLE001 - around an author's code; sys.exit in it must not end the command
+        problems.add(_place_in(exc, kit), f'"{kit.use}": {_sentence(exc)}')
+
+
+@contextmanager
+def importing() -> Iterator[None]:
+    """Import what lies there now. Bytecode is not written: it passes for fresh in the second of a change."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def definition_place(file: str, line: int, otherwise: Place) -> Place:
+    """Where a definition stands; ``otherwise`` where no file is known."""
+    return Place(file, line, 1) if line and Path(file).is_absolute() else otherwise
+
+
+@contextmanager
+def _printing_to_stderr() -> Iterator[None]:
+    """Keep what is printed, also by other programs, out of what this program prints as its answer."""
+    sys.stdout.flush()
+    kept = os.dup(STDOUT)
+    os.dup2(STDERR, STDOUT)
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, STDOUT)
+        os.close(kept)
+
+
+def _place_in(exc: BaseException, kit: KitUse) -> Place:
+    """The innermost line of the author's that was at work."""
+    if isinstance(exc, SyntaxError) and exc.filename and exc.lineno:
+        return Place(exc.filename, exc.lineno, exc.offset or 1)
+    package = kit.module.partition(".")[0]
+    frames = [
+        (frame, line)
+        for frame, line in traceback.walk_tb(exc.__traceback__)
+        if is_among(str(frame.f_globals.get("__name__")), [package])
+    ]
+    return Place(frames[-1][0].f_code.co_filename, frames[-1][1], 1) if frames else kit.at
+
+
+def _sentence(exc: BaseException) -> str:
+    match exc:
+        case SystemExit():
+            return "its module calls sys.exit while it is imported"
+        case ModuleNotFoundError(name="pydantic"):
+            return MISSING
+    return f"its code raised {traceback.format_exception_only(exc)[-1].strip()}"

@@ -1,0 +1,65 @@
+"""What an endpoint offers beside its tools, from files: prompts and resources, and who may have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from handler.bundle.model import FileResource, TextPrompt
+from handler.bundle.resource_uris import SCHEME
+from handler.compiler.access.code_access import AccessDefaults, own_mask
+from handler.compiler.config.config import Config
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import EndpointFiles
+from handler.compiler.source.project import Project
+from handler.compiler.tools.compiled_code import CompiledCode
+from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
+from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """The prompts and resources that an author wrote as files, and where the names of prompts stand."""
+
+    prompts: tuple[TextPrompt, ...]
+    places: Mapping[str, Place]
+    resources: tuple[FileResource, ...]
+
+
+def read_content(
+    files: EndpointFiles, project: Project, config: Config, grounds: AccessDefaults, problems: Problems
+) -> Content:
+    """Read ``prompts/`` and ``resources/``.
+
+    Files are as open as the endpoint, where no condition says otherwise. Without policies they are for those who skip
+    policies: nothing else of the endpoint is for anybody else either.
+    """
+    default = grounds.unsaid
+    found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
+    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
+        for alike in files.folders_like(project.path(folder)):
+            if files.find(alike).files:
+                problems.warn(Place(alike), f"it is not read: {what} belong in {project.path(folder)}/")
+    config.resources.expect("condition")
+    guarded = "condition" in config.resources
+    mask = own_mask(config.resources, grounds.conditions, problems) if guarded else default
+    return Content(
+        prompts=tuple(prompt for prompt, _ in found),
+        places={prompt.name: at for prompt, at in found},
+        resources=read_resources(files, project.path(RESOURCES_FOLDER), project.endpoint, problems, mask=mask),
+    )
+
+
+def refuse_shared_names(content: Content, code: CompiledCode, at: Place, problems: Problems) -> None:
+    """Report prompts in Python with the name of a file's, and resources with URIs that could be a file's or a schema's.
+
+    ``at`` is where the toolkits are named.
+    """
+    for prompt in code.prompts:
+        if prompt.name in content.places:
+            problems.add(content.places[prompt.name], f'{prompt.kit} has a prompt named "{prompt.name}" too')
+    for resource in code.resources:
+        uri = str(resource.entry.get("uri") or resource.entry["uriTemplate"])
+        if uri.lower().startswith(f"{SCHEME}:"):
+            sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
+            problems.add(at, sentence)

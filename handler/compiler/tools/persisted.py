@@ -1,0 +1,161 @@
+"""What ``/{folder}/{name}/graphql`` takes: the mode, what holds there alone, and the persisted documents."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
+
+from handler.bundle.model import (
+    CONFIRM_LEVELS,
+    GraphQLEndpoint,
+    JSONObject,
+    Operation,
+    PersistedDocument,
+    PersistedOperation,
+    PrescribedTool,
+    Tool,
+)
+from handler.compiler.context import Endpoint
+from handler.compiler.json_schemas.defaults import default_of
+from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
+from handler.compiler.json_schemas.inputs import Inputs
+from handler.compiler.operations.operations import AuthorOperation, Operations
+from handler.compiler.operations.used_coordinates import coordinates_used
+from handler.compiler.problems import Problems
+from handler.compiler.tools.bindings import coordinates_bound, read_bindings
+from handler.policy.evaluation import union_of
+from handler.policy.guarded_schema import conditions_in
+
+INTROSPECTION = ("__schema", "__type")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """What an operation asks of its caller beside fitting variables."""
+
+    scopes: tuple[str, ...] = ()
+    confirm: str = ""
+
+
+NO_DEMANDS = Demands()
+
+
+def graphql_endpoint(
+    endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
+) -> GraphQLEndpoint:
+    """What the endpoint's own GraphQL takes, and the documents that it keeps."""
+    named = {operation.name: operation for operation in operations.valid}
+    prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
+    demands = _demands_of(prescribed)
+    same = {tool.operation.name: tool.name for tool in prescribed if _says_all(tool, demands[tool.operation.name])}
+    documents = []
+    for document in operations.documents:
+        found = [named[name] for name in document.operations if name in named]
+        found += [document.anonymous] if document.anonymous else []
+        kept = [operation for operation in found if not _is_introspection(operation, problems)]
+        documents.append(
+            PersistedDocument(
+                id=document.id,
+                operations=tuple(
+                    _persisted(endpoint, each, demands.get(each.name, NO_DEMANDS), problems)
+                    for each in kept
+                    if each.name not in same
+                ),
+                tools=tuple(same[each.name] for each in kept if each.name in same),
+            )
+        )
+    return GraphQLEndpoint(
+        mode=mode,
+        guards=endpoint.graphql_guards,
+        conditions=endpoint.conditions_of(endpoint.graphql_guards),
+        documents=tuple(documents),
+    )
+
+
+def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
+    """Operation -> what is asked for it: what its tools ask for, all of them together."""
+    demands: dict[str, Demands] = {}
+    for tool in tools:
+        known = demands.get(tool.operation.name, NO_DEMANDS)
+        scopes = tuple(dict.fromkeys((*known.scopes, *tool.options.scopes)))
+        confirm = max(known.confirm, tool.options.confirm, key=CONFIRM_LEVELS.index)
+        demands[tool.operation.name] = Demands(scopes=scopes, confirm=confirm)
+    return demands
+
+
+def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
+    """Whether a tool's arguments are its operation's variables that callers fill, and it asks for all that others do.
+
+    What has to be confirmed has an argument for that, which is no variable.
+    """
+    return tool.flat and not demands.confirm and tool.options.scopes == demands.scopes
+
+
+def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
+    """An author's operation as the function sends it."""
+    defaults: JSONObject = {}
+    for node in operation.node.variable_definitions or ():
+        type_: Any = type_from_ast(schema, node.type)
+        found = default_of(node.default_value, type_)
+        if found:
+            defaults[node.variable.name.value] = found["default"]
+    return Operation(
+        name=operation.name,
+        kind=operation.kind,
+        text=operation.text,
+        sha256=hashlib.sha256(operation.text.encode()).hexdigest(),
+        null_is_absent=tuple(sorted(operation.optional_conditions)),
+        variables=tuple(node.variable.name.value for node in operation.node.variable_definitions or ()),
+        defaults=defaults,
+    )
+
+
+def _persisted(
+    endpoint: Endpoint, operation: AuthorOperation, demands: Demands, problems: Problems
+) -> PersistedOperation:
+    used = coordinates_used(operation.document, endpoint.schema)
+    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
+    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
+    variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
+    return PersistedOperation(
+        operation=sent(operation, endpoint.schema),
+        variables=variables,
+        mask=mask,
+        conditions=conditions_in(variables),
+        bindings=read_bindings(operation, endpoint.schema, problems),
+        bound=bound_schema(inputs, scalars=endpoint.scalars),
+        scopes=demands.scopes,
+        confirm=demands.confirm,
+    )
+
+
+def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
+    """Whether it asks for the schema, which only requests are told, from their caller's view."""
+    asked = asked_of_the_schema(operation.document)
+    if asked:
+        sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
+        problems.warn(operation.node, sentence)
+    return bool(asked)
+
+
+def asked_of_the_schema(document: DocumentNode) -> str:
+    """``__schema`` or ``__type``, if a document asks for one: the API would answer with all that is hidden here."""
+    finder = _Finder()
+    visit(document, finder)
+    return finder.found
+
+
+class _Finder(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = ""
+
+    def enter_field(self, node: FieldNode, *_: object) -> object:
+        if node.name.value in INTROSPECTION:
+            self.found = node.name.value
+            return BREAK
+        return None

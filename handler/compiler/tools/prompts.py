@@ -1,0 +1,209 @@
+"""Prompts from files: ``prompts/NAME.md``, with front matter in YAML and a text for each message."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from graphql import Source
+
+from handler.bundle.model import JSONObject, PromptMessage, TextPrompt
+from handler.compiler.access.code_access import own_mask
+from handler.compiler.access.conditions import Conditions
+from handler.compiler.problems import Place, Problems, place_in, shown, some, suggestion
+from handler.compiler.source.files import EndpointFiles
+from handler.compiler.source.yaml_section import Section, parse_yaml
+from handler.policy.evaluation import Mask
+
+PROMPTS_FOLDER = "prompts"
+
+SUFFIX = ".md"
+
+MAX_TOLD = 10
+"""Of the files that are not read, how many get a warning each."""
+
+MAX_PROMPT_BYTES = 100_000
+"""What is longer is no text to begin a conversation with, but a resource."""
+
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+ARGUMENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+_FRONT_MATTER = re.compile(r"(---[ \t]*\n(?:.*\n)*?)---[ \t]*(?:\n|\Z)")
+_ROLE = re.compile(r"^## (user|assistant)[ \t]*$", re.MULTILINE | re.IGNORECASE)
+_BRACES = re.compile(r"(\\?)\{\{(?:[ \t]*([A-Za-z0-9_-]+)[ \t]*\}\})?")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Argument:
+    name: str
+    description: str
+    required: bool
+    values: tuple[str, ...]  # empty: any text
+    at: Place
+
+    @property
+    def entry(self) -> JSONObject:
+        described = {"description": self.description} if self.description else {}
+        return {"name": self.name, **described, "required": self.required}
+
+
+def read_prompts(
+    files: EndpointFiles, folder: str, conditions: Conditions, problems: Problems, *, default: Mask
+) -> list[tuple[TextPrompt, Place]]:
+    """The prompts of a folder, by file name, each with where its name stands.
+
+    ``default`` is the mask of one without a ``condition``.
+    """
+    reader = _Reader(files, conditions, problems, default)
+    found = [read for file in _prompt_files(files, folder, problems) if (read := reader.prompt(file))]
+    first: dict[str, Place] = {}
+    for prompt, at in found:
+        if prompt.name in first:
+            problems.add(at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too')
+        first.setdefault(prompt.name, at)
+    return found
+
+
+def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
+    """The files of prompts, by name. The other ones of the folder are told."""
+    found = files.find(folder, suffixes=(SUFFIX,))
+    for at, reason in found.faults:
+        problems.add(Place(at), f"it {reason}")
+    prompts = [file for file in found.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
+    others = sorted({*found.files, *found.links}.difference(prompts))
+    for file in others[:MAX_TOLD]:
+        problems.warn(Place(file), f"it is not read: prompts are the files of {folder}/ itself that end in {SUFFIX}")
+    if len(others) > MAX_TOLD:
+        problems.warn(Place(folder), f"more files are not read: {some(others[MAX_TOLD:])}")
+    return prompts
+
+
+class _Reader:
+    """Reads the prompts of one endpoint."""
+
+    def __init__(self, files: EndpointFiles, conditions: Conditions, problems: Problems, default: Mask) -> None:
+        self._files = files
+        self._conditions = conditions
+        self._problems = problems
+        self._default = default
+
+    def prompt(self, file: str) -> tuple[TextPrompt, Place] | None:
+        """A file's prompt and where its name stands; nothing where the file cannot be read, which is reported."""
+        text = self._files.read(file, max_bytes=MAX_PROMPT_BYTES)
+        if text is None:
+            return None
+        source = Source(text.replace("\r\n", "\n"), file)
+        said, body_at = self._front_matter(source)
+        said.expect("name", "title", "description", "arguments", "condition")
+        name = self._name(said, file)
+        arguments = self._arguments(said)
+        texts = {"title": said.text("title"), "description": said.text("description")}
+        entry: JSONObject = {"name": name, **{key: value for key, value in texts.items() if value}}
+        if arguments:
+            entry["arguments"] = [each.entry for each in arguments]
+        prompt = TextPrompt(
+            name=name,
+            entry=entry,
+            messages=self._messages(source, body_at, arguments),
+            completions={each.name: each.values for each in arguments if each.values},
+            mask=self._mask(said),
+        )
+        return prompt, said.place("name") if "name" in said else Place(file)
+
+    def _front_matter(self, source: Source) -> tuple[Section, int]:
+        """What stands between the first two lines ``---``, and where the text after it begins.
+
+        YAML takes the first of these lines for its own mark, so places in it are those in the file.
+        """
+        found = _FRONT_MATTER.match(source.body)
+        if found is None and source.body.partition("\n")[0].rstrip() == "---":
+            self._problems.add(Place(source.name, 1, 1), 'the front matter has no end: expected another line "---"')
+        node = parse_yaml(found[1], source.name, self._problems) if found else None
+        section = Section(node, file=source.name, problems=self._problems, variables=None)
+        return section, found.end() if found else 0
+
+    def _name(self, said: Section, file: str) -> str:
+        name = said.text("name", PurePosixPath(file).stem)
+        if not NAME.fullmatch(name):
+            at = said.place("name") if "name" in said else Place(file)
+            self._problems.add(at, f'"{name:.80}" is no prompt name: expected 1 to 128 letters, digits, _, - or .')
+        return name
+
+    def _mask(self, said: Section) -> Mask:
+        return own_mask(said, self._conditions, self._problems) if "condition" in said else self._default
+
+    def _arguments(self, said: Section) -> list[_Argument]:
+        found: dict[str, _Argument] = {}
+        for each in said.sections("arguments"):
+            each.expect("name", "description", "required", "values")
+            name = each.text("name")
+            if not ARGUMENT_NAME.fullmatch(name):
+                each.refuse("name", "1 to 64 letters, digits, _ or -")
+            elif name in found:
+                sentence = f'an argument named "{name}" stands at {shown(found[name].at)} too'
+                self._problems.add(each.place("name"), sentence)
+            else:
+                found[name] = _Argument(
+                    name=name,
+                    description=each.text("description"),
+                    required=each.boolean("required", default=False),
+                    values=self._values(each),
+                    at=each.place("name"),
+                )
+        return list(found.values())
+
+    def _values(self, argument: Section) -> tuple[str, ...]:
+        found: list[str] = []
+        for text, at in argument.texts("values"):
+            if not text or text in found:
+                self._problems.add(at, "expected a text" if not text else f'"{text:.80}" stands here twice')
+            found.append(text)
+        return tuple(found)
+
+    def _messages(self, source: Source, start: int, arguments: Sequence[_Argument]) -> tuple[PromptMessage, ...]:
+        used: set[str] = set()
+        messages = []
+        for role, at, end in _parts(source.body, start):
+            text = self._template(source, at, end, known=[each.name for each in arguments], used=used).strip()
+            if not text:
+                self._problems.add(place_in(source, at), f"there is no text for the {role}")
+            messages.append(PromptMessage(role=role, text=text))
+        for argument in arguments:
+            if argument.name not in used:
+                self._problems.warn(argument.at, f"no text has {{{{{argument.name}}}}}, so its value goes nowhere")
+        return tuple(messages)
+
+    def _template(self, source: Source, start: int, end: int, *, known: Sequence[str], used: set[str]) -> str:
+        """A part of the text as bundles have it, see prompt_templates.py; each mistake is reported at its place."""
+
+        def checked(found: re.Match[str]) -> str:
+            escape, name = found[1], found[2]
+            if escape:
+                return found[0]
+            if name in known:
+                used.add(name)
+            else:
+                sentence = r"expected {{argument}}; braces that stand for themselves are written \{{"
+                if name is not None:
+                    sentence = f'there is no argument "{name:.80}"{suggestion(name, known)}'
+                self._problems.add(place_in(source, start + found.start()), sentence)
+            return f"{{{{{name}}}}}"
+
+        return _BRACES.sub(checked, source.body[start:end])
+
+
+def _parts(body: str, start: int) -> Iterator[tuple[str, int, int]]:
+    """Each message's role, and where its text begins and ends. Headings are no roles where the text has another start.
+
+    So a text in Markdown may have a heading "User" without becoming a conversation.
+    """
+    headings = list(_ROLE.finditer(body, start))
+    if not headings or body[start : headings[0].start()].strip():
+        yield "user", start, len(body)
+        return
+    ends = [each.start() for each in headings[1:]] + [len(body)]
+    for heading, end in zip(headings, ends, strict=True):
+        yield heading[1].lower(), heading.end(), end

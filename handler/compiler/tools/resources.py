@@ -1,0 +1,104 @@
+"""Resources from files: whatever lies in ``resources/``, text where it is text and base64 where it is not."""
+
+from __future__ import annotations
+
+import base64
+import posixpath
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+
+from handler.bundle.model import FileResource
+from handler.bundle.resource_uris import file_uri
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import EndpointFiles
+from handler.policy.evaluation import Mask
+
+RESOURCES_FOLDER = "resources"
+
+MAX_RESOURCE_BYTES = 1_000_000
+MAX_RESOURCES_BYTES = 4_000_000
+"""Of all of an endpoint together: they are in its bundle, which every container loads and keeps."""
+
+TEXTS: Mapping[str, str] = {
+    ".css": "text/css",
+    ".csv": "text/csv",
+    ".gql": "application/graphql",
+    ".graphql": "application/graphql",
+    ".htm": "text/html",
+    ".html": "text/html",
+    ".js": "text/javascript",
+    ".json": "application/json",
+    ".md": "text/markdown",
+    ".svg": "image/svg+xml",
+    ".tsv": "text/tab-separated-values",
+    ".txt": "text/plain",
+    ".xml": "application/xml",
+    ".yaml": "application/yaml",
+    ".yml": "application/yaml",
+}
+"""Suffix -> media type of what has to be UTF-8."""
+
+BLOBS: Mapping[str, str] = {
+    ".gif": "image/gif",
+    ".jpeg": "image/jpeg",
+    ".jpg": "image/jpeg",
+    ".mp3": "audio/mpeg",
+    ".pdf": "application/pdf",
+    ".png": "image/png",
+    ".wav": "audio/wav",
+    ".webp": "image/webp",
+    ".zip": "application/zip",
+}
+"""Suffix -> media type of what is no text."""
+
+TEXT, BLOB = "text/plain", "application/octet-stream"
+"""Of a file with another suffix, by what is in it."""
+
+
+def read_resources(
+    files: EndpointFiles, folder: str, endpoint: str, problems: Problems, *, mask: Mask
+) -> tuple[FileResource, ...]:
+    """The resources of a folder and all below it, by name. ``mask`` guards each of them."""
+    found: list[FileResource] = []
+    for file in files.all_below(folder):
+        content = _read(files, file)
+        if content is None:
+            continue
+        name = posixpath.relpath(file, folder)
+        if any("\ud800" <= each <= "\udfff" for each in name):
+            problems.add(Place(file), "its name is not UTF-8")
+            continue
+        size = len(content.text.encode()) + len(content.blob)
+        entry = {"uri": file_uri(endpoint, name), "name": name, "mimeType": content.media_type, "size": size}
+        blob = base64.b64encode(content.blob).decode("ascii")
+        found.append(FileResource(entry=entry, text=content.text, blob=blob, mask=mask))
+    total = sum(resource.entry["size"] for resource in found)
+    if total > MAX_RESOURCES_BYTES:
+        sentence = f"its files have {total} bytes together; the bundle that holds them takes {MAX_RESOURCES_BYTES}"
+        problems.add(Place(folder), sentence)
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Content:
+    """What is in a file: ``text``, or ``blob`` where it is none."""
+
+    media_type: str
+    text: str = ""
+    blob: bytes = b""
+
+
+def _read(files: EndpointFiles, file: str) -> _Content | None:
+    """The content of a file; nothing where it cannot be read, which is reported."""
+    suffix = posixpath.splitext(file)[1].lower()
+    if suffix in TEXTS:
+        text = files.read(file, max_bytes=MAX_RESOURCE_BYTES)
+        return None if text is None else _Content(media_type=TEXTS[suffix], text=text)
+    raw = files.read_bytes(file, max_bytes=MAX_RESOURCE_BYTES)
+    if raw is None:
+        return None
+    if suffix not in BLOBS and b"\0" not in raw:
+        with suppress(UnicodeDecodeError):
+            return _Content(media_type=TEXT, text=raw.decode("utf-8-sig"))
+    return _Content(media_type=BLOBS.get(suffix, BLOB), blob=raw)

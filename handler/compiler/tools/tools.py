@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from handler.compiler.checks.sizes import doubt_size
+from handler.compiler.context import Endpoint
+from handler.compiler.json_schemas.descriptions import names_in
+from handler.compiler.operations.operations import Operations, doubt_lost_descriptions
+from handler.compiler.problems import At, Problems, shown, where
+from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.graphql import graphql_tool
+from handler.compiler.tools.prescribed import mcp_tool, prescribed_tool
+
+TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+"""Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
+
+PATH_SEGMENTS = (".", "..")
+"""Names that mean another place in a URL: a tool's GraphQL route has its name in it."""
+
+NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
+
+
+def make_tools(
+    endpoint: Endpoint,
+    directives: Sequence[ToolDirective],
+    operations: Operations,
+    problems: Problems,
+) -> list[CompiledTool]:
+    """Every GraphQL tool that an endpoint declares: ``@tool`` as written, then ``@mcpTool``."""
+    made: list[CompiledTool] = []
+    for directive in directives:
+        tool = _directive_tool(endpoint, directive, operations, problems)
+        made += [tool] if tool else []
+    for operation in operations.valid:
+        if operation.tool:
+            _refuse_variables(operation.tool.name or "", operation.node, problems)
+            made.append(mcp_tool(endpoint, operation, operation.tool, problems))
+    doubt_lost_descriptions(operations, [directive.prescribed for directive in directives], problems)
+    return made
+
+
+def _directive_tool(
+    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
+) -> CompiledTool | None:
+    _refuse_variables(directive.name, directive.node, problems)
+    match directive:
+        case ToolDirective(graphql=None, prescribed=str()):
+            return prescribed_tool(endpoint, directive, operations, problems)
+        case ToolDirective(graphql=tuple(), prescribed=None):
+            return graphql_tool(endpoint, directive, problems)
+        case ToolDirective(graphql=tuple()):
+            problems.add(directive.node, f'@tool "{directive.name}" has both graphql and prescribed: expected one')
+        case _:
+            problems.add(directive.node, f'@tool "{directive.name}" has neither graphql nor prescribed')
+    return None
+
+
+def _refuse_variables(name: str, at: At, problems: Problems) -> None:
+    for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
+        sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
+        problems.add(at, sentence)
+
+
+def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
+    """Tools of all kinds beside each other: a name or alias stands for one, and none takes too much of the list."""
+    _refuse_names(made, problems)
+    for each in made:
+        doubt_size(each.tool, at=each.at, problems=problems)
+
+
+def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
+    """A name or alias stands for one tool, and what can be no name is refused."""
+    first: dict[str, str] = {}
+    folded: dict[str, str] = {}
+    for each in made:
+        for name in (each.tool.name, *each.tool.options.aliases):
+            if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
+                problems.add(each.at, f'"{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .')
+            if name in first:
+                problems.add(each.at, f'a tool named "{name}" stands at {first[name]} too')
+            first.setdefault(name, shown(where(each.at)))
+            alike = folded.setdefault(name.casefold(), name)
+            if alike != name:
+                sentence = (
+                    f'"{name}" and "{alike}" ({first[alike]}) differ by case only: people and some clients mix them up'
+                )
+                problems.warn(each.at, sentence)

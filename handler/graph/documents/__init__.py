@@ -1,0 +1,1 @@
+"""Documents of callers, checked against a view. graphql-core loads here."""

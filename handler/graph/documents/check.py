@@ -1,0 +1,348 @@
+"""A document's way through a view: parse, operation, structural limits, validation, variables, cost, print.
+
+One path for everything that a caller writes as GraphQL text. Nothing that did not come through here goes upstream.
+graphql-core loads with this module, so it is imported where a document arrives, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, repeat
+from typing import Any, TypeVar
+
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+
+# isort: split
+from graphql import (
+    ASTValidationRule,
+    DefinitionNode,
+    DirectiveNode,
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    GraphQLSchema,
+    InlineFragmentNode,
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OperationDefinitionNode,
+    OperationType,
+    OverlappingFieldsCanBeMergedRule,
+    SelectionSetNode,
+    VariablesInAllowedPositionRule,
+    Visitor,
+    get_variable_values,
+    parse,
+    print_ast,
+    separate_operations,
+    specified_rules,
+    validate,
+    visit,
+)
+
+from handler.bundle.model import Limits
+from handler.errors import DocumentRefused, Fault
+from handler.graph.documents.cost import refuse_costly
+from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
+from handler.graph.documents.limits import refuse_large
+from handler.graph.documents.locations import Text, fault_of, shown
+from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
+from handler.graph.view import View
+from handler.records import record
+from handler.strict_json import to_json_bytes
+
+INTROSPECTION = frozenset({"__schema", "__type"})
+META = INTROSPECTION | {TYPE_NAME}
+
+D = TypeVar("D", bound=DirectiveNode)
+
+MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
+"""As many are found: those that are told, and one to know that there are more."""
+
+ABORTED = " aborted."
+"""The end of what graphql-core says where it gives up, which names no place."""
+
+Rule = type[ASTValidationRule]
+
+RULES_OF_OPERATIONS = (
+    NoUndefinedVariablesRule,
+    NoUnusedFragmentsRule,
+    NoUnusedVariablesRule,
+    OverlappingFieldsCanBeMergedRule,
+    VariablesInAllowedPositionRule,
+)
+"""Rules that go through a fragment once for each operation that uses it, or for each field beside it."""
+
+RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
+
+MAX_CHARS = 200_000
+"""Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CheckedDocument:
+    """A request that stays inside its view: one operation with the fragments it uses, printed anew."""
+
+    kind: str  # query | mutation
+    name: str | None
+    text: str
+    variables: Mapping[str, Any]  # declared ones only, as the caller gave them
+    introspection: DocumentNode | None  # answered here, never sent
+    hidden_names: HiddenNames | None = None  # where its answer may tell them
+
+
+def check_document(
+    text: str,
+    *,
+    schemas: ViewSchemas,
+    operation_name: str | None,
+    variables: Mapping[str, Any],
+    limits: Limits,
+) -> CheckedDocument:
+    """Judge a request against a view.
+
+    Raises:
+        DocumentRefused: with the first faults, each with line and column where there is one.
+
+    Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
+    """
+    view = schemas.view
+    known = schemas.find_valid(text, limits)
+    document = known.document if known else _parse(text, limits)
+    operation = _choose_operation(document, operation_name)
+    _refuse_kind(document, operation, view)
+    schema = known.schema if known else _judge(text, document, operation, schemas, limits)
+    own = _alone(document, operation)
+    declared = _declared_variables(operation, variables)
+    coerced = _coerced_variables(schema, operation, declared, view)
+    refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
+    sent = _print_bounded(own)
+    introspection = own if _is_introspection(own, operation, view) else None
+    return CheckedDocument(
+        kind=operation.operation.value,
+        name=operation.name.value if operation.name else None,
+        text=sent,
+        variables=declared,
+        introspection=introspection,
+        hidden_names=find_hidden_names(own, view) if TYPE_NAME in sent and not introspection else None,
+    )
+
+
+def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
+    """Answer a document of introspection fields from the view: a GraphQL response.
+
+    ``for_model``: it is read by a model, and may be as large as suits one.
+
+    Raises:
+        DocumentRefused: the answer would be too large.
+    """
+    if checked.introspection is None:
+        raise DocumentRefused(Fault("this document does not ask for the schema"))
+    from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL, answer
+
+    max_bytes = MAX_BYTES_OF_A_CALL if for_model else MAX_BYTES
+    return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
+
+
+def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
+    """The text to send upstream: no descriptions (older servers refuse them), and none of these directives.
+
+    Directives are dropped where they may stand in an author's file: on the operation and on its variables.
+    """
+    return print_ast(bare(document, without_directives=without_directives))
+
+
+def bare(document: DocumentNode, *, without_directives: Collection[str] = ()) -> DocumentNode:
+    """The same document without descriptions and these directives; what stays keeps its place in the file."""
+    return DocumentNode(definitions=tuple(_bare(node, without_directives) for node in document.definitions))
+
+
+def _bare(node: DefinitionNode, without_directives: Collection[str]) -> DefinitionNode:
+    match node:
+        case OperationDefinitionNode():
+            variables = tuple(
+                replace(variable, description=None, directives=_kept(variable.directives, without_directives))
+                for variable in node.variable_definitions or ()
+            )
+            directives = _kept(node.directives, without_directives)
+            return replace(node, description=None, directives=directives, variable_definitions=variables)
+        case FragmentDefinitionNode():
+            return replace(node, description=None)
+        case _:
+            return node
+
+
+def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
+    return tuple(node for node in nodes or () if node.name.value not in without)
+
+
+def _parse(text: str, limits: Limits) -> DocumentNode:
+    if len(text) > MAX_CHARS:
+        more = f"it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: ask for less in one request, and give long values as variables"))
+    try:
+        return parse(Text(text), max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
+    except GraphQLError as exc:
+        raise DocumentRefused(fault_of(exc)) from exc
+
+
+def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    operations = _operations(document)
+    if name:
+        operations = [node for node in operations if node.name and node.name.value == name]
+    match operations:
+        case [operation]:
+            return operation
+        case []:
+            raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
+        case _ if name:
+            raise DocumentRefused(Fault(f"it has several operations named {shown(name)}"))
+        case _:
+            raise DocumentRefused(Fault("it has several operations: name one in operationName"))
+
+
+def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
+    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
+
+
+def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
+    """Refuse a kind of which there are no fields; where there are only mutations, ``META`` can be asked for."""
+    kind = operation.operation.value
+    if operation.operation is OperationType.SUBSCRIPTION:
+        raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
+    if kind not in view.root_fields() and (kind != "query" or not META & _field_names(document)):
+        raise DocumentRefused(Fault(f"there are no {kind} fields here"))
+
+
+def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
+    """An operation with the fragments that it uses."""
+    return separate_operations(document)[operation.name.value if operation.name else ""]
+
+
+def _judge(
+    text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
+) -> GraphQLSchema:
+    """Judge a document but for the values of its variables. The schema that it was judged by.
+
+    graphql-core gives up where many operations share a wide fragment, because some rules go through it once for each.
+    Then these are asked of the operation that is run, and the others of every part of the document, once.
+    """
+    refuse_large(document, limits)
+    schema = schemas.touched_by(document)
+    errors = _validate(schema, document, specified_rules)
+    if errors and not _about_the_document(errors) and len(_operations(document)) > 1:
+        _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
+        _refuse(_validate(schema, _alone(document, operation), specified_rules), schemas.view)
+        return schema
+    _refuse(errors, schemas.view)
+    schemas.keep_valid(text, limits, ValidDocument(document, schema))
+    return schema
+
+
+def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[Rule]) -> list[GraphQLError]:
+    return validate(schema, document, rules, max_errors=MAX_ERRORS, hide_suggestions=True)
+
+
+def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
+    """The errors but for the one that says that graphql-core gave up."""
+    return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
+
+
+def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
+    found = _about_the_document(errors)
+    if errors and not found:
+        raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
+    if found:
+        from handler.graph.documents.hints import hints_for  # its patterns are compiled for who needs a hint
+
+        hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
+        told = zip(found, chain(hints.sentences, repeat("")), strict=False)
+        faults = [fault_of(error, hint) for error, hint in told]
+        raise DocumentRefused(*faults, sdl=hints.sdl, complete=len(found) == len(errors))
+
+
+def _declared_variables(operation: OperationDefinitionNode, given: Mapping[str, Any]) -> dict[str, Any]:
+    names = {node.variable.name.value for node in operation.variable_definitions or ()}
+    declared = {name: value for name, value in given.items() if name in names}
+    _refuse_unsendable(declared)
+    return declared
+
+
+def _coerced_variables(
+    schema: GraphQLSchema, operation: OperationDefinitionNode, declared: dict[str, Any], view: View
+) -> Mapping[str, Any]:
+    nodes = operation.variable_definitions or ()
+    coerced = get_variable_values(schema, nodes, declared, max_errors=MAX_ERRORS, hide_suggestions=True)
+    if isinstance(coerced, list):
+        _refuse(coerced, view)
+        return {}
+    return coerced.coerced
+
+
+def _refuse_unsendable(variables: dict[str, Any]) -> None:
+    """Refuse what Python's JSON reader lets in and its writer does not let out. Custom scalars take any value."""
+    try:
+        to_json_bytes(variables)
+    except ValueError as exc:
+        raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
+
+
+def _print_bounded(document: DocumentNode) -> str:
+    """What is sent. A list of lists is printed with much space before each item."""
+    text = print_executable(document)
+    if len(text) > MAX_CHARS:
+        more = f"written out it has more than {MAX_CHARS:,} characters"
+        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
+    return text
+
+
+def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
+    """Whether the request asks for the schema, and for nothing else, or for a query type that is no more than its name.
+
+    A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
+    there too: sent upstream, that would tell all that the view hides.
+    """
+    asked = INTROSPECTION & _field_names(document)
+    roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
+    if asked and roots - META:
+        fields = " and ".join(sorted(asked))
+        raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
+    return bool(asked) or operation.operation.value not in view.root_fields()
+
+
+def _field_names(document: DocumentNode) -> set[str]:
+    collector = _FieldNames()
+    visit(document, collector)
+    return collector.found
+
+
+def _root_fields(
+    selections: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], seen: set[str]
+) -> list[str]:
+    names: list[str] = []
+    for node in selections.selections:
+        match node:
+            case FieldNode():
+                names.append(node.name.value)
+            case InlineFragmentNode():
+                names += _root_fields(node.selection_set, fragments, seen)
+            case FragmentSpreadNode() if node.name.value not in seen:
+                seen.add(node.name.value)
+                names += _root_fields(fragments[node.name.value].selection_set, fragments, seen)
+    return names
+
+
+def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
+    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+
+
+class _FieldNames(Visitor):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def enter_field(self, node: FieldNode, *_: object) -> None:
+        self.found.add(node.name.value)

@@ -1,0 +1,169 @@
+"""What a model can do about a refusal: the nearest names, and the types that it got wrong.
+
+Both come from the view alone, so what is hidden is answered as what does not exist. The words of graphql-core's errors
+are read for the coordinates in them; those that name nothing visible give no hint.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field as made_of
+from itertools import chain
+
+from handler.graph.documents.nearest_names import Names
+from handler.graph.index import named
+from handler.graph.view import BUILT_IN_SCALARS, View, print_bare
+from handler.records import record
+
+MAX_SDL_BYTES = 4_000
+"""All types that are shown with one refusal. A type that does not fit is shown with the members that do."""
+
+MAX_NAMES = 5
+
+IN_VARIABLE = r"(?:Variable '\$\w+' has invalid (?:default )?value(?: at .*?)?: )?"
+
+WRONG = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"Cannot query field '(?P<field>\w+)' on type '(?P<type>\w+)'\.",
+        r"Unknown argument '(?P<argument>\w+)' on field '(?P<type>\w+)\.(?P<field>\w+)'\.",
+        r"Argument '(?P<type>\w+)\.(?P<field>\w+)\((?P<argument>\w+):\)' of type '(?P<input>[^']*)' is required",
+        r"Field '\w+' of type '(?P<type>[^']+)' must have a selection",
+        IN_VARIABLE + r"Expected value of type '(?P<type>[^']+)' not to include unknown field '(?P<field>\w+)'",
+        IN_VARIABLE + r"Expected value of type '(?P<type>[^']+)' to (?:include required field|be an object)",
+        IN_VARIABLE + r"Value '(?P<field>\w+)' does not exist in '(?P<type>\w+)' enum",
+        IN_VARIABLE + r"Enum '(?P<type>\w+)' cannot represent",
+        IN_VARIABLE + r"Within OneOf Input Object type '(?P<type>\w+)'",
+        r"Unknown type '(?P<unknown>\w+)'\.",
+    )
+)
+"""Source: graphql-core 3.3, validation/rules and utilities/validate_input_value.py. Each has a test."""
+
+
+@record(frozen=True, slots=True)
+class Hints:
+    """Sentences to put behind those of the errors, in their order, and the SDL of the types that were wrong."""
+
+    sentences: tuple[str, ...]
+    sdl: str
+
+
+def hints_for(messages: Sequence[str], view: View) -> Hints:
+    """Hints for the messages of graphql-core about one document; an empty sentence where there is none."""
+    found = [next((match.groupdict() for rule in WRONG if (match := rule.match(text))), {}) for text in messages]
+    hints = _Hints(view)
+    return Hints(tuple(map(hints.sentence, found)), hints.sdl(found))
+
+
+Parts = Mapping[str, str | None]
+"""The groups of one of ``WRONG``."""
+
+
+@record(frozen=True, slots=True)
+class _Wrong:
+    """What was wrong of one type: the members that may be shown, and the names that were taken for members."""
+
+    members: set[str] = made_of(default_factory=set)
+    names: list[str] = made_of(default_factory=list)
+
+
+class _Hints:
+    """The hints of one refusal. Names are made ready to be compared once for all that are wrong in one place."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._names: dict[str, Names] = {}
+
+    def sentence(self, parts: Parts) -> str:
+        view, name, field = self._view, named(parts.get("type") or ""), parts.get("field")
+        if unknown := parts.get("unknown"):
+            return _did_you_mean(unknown, self._compared("", _own_types(view)))
+        if name not in view.members or not field:
+            return ""
+        if argument := parts.get("argument"):
+            declared = view.arguments(name, field) if field in view.members[name] else {}
+            return "" if argument in declared else _did_you_mean(argument, Names(declared))
+        return _below_fragments(view, name, field) or _did_you_mean(field, self._members(name))
+
+    def sdl(self, found: Sequence[Parts]) -> str:
+        """The types that were wrong, in their order, each with as many of its members as it has room for.
+
+        Small types come whole; those that do not fit share what they leave.
+        """
+        wrong = self._wrong(found)
+        whole = {name: print_bare(self._view, name, self._in_order(name, each)) for name, each in wrong.items()}
+        shown: dict[str, str] = {}
+        room = MAX_SDL_BYTES
+        for place, name in enumerate(sorted(whole, key=lambda name: len(whole[name]))):
+            share = room // (len(whole) - place)
+            fits = len(whole[name].encode()) <= share
+            shown[name] = whole[name] if fits else self._nearest(name, wrong[name], share)
+            room -= len(shown[name].encode()) + 2
+        return "\n\n".join(shown[name] for name in wrong if shown[name])
+
+    def _wrong(self, found: Sequence[Parts]) -> Mapping[str, _Wrong]:
+        view = self._view
+        wrong: dict[str, _Wrong] = {}
+        for parts in found:
+            for name in (named(parts.get("type") or ""), named(parts.get("input") or "")):
+                if name in view.members and view.index.kind(name) != "scalar":
+                    one = {parts["field"] or ""} if parts.get("argument") and name == parts["type"] else set()
+                    wrong.setdefault(name, _Wrong()).members.update(one or view.members[name])
+            if (name := named(parts.get("type") or "")) in wrong and not parts.get("argument"):
+                wrong[name].names.append(parts.get("field") or "")
+        return wrong
+
+    def _in_order(self, name: str, wrong: _Wrong) -> list[str]:
+        return [member for member in self._view.members[name] if member in wrong.members]
+
+    def _nearest(self, name: str, wrong: _Wrong, room: int) -> str:
+        """A type with as many of its members as fit, those first that are nearest to each of the wrong names."""
+        rankings = [self._members(name).by_nearness(each) for each in dict.fromkeys(wrong.names)]
+        ranked = dict.fromkeys(chain.from_iterable(zip(*rankings, strict=True))) or self._in_order(name, wrong)
+        return _fitting(self._view, name, [member for member in ranked if member in wrong.members], room)
+
+    def _members(self, name: str) -> Names:
+        return self._compared(name, self._view.members[name])
+
+    def _compared(self, key: str, names: Iterable[str]) -> Names:
+        if key not in self._names:
+            self._names[key] = Names(names)
+        return self._names[key]
+
+
+def _own_types(view: View) -> Iterable[str]:
+    return (name for name in view.members if name not in BUILT_IN_SCALARS)
+
+
+def _below_fragments(view: View, name: str, field: str) -> str:
+    """Where a field is not one of an interface or a union, but of types below it."""
+    kind = view.index.kind(name)
+    below = view.members[name] if kind == "union" else view.index.implementers.get(name, ())
+    have = [each for each in below if field in view.members.get(each, ()) and each != name]
+    if not have or kind not in ("interface", "union"):
+        return ""
+    return f"Ask for it in {_some(f'... on {each}' for each in have)}."
+
+
+def _did_you_mean(name: str, visible: Names) -> str:
+    near = visible.suggested_for(name)
+    return f"Did you mean {_some(near)}?" if near else ""
+
+
+def _some(names: Iterable[str]) -> str:
+    *first, last = list(names)[:MAX_NAMES]
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _fitting(view: View, name: str, members: Sequence[str], room: int) -> str:
+    """A type with as many of the first of its members as fit; empty if none does."""
+
+    def printed(count: int) -> str:
+        return print_bare(view, name, members[:count])
+
+    fits, too_many = 0, len(members) + 1
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        fits, too_many = (middle, too_many) if len(printed(middle).encode()) <= room else (fits, middle)
+    return printed(fits) if fits or not members else ""

@@ -1,0 +1,215 @@
+"""Questions for the schema, answered from a view.
+
+graphql-core's own walk would go through every type as often as a document leads there. Here a type below a selection is
+answered once, and the answer stands wherever the document leads to it, so the work grows with types times selections.
+What is left to bound is the size of the answer, which is counted while it is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLEnumType,
+    GraphQLField,
+    GraphQLIncludeDirective,
+    GraphQLList,
+    GraphQLNamedType,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSkipDirective,
+    InlineFragmentNode,
+    NamedTypeNode,
+    OperationDefinitionNode,
+    SchemaMetaFieldDef,
+    SelectionNode,
+    SelectionSetNode,
+    TypeMetaFieldDef,
+    TypeNameMetaFieldDef,
+    get_argument_values,
+    get_directive_values,
+    get_variable_values,
+)
+
+from handler.errors import DocumentRefused, Fault
+from handler.graph.documents.introspection_fields import Carried, Introspected, Item
+from handler.graph.documents.partial_schema import ViewSchemas
+from handler.records import record
+
+MAX_BYTES = 5_000_000
+"""The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
+
+MAX_BYTES_OF_A_CALL = 100_000
+"""The same for a model, which reads that as 25,000 tokens; more is cut or refused by its client."""
+
+META_FIELDS: Mapping[str, GraphQLField] = {
+    "__schema": SchemaMetaFieldDef,
+    "__type": TypeMetaFieldDef,
+    "__typename": TypeNameMetaFieldDef,
+}
+
+
+def answer(
+    document: DocumentNode, schemas: ViewSchemas, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
+) -> dict[str, Any]:
+    """The data of a valid document that has one operation, and only introspection fields at its root.
+
+    Raises:
+        DocumentRefused: the answer would be larger than ``max_bytes``, as compact JSON without escapes.
+    """
+    operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
+    schema = schemas.touched_by(document)
+    root = schema.get_root_type(operation.operation)
+    coerced = get_variable_values(schema, operation.variable_definitions or (), dict(variables))
+    if root is None or isinstance(coerced, list):
+        raise TypeError("only a document that was checked is answered")
+    walk = _Walk(document, Introspected(schemas.view), coerced, max_bytes)
+    data, _ = walk.object(root, None, (operation.selection_set,))
+    return cast("dict[str, Any]", data)
+
+
+@record(frozen=True, slots=True)
+class _Asked:
+    """A response key: the field, its arguments, and what is selected below it."""
+
+    key: str
+    name: str
+    field: GraphQLField
+    arguments: Mapping[str, Any]
+    below: tuple[SelectionSetNode, ...]
+
+
+Sized = tuple[Any, int]
+"""A JSON value, and about how many bytes it has."""
+
+
+class _Walk:
+    def __init__(self, document: DocumentNode, shown: Introspected, variables: Any, max_bytes: int) -> None:
+        self._fragments = {
+            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
+        }
+        self._shown = shown
+        self._variables = variables
+        self._max_bytes = max_bytes
+        self._asked: dict[tuple[int, ...], list[_Asked]] = {}
+        self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
+
+    def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
+        """An object of an introspection type, or of the query type."""
+        identity = tuple(map(id, sets))
+        if type_.name != "__Type":
+            return self._object(type_, source, sets, identity)
+        known = self._answers.get((source, identity))
+        if known is None:
+            known = self._answers[source, identity] = self._object(type_, source, sets, identity)
+        return known
+
+    def _object(
+        self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...], identity: tuple[int, ...]
+    ) -> Sized:
+        asked = self._asked.get(identity)
+        if asked is None:
+            asked = self._asked[identity] = self._fields(type_, sets)
+        value, size = {}, 2
+        for each in asked:
+            part, part_size = self._value(each.field.type, self._resolved(type_, source, each), each.below)
+            value[each.key] = part
+            size += len(each.key) + part_size + 4
+            self._refuse(size)
+        return value, size
+
+    def _resolved(self, type_: GraphQLObjectType, source: Any, asked: _Asked) -> Any:
+        """What a field is: of the view, or else as graphql-core says of its own types and directives."""
+        if asked.name == "__typename":
+            return type_.name
+        match source:
+            case str():
+                return self._shown.type(asked.name, source, **asked.arguments)
+            case Item():
+                return self._shown.item(asked.name, source, **asked.arguments)
+            case Carried():
+                return self._shown.directive(asked.name, source, **asked.arguments)
+            case Introspected():
+                return source.schema(asked.name)
+            case None:
+                return self._at_root(asked)
+            case _:
+                return cast("Any", asked.field.resolve)(source, None, **asked.arguments)
+
+    def _at_root(self, asked: _Asked) -> Any:
+        return self._shown if asked.name == "__schema" else self._shown.type_named(asked.arguments["name"])
+
+    def _value(self, type_: Any, value: Any, below: tuple[SelectionSetNode, ...]) -> Sized:
+        if isinstance(type_, GraphQLNonNull):
+            type_ = type_.of_type
+        if value is None or isinstance(value, bool):
+            return value, 5
+        if isinstance(type_, GraphQLList):
+            return self._list(type_.of_type, value, below)
+        if isinstance(type_, GraphQLObjectType):
+            return self.object(type_, value, below)
+        text = str(type_.coerce_output_value(value) if isinstance(type_, GraphQLEnumType) else value)
+        return text, len(text if text.isascii() else text.encode(errors="replace")) + 2
+
+    def _list(self, type_: Any, values: Iterable[Any], below: tuple[SelectionSetNode, ...]) -> Sized:
+        found, size = [], 2
+        for value in values:
+            part, part_size = self._value(type_, value, below)
+            found.append(part)
+            size += part_size + 1
+            self._refuse(size)
+        return found, size
+
+    def _refuse(self, size: int) -> None:
+        if size > self._max_bytes:
+            more = f"the answer would have more than {self._max_bytes:,} bytes"
+            less = "ask for one type at a time with __type(name:), and first for the names of its fields alone"
+            raise DocumentRefused(Fault(f"{more}: {less}"))
+
+    def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
+        """What is asked of an object, by response key."""
+        nodes: dict[str, list[FieldNode]] = {}
+        for selections in sets:
+            self._collect(type_, selections, nodes, set())
+        return [
+            _Asked(
+                key,
+                same[0].name.value,
+                field := META_FIELDS.get(same[0].name.value) or type_.fields[same[0].name.value],
+                get_argument_values(field, same[0], self._variables),
+                tuple(node.selection_set for node in same if node.selection_set),
+            )
+            for key, same in nodes.items()
+        ]
+
+    def _collect(
+        self, type_: GraphQLObjectType, selections: SelectionSetNode, nodes: dict[str, list[FieldNode]], seen: set[str]
+    ) -> None:
+        for node in selections.selections:
+            if not self._included(node):
+                continue
+            match node:
+                case FieldNode():
+                    nodes.setdefault((node.alias or node.name).value, []).append(node)
+                case InlineFragmentNode():
+                    if node.type_condition is None or self._is_on(type_, node.type_condition):
+                        self._collect(type_, node.selection_set, nodes, seen)
+                case FragmentSpreadNode() if node.name.value not in seen:
+                    seen.add(node.name.value)
+                    fragment = self._fragments[node.name.value]
+                    if self._is_on(type_, fragment.type_condition):
+                        self._collect(type_, fragment.selection_set, nodes, seen)
+
+    def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
+        """Whether a fragment is on a type. Only the query type can be met by way of an interface or a union."""
+        return self._shown.is_sub_type(condition.name.value, type_.name)
+
+    def _included(self, node: SelectionNode) -> bool:
+        skip = get_directive_values(GraphQLSkipDirective, cast("Any", node), self._variables)
+        include = get_directive_values(GraphQLIncludeDirective, cast("Any", node), self._variables)
+        return not (skip and skip["if"]) and not (include and not include["if"])

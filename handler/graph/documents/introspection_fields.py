@@ -1,0 +1,311 @@
+"""A view as introspection sees it: what each field of ``__Schema``, ``__Type`` and the others is of it.
+
+All is read from the view where a request comes to it. graphql-core's own objects of a whole schema would be made before
+anything is known of the request, which takes longer than to answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache, cached_property
+from typing import Any, cast
+
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+
+# isort: split
+from graphql import (
+    DEFAULT_DEPRECATION_REASON,
+    DirectiveLocation,
+    GraphQLNamedType,
+    GraphQLSchema,
+    StringValueNode,
+    TypeKind,
+    parse_const_value,
+    specified_directives,
+    specified_scalar_types,
+)
+
+from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.view import BUILT_IN_SCALARS, View
+from handler.records import record
+
+KINDS: Mapping[str, TypeKind] = {
+    "object": TypeKind.OBJECT,
+    "interface": TypeKind.INTERFACE,
+    "union": TypeKind.UNION,
+    "enum": TypeKind.ENUM,
+    "input": TypeKind.INPUT_OBJECT,
+    "scalar": TypeKind.SCALAR,
+}
+
+EMPTY = TypeSlice(
+    kind="object",
+    description="",
+    directives="",
+    interfaces=(),
+    fields={
+        "_empty": Field(
+            type="Boolean",
+            arguments={},
+            description='"""There is nothing to ask for here: send a mutation."""',
+            directives="",
+            size=None,
+            weight=0,
+        )
+    },
+    inputs={},
+    values={},
+    members=(),
+)
+"""The query type where there are only mutations. Clients refuse a schema without one, and one without fields.
+
+It is shown, and no request can ask for it.
+"""
+
+
+@record(frozen=True, slots=True)
+class Item:
+    """A field, an argument, an input or an enum value. The arguments of a field are those that are visible."""
+
+    name: str
+    description: str  # printed
+    directives: str
+    type: str = ""
+    default: str = ""
+    arguments: Mapping[str, InputValue] | None = None
+
+    @property
+    def deprecation(self) -> str | None:
+        """Why it is deprecated; ``None`` if it is not."""
+        if "@deprecated" not in self.directives:
+            return None
+        return _argument_of(self.directives, "reason") or (
+            DEFAULT_DEPRECATION_REASON if "(" not in self.directives else ""
+        )
+
+
+@record(frozen=True, slots=True)
+class Carried:
+    """A directive of the API's own that a request may carry."""
+
+    name: str
+    directive: Directive
+
+
+class Introspected:
+    """What introspection says of a view. A type of the view is the text that names it: ``[Order!]``.
+
+    What every schema has is graphql-core's own, and so is what introspection says of that.
+    """
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+
+    @property
+    def query(self) -> str:
+        """The name of the query type, be there one or not."""
+        return self._view.index.roots.get("query", "Query")
+
+    def type_named(self, name: str) -> Any:
+        """A type, or nothing where there is none of this name."""
+        return self._type(name) if name in self._types else None
+
+    def is_sub_type(self, abstract: str, name: str) -> bool:
+        """Whether a type of the view is one of those below an interface or a union, or that type itself."""
+        return abstract == name or name in self._possible_names(abstract)
+
+    # Each is what introspection has under this name.
+
+    def schema(self, field: str) -> Any:
+        """A field of ``__Schema``."""
+        match field:
+            case "description":
+                return text_of(self._view.index.description)
+            case "types":
+                return [self._type(name) for name in self._types]
+            case "queryType":
+                return self.query
+            case "mutationType":
+                name = self._view.index.roots.get("mutation", "")
+                return name if name in self._view.members else None
+            case "directives":
+                own = (Carried(*each) for each in self._view.directives().items())
+                return [*own, *specified_directives]
+            case _:  # there are no subscriptions
+                return None
+
+    def type(self, field: str, text: str, **options: bool) -> Any:
+        """A field of ``__Type``."""
+        if text.endswith(("!", "]")):
+            return self._wrapper(field, text)
+        entry = self._slice(text)
+        match field:
+            case "kind":
+                return KINDS[entry.kind]
+            case "name":
+                return text
+            case "description":
+                return text_of(entry.description)
+            case "specifiedByURL":
+                return _argument_of(entry.directives, "url") if entry.kind == "scalar" else None
+            case "isOneOf":
+                return "@oneOf" in entry.directives if entry.kind == "input" else None
+            case "interfaces":
+                names = [name for name in entry.interfaces if name in self._view.members]
+                return names if entry.kind in ("object", "interface") else None
+            case "possibleTypes":
+                return list(self._possible_names(text)) if entry.kind in ("interface", "union") else None
+            case _:
+                return self._members(field, text, **options)
+
+    def item(self, field: str, item: Item, **options: bool) -> Any:
+        """A field of ``__Field``, ``__InputValue`` or ``__EnumValue``."""
+        match field:
+            case "name":
+                return item.name
+            case "description":
+                return text_of(item.description)
+            case "type":
+                return self._type(item.type)
+            case "args":
+                return _asked((_input_item(*each) for each in (item.arguments or {}).items()), **options)
+            case "defaultValue":
+                return item.default or None
+            case "isDeprecated":
+                return item.deprecation is not None
+            case _:
+                return item.deprecation
+
+    def directive(self, field: str, carried: Carried, **options: bool) -> Any:
+        """A field of ``__Directive``."""
+        match field:
+            case "name":
+                return carried.name
+            case "description":
+                return text_of(carried.directive.description)
+            case "isRepeatable":
+                return carried.directive.repeatable
+            case "locations":
+                return [DirectiveLocation[location] for location in carried.directive.on]
+            case _:
+                return _asked((_input_item(*each) for each in carried.directive.arguments.items()), **options)
+
+    def _wrapper(self, field: str, text: str) -> Any:
+        match field:
+            case "kind":
+                return TypeKind.NON_NULL if text.endswith("!") else TypeKind.LIST
+            case "ofType":
+                return self._type(text[:-1] if text.endswith("!") else text[1:-1])
+            case _:
+                return None
+
+    def _members(self, field: str, name: str, **options: bool) -> list[Item] | None:
+        """The members of a type; ``None`` for a type that has others, or none."""
+        entry = self._slice(name)
+        of_kind, found = MEMBERS.get(field, ((), None))
+        return _asked(found(self, name, entry), **options) if found and entry.kind in of_kind else None
+
+    def fields(self, name: str, entry: TypeSlice) -> Iterator[Item]:
+        for member in self._visible(name, entry.fields):
+            field = entry.fields[member]
+            arguments = self._view.arguments(name, member) if entry is not EMPTY else {}
+            yield Item(member, field.description, field.directives, type=field.type, arguments=arguments)
+
+    def inputs(self, name: str, entry: TypeSlice) -> Iterator[Item]:
+        return (_input_item(member, entry.inputs[member]) for member in self._visible(name, entry.inputs))
+
+    def values(self, name: str, entry: TypeSlice) -> Iterator[Item]:
+        return (Item(member, *entry.values[member]) for member in self._visible(name, entry.values))
+
+    def _visible(self, name: str, members: Mapping[str, object]) -> tuple[str, ...]:
+        return self._view.members.get(name) or tuple(members)
+
+    def _slice(self, name: str) -> TypeSlice:
+        return self._view.index[name] if name in self._view.members else EMPTY
+
+    def _type(self, text: str) -> Any:
+        return _all_of_core().get(text, text)
+
+    def _possible_names(self, name: str) -> tuple[str, ...]:
+        view = self._view
+        if name not in view.members:
+            return ()
+        if view.index.kind(name) == "union":
+            return view.members[name]
+        below = view.index.implementers.get(name, ())
+        return tuple(each for each in below if each in view.members and view.index.kind(each) == "object")
+
+    @cached_property
+    def _types(self) -> Mapping[str, None]:
+        """The names of all types in graphql-core's order: scalars of its own stand where they are first used."""
+        found: dict[str, None] = {}
+        for name in self._view.members:
+            if name not in BUILT_IN_SCALARS:
+                found[name] = None
+                if not found.keys() >= BUILT_IN_SCALARS:
+                    found |= dict.fromkeys(self._built_ins_of(name))
+        for directive in self._view.directives().values():
+            taken = (named(argument.type) for argument in directive.arguments.values())
+            found |= dict.fromkeys(name for name in taken if name in BUILT_IN_SCALARS)
+        if self.query not in found:
+            found |= {self.query: None, "Boolean": None}
+        return found | dict.fromkeys(_in_every_schema())
+
+    def _built_ins_of(self, name: str) -> list[str]:
+        if BUILT_IN_SCALARS.isdisjoint(self._view.index.targets(name)):
+            return []
+        members, gone = set(self._view.members[name]), self._view.gone
+        return [
+            type_
+            for member, argument, type_ in self._view.index.references(name)
+            if type_ in BUILT_IN_SCALARS and member in members and f"{name}.{member}({argument}:)" not in gone
+        ]
+
+
+MEMBERS: Mapping[str, tuple[tuple[str, ...], Callable[[Introspected, str, TypeSlice], Iterator[Item]]]] = {
+    "fields": (("object", "interface"), Introspected.fields),
+    "inputFields": (("input",), Introspected.inputs),
+    "enumValues": (("enum",), Introspected.values),
+}
+"""The kinds of types that have members of a kind, and what they are."""
+
+
+@cache
+def _in_every_schema() -> Mapping[str, GraphQLNamedType]:
+    """The types of graphql-core's own that every schema has, in its order."""
+    return GraphQLSchema().type_map
+
+
+@cache
+def _all_of_core() -> Mapping[str, GraphQLNamedType]:
+    return {**specified_scalar_types, **_in_every_schema()}
+
+
+def _input_item(name: str, value: InputValue) -> Item:
+    return Item(name, value.description, value.directives, type=value.type, default=value.default)
+
+
+def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
+    return [item for item in items if includeDeprecated or item.deprecation is None]
+
+
+def text_of(printed: str) -> str | None:
+    """The text of a description as the index has it.
+
+    Nearly all are block strings as graphql-core prints them, and these need no parser.
+    """
+    if not printed:
+        return None
+    body = printed[3:-3]
+    if not printed.startswith('"""') or "\\" in body or "\r" in body:
+        return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
+    # A printed block string has no common indentation; a line of its own is only there for the quotes.
+    return body.removeprefix("\n").removesuffix("\n")
+
+
+def _argument_of(directives: str, name: str) -> str | None:
+    """The text that a printed directive has as its only argument."""
+    _, found, literal = directives.partition(f"({name}: ")
+    if not found:
+        return None
+    return cast("StringValueNode", parse_const_value(literal.removesuffix(")"), no_location=True)).value

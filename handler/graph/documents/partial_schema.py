@@ -1,0 +1,148 @@
+"""The schemas that documents are judged against: ordinary ones of graphql-core, each as small as it may be.
+
+Building the schema of a whole view takes a second where it has 1,600 types, and a document touches a dozen of them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from threading import Lock
+from typing import TypeVar
+
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+
+# isort: split
+from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
+
+from handler.bundle.model import Limits
+from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
+from handler.graph.documents.used_fields import Touched, touched_by
+from handler.graph.index import Directive, InputValue
+from handler.graph.view import View
+from handler.records import record
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+MAX_SCHEMAS = 32
+"""Schemas held for one view; the one unused for longest goes first."""
+
+MAX_DOCUMENTS = 32
+MAX_KEPT_CHARS = 4_000
+"""Documents that were found valid, held for one view; longer ones are judged every time.
+
+A model repeats a request with other variables, and judging it is most of what a call costs.
+"""
+
+COORDINATE_BYTES = 4_000
+"""About what a schema takes for each coordinate in it, measured on GitHub's: 2,500 to 7,000."""
+
+CHARACTER_BYTES = 80
+"""The same of a document, for each of its characters."""
+
+
+@record(frozen=True, slots=True)
+class ValidDocument:
+    """A document that is inside a view, and the schema that it was judged by."""
+
+    document: DocumentNode
+    schema: GraphQLSchema
+
+
+class ViewSchemas:
+    """The schemas of one view, for as many documents as ask for them. What they share is made once."""
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+        self._inputs = InputTypes(view)
+        self._held: OrderedDict[Touched, GraphQLSchema] = OrderedDict()
+        self._valid: OrderedDict[tuple[str, Limits], ValidDocument] = OrderedDict()
+        self.cost_bytes = 0  # about how much memory this takes
+        self._lock = Lock()  # two types of one name in a schema would be two types
+
+    def touched_by(self, document: DocumentNode) -> GraphQLSchema:
+        """A schema that has what a document touches.
+
+        With it, ``validate(hide_suggestions=True)`` says of the document what it would say with the whole view.
+        """
+        touched = touched_by(document, self.view)
+        with self._lock:
+            schema = self._held.get(touched)
+            if schema is None:
+                schema = self._build(touched)
+                _keep(self._held, touched, schema, most=MAX_SCHEMAS)
+                self._count()
+            self._held.move_to_end(touched)
+        return schema
+
+    def find_valid(self, text: str, limits: Limits) -> ValidDocument | None:
+        """A document of the same text that was kept."""
+        with self._lock:
+            valid = self._valid.get((text, limits))
+            if valid is not None:
+                self._valid.move_to_end((text, limits))
+        return valid
+
+    def keep_valid(self, text: str, limits: Limits, valid: ValidDocument) -> None:
+        """Keep a document that was found valid within limits."""
+        if len(text) <= MAX_KEPT_CHARS:
+            with self._lock:
+                _keep(self._valid, (text, limits), valid, most=MAX_DOCUMENTS)
+                self._count()
+
+    def _count(self) -> None:
+        """Count what is held anew. Only where something was added: a call that finds all of it pays nothing."""
+        coordinates = sum(touched.coordinates for touched in self._held)
+        characters = sum(len(text) for text, _ in self._valid)
+        self.cost_bytes = COORDINATE_BYTES * coordinates + CHARACTER_BYTES * characters
+
+    def _build(self, touched: Touched) -> GraphQLSchema:
+        fields: dict[str, dict[str, Mapping[str, InputValue]]] = {}
+        for type_name, field_name in sorted(touched.fields):
+            arguments = self._given_or_required(touched, type_name, field_name)
+            fields.setdefault(type_name, {})[field_name] = arguments
+        types = OutputTypes(self.view, self._inputs, lambda name: fields.get(name, {}))
+        names = sorted(touched.types | touched.parents | self._compared_implementers(touched))
+        visible = self.view.directives() if touched.directives else {}
+        directives = {name: visible[name] for name in sorted(touched.directives)}
+        return self._schema(types, [types(name) for name in names], directives)
+
+    def _given_or_required(self, touched: Touched, type_name: str, field_name: str) -> dict[str, InputValue]:
+        return {
+            name: argument
+            for name, argument in self.view.arguments(type_name, field_name).items()
+            if argument.required or (type_name, field_name, name) in touched.arguments
+        }
+
+    def _compared_implementers(self, touched: Touched) -> set[str]:
+        """The implementers of interfaces. Only where two abstract types meet is it asked which objects they share."""
+        named = touched.types | touched.parents
+        abstract = [name for name in named if self.view.index.kind(name) in ("interface", "union")]
+        if len(abstract) < 2:
+            return set()
+        implementers = self.view.index.implementers
+        return {name for each in abstract for name in implementers.get(each, ()) if name in self.view.members}
+
+    def _schema(
+        self, types: TypeNamed, named: list[GraphQLNamedType], directives: Mapping[str, Directive]
+    ) -> GraphQLSchema:
+        def root(kind: str) -> GraphQLObjectType | None:
+            name = self.view.index.roots.get(kind, "")
+            made = types(name) if name in self.view.members else None
+            return made if isinstance(made, GraphQLObjectType) else None
+
+        return GraphQLSchema(
+            query=root("query") or GraphQLObjectType(self.view.index.roots.get("query", "Query"), {}),
+            mutation=root("mutation"),
+            types=named,
+            directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
+            assume_valid=True,
+        )
+
+
+def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
+    entries[key] = entry
+    entries.move_to_end(key)
+    if len(entries) > most:
+        entries.popitem(last=False)

@@ -1,0 +1,287 @@
+"""The one HTTP client: of the upstream, of issuers' keys and tokens, and of S3.
+
+On http.client, with a deadline and caps that hold whatever a server does. urllib3 would do, but importing it takes half
+as long as an empty function takes to start.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http.client
+import re
+import socket
+import ssl
+import threading
+import time
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import field
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+from handler.errors import AddressRefused, HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.http.addresses import STRICT, AddressRules
+from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
+from handler.http.response import BodyTooLarge, OtherEncoding
+from handler.records import record
+
+T = TypeVar("T")
+
+MARGIN_S = 0.05
+"""How far apart the deadlines of an exchange and of the task that waits for it may be, and be one."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class HttpRequest:
+    """One request. ``url`` is absolute and percent-encoded; its path goes out as it stands, dots included."""
+
+    method: str
+    url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    timeout_s: float  # of the whole exchange, from resolving the name to the last byte
+    max_bytes: int  # of the answer's body, decoded
+    repeatable: bool = False  # may go out once more if a kept connection closed before the answer began
+    guarded: bool = True  # the rules of addresses hold; False: the address is the platform's, and no author's
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class HttpResponse:
+    """One answer, whatever its status: a redirect is an answer like any other."""
+
+    status: int
+    headers: Mapping[str, str]  # names in lower case; the values of a repeated one joined by ", "
+    body: bytes = field(repr=False)
+
+
+class HttpClient:
+    """Sends requests over kept connections. One client serves many threads and event loops.
+
+    Redirects and the environment's proxies play no part. A connection idle for longer than ``max_idle_s`` is not used
+    again: its other end may have closed it while Lambda was frozen. Guarded requests go only where ``rules`` let them,
+    over connections that no other request has made.
+    """
+
+    def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
+        self._rules = rules
+        self._kept = KeptConnections(max_idle_s=max_idle_s)
+        self._tls_lock = threading.Lock()
+        self._tls_context: ssl.SSLContext | None = None
+
+    def send(self, request: HttpRequest) -> HttpResponse:
+        """Send one request and return the whole answer.
+
+        Raises:
+            HttpTimeout: no complete answer within ``timeout_s``.
+            AddressRefused: the rules do not let the request go there.
+            HttpUnreachable: no connection, a broken one, or an answer that cannot be read.
+            HttpTooLarge: a body of more than ``max_bytes``.
+
+        """
+        return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
+
+    async def send_async(self, request: HttpRequest) -> HttpResponse:
+        """``send`` without holding up other tasks. Cancelling the task gives the exchange up.
+
+        The time of the request begins when there is a thread to send it. A task that is cancelled when the time is over
+        has an ``HttpTimeout``: only that tells what was sent.
+        """
+        exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
+        if _nobody_waits():  # a thread takes as long as many an answer
+            answered = self._send(request, exchange, self._asked_over_kept)
+            if answered is not None:
+                return answered
+            way = self._asked_anew  # in a thread, as no deadline ends the resolver
+        queued_at = time.monotonic()
+
+        def send() -> HttpResponse:
+            exchange.put_off(time.monotonic() - queued_at)
+            return self._send(request, exchange, way)
+
+        try:
+            return await asyncio.to_thread(send)
+        except asyncio.CancelledError as exc:
+            exchange.abort()
+            if exchange.is_over(margin_s=MARGIN_S):  # whoever gives up then has the same deadline, a moment earlier
+                raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
+            raise
+
+    def open(self, url: str, *, timeout_s: float) -> None:
+        """Connect to where a URL leads, for the next request there.
+
+        Raises:
+            HttpError: as ``send``.
+
+        """
+        target, exchange = _target_of(url), Exchange(timeout_s=timeout_s)
+        connection = self._new_connection(target, guarded=False)
+        try:
+            connection.open(exchange)
+        except OSError as exc:
+            connection.close()
+            raise _error_of(exc, target.host, exchange) from exc
+        exchange.let_go()
+        self._kept.give_back((target.origin, False), connection)
+
+    def close(self) -> None:
+        """Drop the kept connections, as after a restored snapshot. The client stays usable."""
+        self._kept.clear()
+
+    def _send(self, request: HttpRequest, exchange: Exchange, way: _Way[T]) -> T:
+        target = _target_of(request.url)
+        fault = self._rules.url_fault(target.scheme, target.host) if request.guarded else ""
+        if fault:
+            raise AddressRefused(target.host, fault)
+        try:
+            response = way(request, target, exchange)
+            # Where the length is unknown, the end of the body may be our own shutdown.
+            if exchange.aborted or exchange.is_over():
+                raise TimeoutError
+        except BodyTooLarge as exc:
+            raise HttpTooLarge(target.host, max_bytes=request.max_bytes) from exc
+        except _FAILURES as exc:
+            raise _error_of(exc, target.host, exchange) from exc
+        except UnicodeError:
+            reason = "malformed URL" if _is_unnameable(target.host) else _UNSENDABLE
+            raise HttpUnreachable(target.host, reason) from None
+        except ValueError:
+            # A method or header that cannot be sent. The text quotes it and a log would show it: so no cause.
+            raise HttpUnreachable(target.host, _UNSENDABLE) from None
+        return response
+
+    def _asked(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
+
+    def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
+        """The answer over a kept connection; nothing where there is none, or a closed one, and a new one may do."""
+        kept = self._kept.take((target.origin, request.guarded))
+        if kept is None:
+            return None
+        try:
+            return self._exchanged_over(kept, request, target, exchange)
+        except _CLOSED:
+            if exchange.answer_began or not request.repeatable:
+                raise
+            return None
+
+    def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
+        """The answer over a new connection: after a kept one that is closed, the others may be as dead."""
+        return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
+
+    def _exchanged_over(
+        self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
+    ) -> HttpResponse:
+        """Send the request over a connection, and keep that if the answer came whole."""
+        whole = exchange.sent = False
+        try:
+            connection.open(exchange)
+            exchange.sent = True
+            answer = connection.send_request(
+                request.method, target.path, body=request.body, headers=_headers_of(request)
+            )
+            exchange.answer_began = True
+            with closing(answer):
+                body = answer.read_body(max_bytes=request.max_bytes)
+                whole = answer.leaves_a_clean_end()
+            return HttpResponse(status=answer.status, headers=answer.headers, body=body)
+        finally:
+            # Who gives the exchange up must lose the connection before anybody else can have it.
+            if exchange.let_go() and whole:
+                self._kept.give_back((target.origin, request.guarded), connection)
+            else:
+                connection.close()
+
+    def _new_connection(self, target: _Target, *, guarded: bool) -> Connection:
+        tls = self._require_tls_context() if target.scheme == "https" else None
+        return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
+
+    def _require_tls_context(self) -> ssl.SSLContext:
+        # Reading the certificate authorities takes milliseconds, so it waits for the first https address.
+        with self._tls_lock:
+            if self._tls_context is None:
+                self._tls_context = ssl.create_default_context()
+                self._tls_context.sslsocket_class = TimedTls
+            return self._tls_context
+
+
+class _Target(NamedTuple):
+    """Where a URL points."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str  # with the query string
+
+    @property
+    def origin(self) -> tuple[str, str, int]:
+        """What connections are kept for."""
+        return self.scheme, self.host, self.port
+
+
+@lru_cache(maxsize=256)
+def _target_of(url: str) -> _Target:
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise HttpUnreachable("(no host)", "malformed URL") from None
+    if parts.scheme not in ("http", "https") or not host or "@" in parts.netloc or _NEVER_IN_A_URL.search(url):
+        raise HttpUnreachable(host or "(no host)", "malformed URL")
+    path = parts.path or "/"
+    port = port if port is not None else _PORTS[parts.scheme]
+    return _Target(parts.scheme, host, port, f"{path}?{parts.query}" if parts.query else path)
+
+
+_Way = Callable[[HttpRequest, _Target, Exchange], T]
+"""A way to the answer of a request."""
+
+
+def _nobody_waits() -> bool:
+    """Whether the running task is the only one, as in Lambda, where a process has one request at a time."""
+    return len(asyncio.all_tasks()) == 1
+
+
+def _headers_of(request: HttpRequest) -> dict[str, str]:
+    given = {name.lower() for name in request.headers}
+    ours = {name: value for name, value in _OUR_HEADERS.items() if name not in given}
+    return {**ours, **request.headers}
+
+
+def _is_unnameable(host: str) -> bool:
+    """Whether a host's name has no form that a resolver takes."""
+    try:
+        host.encode("idna")
+    except UnicodeError:
+        return True
+    return False
+
+
+def _error_of(failure: BaseException, host: str, exchange: Exchange) -> HttpError:
+    if exchange.aborted or isinstance(failure, TimeoutError):
+        return HttpTimeout(host, timeout_s=exchange.timeout_s, sent=exchange.sent)
+    if isinstance(failure, ForbiddenAddress):
+        return AddressRefused(host, str(failure))
+    if isinstance(failure, OtherEncoding):
+        return HttpEncoding(host, encoding=str(failure))
+    reasons = (reason for kinds, reason in _REASONS if isinstance(failure, kinds))
+    return HttpUnreachable(host, next(reasons, "the answer is not HTTP"), sent=exchange.sent)
+
+
+_OUR_HEADERS = {"accept-encoding": "gzip", "user-agent": "stile"}
+_PORTS = {"http": 80, "https": 443}
+_UNSENDABLE = "the request cannot be sent"
+_NEVER_IN_A_URL = re.compile(r"[\x00-\x20\x7f\\]")
+_FAILURES = (http.client.HTTPException, OSError, OtherEncoding, zlib.error)
+_CLOSED = (ConnectionResetError, BrokenPipeError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+_REASONS: tuple[tuple[type[BaseException] | tuple[type[BaseException], ...], str], ...] = (
+    (http.client.InvalidURL, "malformed URL"),
+    (socket.gaierror, "name not resolved"),
+    (ConnectionRefusedError, "connection refused"),
+    (ssl.SSLCertVerificationError, "TLS verification failed"),
+    (zlib.error, "the body is not the gzip it claims to be"),
+    ((*_CLOSED, http.client.IncompleteRead), "connection closed before the answer was complete"),
+    (ssl.SSLError, "TLS failed"),
+    (OSError, "no connection"),
+)

@@ -1,0 +1,167 @@
+"""Whether an answer of an API fits the output schema of its tool: within a bound, and with no word of its values.
+
+jsonschema would take longer to load than the call does. It gathers all errors of a choice before it tells the first,
+and nothing can stop it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import Any
+
+from handler.json_schema.answer_shape import Form, Members, Shape, read_shape
+from handler.records import record
+
+MAX_STEPS = 2_000_000
+"""Members and items that are looked at in one answer, each time that it is. An answer with more does not fit."""
+
+SENT: Mapping[type, str] = {
+    str: "a string",
+    bool: "a boolean",
+    int: "a number",
+    float: "a number",
+    dict: "an object",
+    list: "an array",
+    NoneType: "null",
+}
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Misfit:
+    """Where an answer differs from its schema, and how, with nothing of its values."""
+
+    path: tuple[str | int, ...]  # of keys that the operation selects, and places in lists
+    rule: str
+
+    def __str__(self) -> str:
+        return f"{self._named('[{}]')}: {self.rule}"
+
+    @property
+    def coordinate(self) -> str:
+        """The path without the places in lists, which is the same for each item that differs."""
+        return self._named("[]")
+
+    def _named(self, place: str) -> str:
+        parts = (place.format(part) if isinstance(part, int) else f".{part}" for part in self.path)
+        return "".join(parts).removeprefix(".") or "the answer"
+
+
+class AnswerChecker:
+    """The output schema of one tool, ready to judge answers."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self._whole = read_shape(schema)
+
+    def misfit(self, answer: Any, *, max_steps: int = MAX_STEPS) -> Misfit | None:
+        """Find a place where a JSON value differs. ``None``: it fits."""
+        try:
+            found = _Judge(max_steps).value(answer, self._whole)
+        except _TooMuch:
+            return Misfit(path=(), rule=f"more than {max_steps:,} values to hold against the schema")
+        return None if found is None else Misfit(path=tuple(reversed(found.path)), rule=found.rule)
+
+
+class _TooMuch(Exception):
+    """An answer with more values than are looked at."""
+
+
+class _Found:
+    """A misfit whose path grows from its end. ``foreign``: of a form that the object was hardly meant for."""
+
+    __slots__ = ("foreign", "path", "rule")
+
+    def __init__(self, rule: str, *path: str | int, foreign: bool = False) -> None:
+        self.rule = rule
+        self.path: list[str | int] = [*path]
+        self.foreign = foreign
+
+
+class _Absent:
+    """The type of a member that is not there."""
+
+
+_ABSENT = _Absent()
+
+
+class _Judge:
+    """Judges one answer."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+
+    def value(self, value: Any, shape: Shape) -> _Found | None:
+        """Find a place where a value differs from its shape."""
+        kind = type(value)
+        if kind in shape.types or (kind is str and value in shape.names):
+            return None
+        if kind is dict and shape.objects:
+            return self._object(value, shape.objects)
+        if kind is list and shape.items:
+            return self._list(value, shape.items)
+        if kind is float and int in shape.types and value.is_integer():  # JSON has one kind of numbers
+            return None
+        is_name = kind is str and bool(shape.names)
+        sent = "another name" if is_name else SENT[kind]
+        return _Found(f"expected {shape.expected}, the API sent {sent}", foreign=is_name)
+
+    def _list(self, items: list[Any], shape: Shape) -> _Found | None:
+        if shape.types.issuperset(map(type, items)):
+            return None
+        self._spend(len(items))
+        for place, item in enumerate(items):
+            found = self.value(item, shape)
+            if found:
+                found.path.append(place)
+                return found
+        return None
+
+    def _object(self, value: dict[str, Any], forms: Sequence[Form]) -> _Found | None:
+        found: list[_Found] = []
+        for form in _possible(value, forms):
+            misfit = self._in_form(value, form)
+            if misfit is None:
+                return None
+            found.append(misfit)
+        return found[0] if len(forms) == 1 else _nearest(found)
+
+    def _in_form(self, value: dict[str, Any], form: Form) -> _Found | None:
+        self._spend(len(form.names) + 1)
+        found = self._in_members(value, form.leaves, form)
+        if found is None and form.closed and not value.keys() <= form.names:
+            found = _Found("expected no field but those that are selected, the API sent others", foreign=True)
+        # Looked into before that, a value that has others of its kind would be judged 2 ** depth times.
+        return found or self._in_members(value, form.composites, form)
+
+    def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Found | None:
+        for name, shape in members:
+            member = value.get(name, _ABSENT)
+            if type(member) in shape.types:
+                continue
+            if member is not _ABSENT:
+                found = self.value(member, shape)
+                if found:
+                    found.path.append(name)
+                    return found
+            elif name in form.required:
+                return _Found(f"expected {shape.expected}, the API sent nothing", name)
+        return None
+
+    def _spend(self, steps: int) -> None:
+        self._steps -= steps
+        if self._steps < 0:
+            raise _TooMuch
+
+
+def _possible(value: dict[str, Any], forms: Sequence[Form]) -> Sequence[Form]:
+    """The forms whose members an object has: what stands below the others would be judged once for each; else all."""
+    return [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
+
+
+def _nearest(found: Sequence[_Found]) -> _Found:
+    """The misfit of the form that an object was meant for; if that cannot be told, one that speaks of all forms."""
+    meant = [each for each in found if not each.foreign or len(each.path) > 1]
+    furthest = max(meant or found, key=lambda each: len(each.path))
+    if len(meant) == 1 or len(furthest.path) > 1:
+        return furthest
+    return _Found("expected an object of a type that is selected, the API sent another one")

@@ -1,0 +1,242 @@
+"""Whether a value fits a schema for certain. Doubts are for jsonschema, which takes longer to load than a call does.
+
+Nothing is judged otherwise than ``json_schema.Checker`` does. A keyword that is not known here is a doubt, and so is
+what does not fit: the checker says what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping, Sequence, Sized
+from types import NoneType
+from typing import Any
+
+from handler.json_schema.formats import FORMATS
+
+MAX_STEPS = 200
+"""Schemas within schemas, each of which takes two calls of Python's stack."""
+
+REFERENCE = "#/$defs/"
+
+NOTHING_ASKED: Mapping[str, Any] = {}
+
+Judge = Callable[[Any, Any, "_Place"], bool]
+
+
+def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
+    """Whether a JSON value fits. ``False``: it may fit all the same."""
+    return QuickCheck(schema).surely_fits(value, schema)
+
+
+class QuickCheck:
+    """Parts of one value judged by parts of one schema, which are there as long as it is. Each is judged once.
+
+    Texts of ``doubtful_formats`` are doubts.
+    """
+
+    def __init__(self, root: Mapping[str, Any], *, doubtful_formats: Container[str] = ()) -> None:
+        self.definitions = root.get("$defs", NOTHING_ASKED)
+        self.doubtful_formats = doubtful_formats
+        self.judged: dict[tuple[int, int], bool] = {}  # by the places of a list or object and a schema in memory
+
+    def surely_fits(self, value: Any, schema: Any) -> bool:
+        """Whether a part of the value fits a part of the schema for certain."""
+        return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
+
+    def differs(self, value: Any, schema: Any) -> bool:
+        """Whether an object is surely of another kind than a schema: its text where the schema has others."""
+        if isinstance(schema, dict) and "$ref" in schema:
+            schema = self.definitions.get(schema["$ref"].removeprefix(REFERENCE))
+        if not isinstance(schema, dict) or not isinstance(value, dict):
+            return False
+        rules = schema.get("properties", NOTHING_ASKED)
+        for name, told in value.items():
+            rule = rules.get(name)
+            if isinstance(told, str) and isinstance(rule, dict) and told not in _constants(rule, told):
+                return True
+        return False
+
+
+class _Place:
+    """Where a rule stands: its schema, what is known, and how much further in there may be others."""
+
+    __slots__ = ("check", "schema", "steps")
+
+    def __init__(self, schema: Mapping[str, Any], check: QuickCheck, steps: int) -> None:
+        self.schema = schema
+        self.check = check
+        self.steps = steps
+
+
+def _fits(value: Any, schema: Any, above: _Place) -> bool:
+    if not isinstance(schema, dict) or not above.steps:
+        return False
+    if not isinstance(value, dict | list):
+        return _fits_all(value, schema, above)
+    judged, key = above.check.judged, (id(value), id(schema))
+    known = judged.get(key)
+    if known is None:
+        known = judged[key] = _fits_all(value, schema, above)
+    return known
+
+
+def _fits_all(value: Any, schema: Mapping[str, Any], above: _Place) -> bool:
+    place = _Place(schema, above.check, above.steps - 1)
+    for keyword, rule in schema.items():
+        judge = _JUDGES.get(keyword)
+        if judge is None or not judge(value, rule, place):
+            return False
+    return True
+
+
+def _type(value: Any, rule: Any, _: _Place) -> bool:
+    names = _TYPES.get(type(value), ())
+    if type(value) is float and value.is_integer():  # JSON has one kind of numbers
+        names = _TYPES[int]
+    return rule in names if isinstance(rule, str) else any(name in rule for name in names)
+
+
+def _enum(value: Any, rule: Any, _: _Place) -> bool:
+    # Numbers and booleans are equal in Python where they are not in JSON.
+    return (value is None or isinstance(value, str)) and value in rule
+
+
+def _const(value: Any, rule: Any, _: _Place) -> bool:
+    return isinstance(value, str) and value == rule
+
+
+def _properties(value: Any, rule: Any, place: _Place) -> bool:
+    if isinstance(value, dict):
+        for name, each in value.items():
+            if name in rule and not _fits(each, rule[name], place):
+                return False
+    return True
+
+
+def _additional_properties(value: Any, rule: Any, place: _Place) -> bool:
+    if isinstance(value, dict):
+        known = place.schema.get("properties", NOTHING_ASKED)
+        for name, each in value.items():
+            if name not in known and (rule is False or not _fits(each, rule, place)):
+                return False
+    return True
+
+
+def _required(value: Any, rule: Any, _: _Place) -> bool:
+    return not isinstance(value, dict) or all(name in value for name in rule)
+
+
+def _items(value: Any, rule: Any, place: _Place) -> bool:
+    if isinstance(value, list):
+        for item in value:
+            if not _fits(item, rule, place):
+                return False
+    return True
+
+
+def _any_of(value: Any, rule: Any, place: _Place) -> bool:
+    for schema in rule:  # noqa: SIM110 - a generator would take a call more of the stack
+        if not place.check.differs(value, schema) and _fits(value, schema, place):
+            return True
+    return False
+
+
+def _one_of(value: Any, rule: Any, place: _Place) -> bool:
+    meant = [schema for schema in rule if not place.check.differs(value, schema)]
+    return len(meant) == 1 and _fits(value, meant[0], place)
+
+
+def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
+    """The values that a schema has listed, or one if it lists none."""
+    values: Sequence[Any] = schema.get("enum", [schema.get("const", otherwise)])
+    return values
+
+
+def _ref(value: Any, rule: Any, place: _Place) -> bool:
+    name = rule.removeprefix(REFERENCE)
+    return name != rule and _fits(value, place.check.definitions.get(name), place)
+
+
+def _if(value: Any, rule: Any, place: _Place) -> bool:
+    # What the compiler writes: one item may stand for a list of it, and null for what is defined elsewhere.
+    if rule == {"type": "array"}:
+        holds = isinstance(value, list)
+    elif rule == {"not": {"type": "null"}}:
+        holds = value is not None
+    else:
+        return False
+    return _fits(value, place.schema.get("then" if holds else "else", NOTHING_ASKED), place)
+
+
+def _format(value: Any, rule: Any, place: _Place) -> bool:
+    if not isinstance(value, str):
+        return True
+    return rule not in place.check.doubtful_formats and (rule not in FORMATS or FORMATS[rule].fits(value))
+
+
+def _always(_value: Any, _rule: Any, _place: _Place) -> bool:
+    return True
+
+
+def _number(judge: Callable[[Any, Any], bool]) -> Judge:
+    return lambda value, rule, _: type(value) not in (int, float) or judge(value, rule)
+
+
+def _length(kind: type[Sized], judge: Callable[[int, Any], bool]) -> Judge:
+    return lambda value, rule, _: not isinstance(value, kind) or judge(len(value), rule)
+
+
+def _at_least(value: Any, rule: Any) -> bool:
+    return bool(value >= rule)
+
+
+def _at_most(value: Any, rule: Any) -> bool:
+    return bool(value <= rule)
+
+
+def _above(value: Any, rule: Any) -> bool:
+    return bool(value > rule)
+
+
+def _below(value: Any, rule: Any) -> bool:
+    return bool(value < rule)
+
+
+_TYPES: Mapping[type, tuple[str, ...]] = {
+    str: ("string",),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("number",),
+    dict: ("object",),
+    list: ("array",),
+    NoneType: ("null",),
+}
+
+_JUDGES: Mapping[str, Judge] = {
+    "type": _type,
+    "enum": _enum,
+    "const": _const,
+    "properties": _properties,
+    "additionalProperties": _additional_properties,
+    "required": _required,
+    "items": _items,
+    "anyOf": _any_of,
+    "oneOf": _one_of,
+    "$ref": _ref,
+    "if": _if,
+    "then": _always,  # judged with "if", and nothing without it
+    "else": _always,
+    "format": _format,
+    "minimum": _number(_at_least),
+    "maximum": _number(_at_most),
+    "exclusiveMinimum": _number(_above),
+    "exclusiveMaximum": _number(_below),
+    "minLength": _length(str, _at_least),
+    "maxLength": _length(str, _at_most),
+    "minItems": _length(list, _at_least),
+    "maxItems": _length(list, _at_most),
+    "minProperties": _length(dict, _at_least),
+    "maxProperties": _length(dict, _at_most),
+    **dict.fromkeys(
+        ("$defs", "$comment", "title", "description", "default", "examples", "deprecated", "discriminator"), _always
+    ),
+}

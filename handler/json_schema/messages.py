@@ -1,0 +1,230 @@
+"""What is said of values that do not fit a schema: where, what was expected, and what came."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from itertools import groupby, islice
+from typing import Any
+
+from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+
+MAX_UNKNOWN = 51
+MAX_SHOWN_CHARS = 80
+MAX_SHOWN_NAMES = 30
+MAX_COMPARED_CHARS = 12_000
+"""Of a name that may be a slip, once for each known one: that many take 10 ms, and an answer has 50 names."""
+
+ANY_TYPE = {"string", "number", "boolean", "object", "array"}
+"""All but ``null``."""
+
+# What jsonschema hands over, and what a violation carries, is typed as "anything", so the functions below take it so.
+
+
+def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
+    """A violation that jsonschema found, in words. ``of_graphql``: the compiler made the schema from GraphQL types."""
+    pointer = pointer_of(error.absolute_path)
+    match error.validator:
+        case "required":
+            found = _missing(pointer, error)
+        case "additionalProperties" if error.validator_value is False:
+            found = _unknown(pointer, error)
+        case "anyOf" | "oneOf" if error.context:
+            found = _of_any(error)
+        case "minProperties" | "maxProperties" if _takes_one(error.schema):
+            found = _one_of(pointer, error)
+        case _:
+            found = []
+    if found:
+        return found
+    listed = LISTED.get(error.validator, "") if of_graphql and _stands_for_a_list(error) else ""
+    expected = _written_pattern(error) if of_graphql and error.validator == "pattern" else _expected(error)
+    return [f"{pointer}: expected {listed}{expected}, got {_shown(error.instance)}"]
+
+
+def pointer_of(path: Iterable[Any]) -> str:
+    """RFC 6901; the whole is shown as ``/``, which reads better than nothing."""
+    return "".join(_below("", str(part)) for part in path) or "/"
+
+
+def _missing(pointer: str, error: Any) -> list[str]:
+    # jsonschema reports each missing name as an error of its own.
+    missing = [name for name in error.validator_value if error.message.startswith(f"{name!r} ")]
+    return [f"{_below(pointer, name)}: required, but missing" for name in missing]
+
+
+def _unknown(pointer: str, error: Any) -> list[str]:
+    known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
+    unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
+    return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether a member's name matches a pattern of names. What is longer than any name matches none."""
+    return len(name) <= MAX_MATCHED_CHARS and re.search(pattern, name) is not None
+
+
+def _takes_one(schema: Any) -> bool:
+    return bool(schema.get("minProperties") == schema.get("maxProperties") == 1)
+
+
+def _one_of(pointer: str, error: Any) -> list[str]:
+    names = _some(list(error.schema.get("properties", {})))
+    given = _some([_cut(name) for name in error.instance]) or "none"
+    return [f"{pointer}: expected exactly one of {names}, got {given}"]
+
+
+def _of_any(error: Any) -> list[str]:
+    """What is wrong in the one branch that the value was meant for, or else all that was expected."""
+    branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
+    meant = [branch for branch in branches if not any(_is_other(each, error) for each in branch)]
+    if len(meant) == 1:
+        return [sentence for each in meant[0] for sentence in sentences(each)]
+    kinds = [next((each for each in branch if _is_other(each, error)), branch[0]) for branch in branches]
+    at = kinds[0] if len({tuple(each.absolute_path) for each in kinds}) == 1 else error
+    expected = dict.fromkeys(map(_expected, kinds))
+    return [f"{pointer_of(at.absolute_path)}: expected {' or '.join(expected)}, got {_shown(at.instance)}"]
+
+
+def _is_other(found: Any, error: Any) -> bool:
+    return is_other_kind(found, depth=len(found.absolute_path) - len(error.absolute_path))
+
+
+def is_other_kind(found: Any, *, depth: int) -> bool:
+    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart.
+
+    ``depth``: how far below the value of the branch the violation stands.
+    """
+    return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
+
+
+def _expected(error: Any) -> str:
+    say = EXPECTED.get(error.validator)
+    return say(error) if say else f"{error.validator} {_cut(json.dumps(error.validator_value))}"
+
+
+def _type(error: Any) -> str:
+    types = [error.validator_value] if isinstance(error.validator_value, str) else error.validator_value
+    return "a value" if set(types) == ANY_TYPE else " or ".join(types)
+
+
+def _enum(error: Any) -> str:
+    return f"one of {_some([_cut(json.dumps(value)) for value in error.validator_value])}{_near_value(error)}"
+
+
+def _near_value(error: Any) -> str:
+    """The value that a caller may have meant; whoever sends ``large`` for ``LARGE`` reads it in the list."""
+    names = [str(value) for value in error.validator_value if value is not None]
+    if not isinstance(error.instance, str) or len(names) <= MAX_SHOWN_NAMES:
+        return ""
+    near = _nearest(error.instance, names)
+    return "" if near is None else f" (did you mean {json.dumps(near)}?)"
+
+
+def _format(error: Any) -> str:
+    name = error.validator_value
+    return FORMATS[name].expected if name in FORMATS else f"a text of the format {name}"
+
+
+def _pattern(error: Any) -> str:
+    return _matching(error, error.validator_value)
+
+
+def _written_pattern(error: Any) -> str:
+    """The compiler keeps the author's pattern beside what Python runs."""
+    return _matching(error, error.schema.get("$comment", error.validator_value))
+
+
+def _matching(error: Any, pattern: str) -> str:
+    is_long = len(error.instance) > MAX_MATCHED_CHARS
+    return f"a length of at most {MAX_MATCHED_CHARS}" if is_long else f"a text that matches {pattern}"
+
+
+def _members(error: Any) -> str:
+    return _some(list(error.schema.get("properties", {}))) or "any members"
+
+
+EXPECTED: Mapping[str, Callable[[Any], str]] = {
+    "type": _type,
+    "enum": _enum,
+    "const": lambda error: _cut(json.dumps(error.validator_value)),
+    "format": _format,
+    "pattern": _pattern,
+    "minimum": lambda error: f"at least {error.validator_value}",
+    "maximum": lambda error: f"at most {error.validator_value}",
+    "exclusiveMinimum": lambda error: f"more than {error.validator_value}",
+    "exclusiveMaximum": lambda error: f"less than {error.validator_value}",
+    "multipleOf": lambda error: f"a multiple of {error.validator_value}",
+    "minLength": lambda error: f"a length of at least {error.validator_value}",
+    "maxLength": lambda error: f"a length of at most {error.validator_value}",
+    "minItems": lambda error: f"at least {error.validator_value} items",
+    "maxItems": lambda error: f"at most {error.validator_value} items",
+    "uniqueItems": lambda _: "no item twice",
+    "minProperties": lambda error: f"at least {error.validator_value} of {_members(error)}",
+    "maxProperties": lambda error: f"at most {error.validator_value} of {_members(error)}",
+}
+"""What is said of a value, by the keyword that it breaks."""
+
+LISTED: Mapping[str, str] = {"type": "array or ", "enum": "an array or "}
+"""What is said before that, where a list could stand: in GraphQL its only item will do for it."""
+
+
+def _stands_for_a_list(error: Any) -> bool:
+    """Whether the value was judged as the single item that may stand for a list."""
+    *above, _ = error.absolute_schema_path
+    while above and above[-1] == "then":  # of a reference that null may stand for
+        above.pop()
+    return bool(above) and above[-1] == "else"
+
+
+def _below(pointer: str, name: str) -> str:
+    return f"{pointer.rstrip('/')}/{_cut(name).replace('~', '~0').replace('/', '~1')}"
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = _nearest(name, known)
+    return f"; known here: {_some(known) or 'none'}" if near is None else f"; did you mean {near}?"
+
+
+def _nearest(name: str, known: Sequence[str]) -> str | None:
+    """The known name that a caller may have meant: the same in another case, or written with ``_``, before others."""
+    for form in (str.lower, _plain):
+        names = {form(each): each for each in reversed(known)}
+        if form(name) in names:
+            return names[form(name)]
+    meant = _plain(_cut(name))
+    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= MAX_COMPARED_CHARS else []
+    return names[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    """``FIRST_NAME`` is ``firstName``."""
+    return name.lower().replace("_", "")
+
+
+def _some(names: Sequence[str]) -> str:
+    more = len(names) - MAX_SHOWN_NAMES
+    return ", ".join(names[:MAX_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _shown(value: Any) -> str:
+    match value:
+        case None:
+            return "null"
+        case dict():
+            return "object"
+        case list():
+            return "array"
+        case str():
+            return f"string {_cut(json.dumps(_cut(value), ensure_ascii=False))}"
+        case bool():
+            return f"boolean {json.dumps(value)}"
+        case int():
+            return f"integer {_cut(str(value))}"
+    return f"number {_cut(json.dumps(value))}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"

@@ -1,0 +1,232 @@
+"""Arguments as clients send them: ``null`` for a name that is left out, JSON text for an object.
+
+Strict conversions of tool schemas make every name required and let ``null`` stand for what is left out. Neither form is
+a form of JSON Schema or GraphQL, so only a value that its schema refuses is read in another way, and judged again.
+
+Source: JSON Schema 2020-12; OpenAI, "Structured Outputs" ("All fields must be required").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from handler.strict_json import parse_json
+
+JSONObject = dict[str, Any]
+
+ANY_TYPE = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
+
+MAX_STEPS = 8
+"""Schemas that refer to each other without a value between them."""
+
+REFERENCE = "#/$defs/"
+
+JSON_TYPES: Mapping[type, Sequence[str]] = {
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("number", "integer"),
+    dict: ("object",),
+    list: ("array",),
+    type(None): ("null",),
+}
+
+
+def has_null(value: Any) -> bool:
+    """Whether a ``null`` stands anywhere in a value."""
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if each is None:
+            return True
+        waiting += each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+    return False
+
+
+def without_refused_nulls(value: Any, schema: JSONObject) -> Any:
+    """The value without the members that are ``null`` where the schema neither takes that nor requires the name.
+
+    Of schemas that are alternatives, no one is chosen: a ``null`` stays that any of them takes.
+    """
+    return _Nulls(schema).left_out(value, [schema])
+
+
+def unstringified(arguments: Mapping[str, Any], schema: JSONObject, *, only_objects: bool = False) -> JSONObject:
+    """The arguments, with JSON in a text read where no text is wanted: some clients send ``"7"`` for 7."""
+    properties = schema.get("properties", {})
+    return {
+        name: _read(value, types_of(properties[name], schema), only_objects=only_objects)
+        if isinstance(value, str) and name in properties
+        else value
+        for name, value in arguments.items()
+    }
+
+
+def unreadable_texts(arguments: Mapping[str, Any], schema: JSONObject) -> list[str]:
+    """The violations of texts that were meant as an object, and are not valid JSON."""
+    properties = schema.get("properties", {})
+    found: list[str] = []
+    for name, value in arguments.items():
+        if isinstance(value, str) and value.lstrip().startswith("{") and _is_object(properties.get(name), schema):
+            try:
+                parse_json(value.encode())
+            except ValueError as exc:
+                found.append(f"/{name}: expected object, got a text that is not valid JSON: {exc}")
+    return found
+
+
+def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozenset[str]:
+    """The types that a schema may take; all of them where it does not say."""
+    match schema:
+        case {"type": str(name)}:
+            return frozenset({name})
+        case {"type": list(names)}:
+            return frozenset(names)
+        case {"anyOf": list(branches)} | {"oneOf": list(branches)} if steps:
+            return frozenset().union(*(types_of(each, root, steps=steps - 1) for each in branches))
+        case {"$ref": str(reference)} if steps:
+            return types_of(_definition(reference, root), root, steps=steps - 1)
+        # The two forms of the compiler: one item may stand for a list of it, and null for what is defined elsewhere.
+        case {"if": {"type": "array"}, "else": single} if steps:
+            return types_of(single, root, steps=steps - 1) | {"array"}
+        case {"if": {"not": {"type": "null"}}, "then": other} if steps:
+            return types_of(other, root, steps=steps - 1) | {"null"}
+    return ANY_TYPE
+
+
+def _is_object(schema: Any, root: JSONObject) -> bool:
+    """Whether an object is wanted, and no text."""
+    wanted = types_of(schema, root)
+    return "object" in wanted and "string" not in wanted
+
+
+def _read(text: str, wanted: frozenset[str], *, only_objects: bool) -> Any:
+    if "string" in wanted or (only_objects and "object" not in wanted):
+        return text
+    try:
+        meant = parse_json(text.encode())
+    except ValueError:
+        return text
+    if only_objects and not isinstance(meant, dict):
+        return text
+    return meant if wanted.intersection(JSON_TYPES.get(type(meant), ())) else text
+
+
+def _definition(reference: str, root: JSONObject) -> Any:
+    name = reference.removeprefix(REFERENCE)
+    return root.get("$defs", {}).get(name) if name != reference else None
+
+
+class _Nulls:
+    """Leaves ``null`` out of values of one root schema.
+
+    What is known of some schemas is found once, for many values have the same.
+    """
+
+    def __init__(self, root: JSONObject) -> None:
+        self._root = root
+        self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the places of schemas in memory
+
+    def left_out(self, value: Any, schemas: Sequence[Any]) -> Any:
+        """The value of which each of ``schemas`` may be the schema, without the members that none of them wants."""
+        match value:
+            case dict():
+                found = self._found(schemas)
+                return {
+                    name: self.left_out(each, found.members(name))
+                    for name, each in value.items()
+                    if each is not None or found.wants_null(name)
+                }
+            case list():
+                items = self._found(schemas).items
+                return [self.left_out(each, items) for each in value]
+        return value
+
+    def _found(self, schemas: Sequence[Any]) -> _Alternatives:
+        key = tuple(map(id, schemas))
+        if key not in self._known:
+            self._known[key] = _Alternatives(schemas, self._root)
+        return self._known[key]
+
+
+class _Alternatives:
+    """The schemas that a value may have, with all that these may apply to the same value."""
+
+    def __init__(self, schemas: Sequence[Any], root: JSONObject) -> None:
+        self._root = root
+        self._all = list(_all_applied(schemas, root))
+        self._members: dict[str, Sequence[Any]] = {}
+        self._wants: dict[str, bool] = {}
+        self.items = _each_once(each["items"] for each in self._all if "items" in each)
+
+    def members(self, name: str) -> Sequence[Any]:
+        """The schemas that the member of a name may have."""
+        if name not in self._members:
+            self._members[name] = _each_once(_of_member(name, each) for each in self._all)
+        return self._members[name]
+
+    def wants_null(self, name: str) -> bool:
+        """Whether a ``null`` of this name is to stay."""
+        if name not in self._wants:
+            self._wants[name] = self._is_wanted(name)
+        return self._wants[name]
+
+    def _is_wanted(self, name: str) -> bool:
+        declaring = [each for each in self._all if name in each.get("properties", {})]
+        if all(name in each.get("required", ()) for each in declaring):
+            return True  # also of a name that nothing declares
+        return any(_takes_null(each["properties"][name], self._root) for each in declaring)
+
+
+def _all_applied(schemas: Sequence[Any], root: JSONObject) -> Iterator[JSONObject]:
+    seen: set[int] = set()
+    waiting = list(schemas)
+    while waiting:
+        schema = waiting.pop()
+        if isinstance(schema, dict) and id(schema) not in seen:
+            seen.add(id(schema))
+            yield schema
+            waiting += _applied(schema, root)
+
+
+def _each_once(schemas: Iterable[Any]) -> list[Any]:
+    return list({id(each): each for each in schemas if each is not None}.values())
+
+
+def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
+    """Whether a schema takes ``null``. A keyword that is not known here takes anything."""
+    if not isinstance(schema, dict) or not steps:
+        return schema is not False
+
+    def takes(part: Any) -> bool:
+        return _takes_null(part, root, steps - 1)
+
+    is_then = "if" not in schema or takes(schema["if"])
+    return (
+        "null" in _listed(schema.get("type", "null"))
+        and None in schema.get("enum", (None,))
+        and schema.get("const") is None
+        and takes(_definition(schema["$ref"], root) if "$ref" in schema else True)
+        and all(map(takes, schema.get("allOf", ())))
+        and all(any(map(takes, schema[keyword])) for keyword in ("anyOf", "oneOf") if keyword in schema)
+        and not ("not" in schema and takes(schema["not"]))
+        and takes(schema.get("then" if is_then else "else"))
+    )
+
+
+def _of_member(name: str, schema: JSONObject) -> Any:
+    return schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+
+
+def _applied(schema: JSONObject, root: JSONObject) -> Iterator[Any]:
+    """The schemas that a schema applies to its own value, each of them perhaps."""
+    if "$ref" in schema:
+        yield _definition(schema["$ref"], root)
+    for keyword in ("anyOf", "oneOf", "allOf"):
+        yield from schema.get(keyword, ())
+    for keyword in ("then", "else"):
+        yield schema.get(keyword)
+
+
+def _listed(types: str | Sequence[str]) -> Sequence[str]:
+    return [types] if isinstance(types, str) else types

@@ -1,0 +1,1 @@
+"""Conditions and predicates: the one representation of access."""

@@ -1,0 +1,84 @@
+"""JSON Schemas of which callers see as much as they may use.
+
+Beside ``properties`` and ``enum`` the compiler writes who may use their names: ``{"stile:guards": {name: mask}}``. What
+is not named there is for everybody. No caller sees a guard, so a name that is not for them is an unknown one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from handler.policy.evaluation import Mask
+
+GUARDS = "stile:guards"
+
+
+def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:
+    """A schema with the masks of the names that it defines."""
+    found = {name: sorted(mask) for name, mask in guards.items() if mask}
+    return {**schema, GUARDS: found} if found else schema
+
+
+def seen_by(schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
+    """What a schema is to callers of one outcome: definitions that only hidden names refer to are gone, too."""
+    seen: dict[str, Any] = _seen(schema, outcome)
+    definitions = seen.pop("$defs", {})
+    needed: dict[str, Any] = {}
+    waiting = list(_references(seen))
+    while waiting:
+        name = waiting.pop()
+        if name in definitions and name not in needed:
+            needed[name] = definitions[name]
+            waiting += _references(definitions[name])
+    left = {name: needed[name] for name in definitions if name in needed}
+    return {**seen, "$defs": left} if left else seen
+
+
+def _seen(schema: Any, outcome: Mask) -> Any:
+    match schema:
+        case {"stile:guards": guards}:
+            hidden = {name for name, mask in guards.items() if not outcome.issuperset(mask)}
+            left = {key: _without(key, value, hidden) for key, value in schema.items() if key != GUARDS}
+            return {key: _seen(value, outcome) for key, value in left.items()}
+        case dict():
+            return {key: _seen(value, outcome) for key, value in schema.items()}
+        case list():
+            return [_seen(value, outcome) for value in schema]
+        case _:
+            return schema
+
+
+def conditions_in(schema: Any) -> Mask:
+    """All conditions that what is seen of a schema depends on."""
+    match schema:
+        case dict():
+            own = [frozenset(mask) for mask in schema.get(GUARDS, {}).values()]
+            return frozenset().union(*own, *map(conditions_in, schema.values()))
+        case list():
+            return frozenset().union(*map(conditions_in, schema))
+        case _:
+            return frozenset()
+
+
+def _without(key: str, value: Any, hidden: set[str]) -> Any:
+    match key:
+        case "properties":
+            return {name: below for name, below in value.items() if name not in hidden}
+        case "enum" | "required":
+            return [name for name in value if name not in hidden]
+        case _:
+            return value
+
+
+def _references(schema: Any) -> Iterator[str]:
+    match schema:
+        case dict():
+            for key, value in schema.items():
+                if key == "$ref" and isinstance(value, str):
+                    yield value.rpartition("/")[2]
+                else:
+                    yield from _references(value)
+        case list():
+            for value in schema:
+                yield from _references(value)

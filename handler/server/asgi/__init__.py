@@ -1,0 +1,1 @@
+"""Middleware and helpers around every request."""

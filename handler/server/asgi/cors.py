@@ -1,0 +1,77 @@
+"""Browsers of other origins: those that STILE_ALLOWED_ORIGINS names may call, all others are refused.
+
+It is one setting, because its two sides have no use apart: an origin that is refused has no answer to read, and one
+that cannot read answers has no reason to call. What an endpoint tells OAuth clients of itself is for any origin.
+
+Credentials travel in headers that a script sets, never in cookies, so credentials mode is not offered.
+
+Source: the Fetch standard, "CORS protocol"; MCP 2026-07-28, basic/transports/streamable-http, "Security Warning".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import refuse
+from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
+
+PREFLIGHT = {
+    "access-control-allow-methods": "GET, POST",
+    # "*" stands for every name but this one.
+    "access-control-allow-headers": "authorization, *",
+    "access-control-max-age": "7200",  # what browsers hold at most
+}
+EXPOSED = "www-authenticate, x-request-id"
+
+METADATA_PATH = rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?"
+"""What endpoints tell OAuth clients of themselves, and of the server that people sign in at."""
+
+ANY = "*"
+
+
+class Cors:
+    """Judges the ``Origin`` of each request, answers preflights, and says who may read the answer."""
+
+    def __init__(self, app: ASGIApp, *, allowed_origins: Collection[str]) -> None:
+        self._app = app
+        self._allowed = frozenset(allowed_origins)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        allowed = self._allowed_by(scope, headers.get("origin"))
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                answered = MutableHeaders(scope=message)
+                answered.add_vary_header("Origin")
+                if allowed:
+                    answered["access-control-allow-origin"] = allowed
+                    answered["access-control-expose-headers"] = EXPOSED
+            await send(message)
+
+        app = self._app if allowed is None else self._app_for(scope, headers, allowed)
+        await app(scope, receive, send_with_headers)
+
+    def _allowed_by(self, scope: Scope, origin: str | None) -> str | None:
+        """Who may read the answer: an origin, any, or (empty) not this one. Nothing where no browser asks for one."""
+        if origin is None:
+            return None
+        if ANY in self._allowed or re.fullmatch(METADATA_PATH, scope["path"]):
+            return ANY
+        return origin if origin in self._allowed else ""
+
+    def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
+        if not allowed:
+            note(scope, outcome="rejected", reason="foreign origin")
+            sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
+            return refuse(scope, sentence, status=403)
+        if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
+            note(scope, outcome="preflight")
+            return Response(status_code=204, headers=PREFLIGHT)
+        return self._app

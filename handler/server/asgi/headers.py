@@ -1,0 +1,84 @@
+"""Values of headers that repeat what stands in a body.
+
+Source: MCP 2026-07-28, basic/transports/streamable-http ("Value Encoding", "Server Validation").
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.datastructures import Headers
+
+from handler.param_headers import mirrored_in
+
+_PLAIN = re.compile(r"[\t -~]*")
+_BEGIN, _END = "=?base64?", "?="
+_NUMBER = re.compile(r"-?(\d{1,400})(\.\d{1,400})?")
+
+
+def folded(headers: Headers) -> dict[str, str]:
+    """Headers by their names in lower case, those that came twice as one value: as API Gateway passes them on."""
+    values: dict[str, str] = {}
+    for name, value in headers.items():
+        values[name] = f"{values[name]}, {value}" if name in values else value
+    return values
+
+
+CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
+
+
+def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
+    """Headers that something may be told or filled from: what says who calls is none of them, whoever asks for it."""
+    return {name: value for name, value in headers.items() if name not in CREDENTIALS}
+
+
+def decoded(value: str) -> str | None:
+    """The text that a header's value stands for; ``None``: it stands for none.
+
+    What is not plain ASCII travels as ``=?base64?…?=``, in the one way that base64 writes it.
+    """
+    text = value.strip(" \t")
+    if not _PLAIN.fullmatch(text):
+        return None
+    if not (text.startswith(_BEGIN) and text.endswith(_END)):
+        return text
+    encoded = text.removeprefix(_BEGIN).removesuffix(_END)
+    try:
+        raw = base64.b64decode(encoded, validate=True)
+        return raw.decode() if base64.b64encode(raw).decode() == encoded else None
+    except ValueError:
+        return None
+
+
+def find_mismatch(schema: Mapping[str, Any], arguments: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+    """Why the ``Mcp-Param`` headers of a call are not what its arguments say; empty where they are.
+
+    ``headers`` are ``folded``. An argument that is absent or null has no header, and neither has one whose value is of
+    no type that could stand in one: what is wrong with that, the schema says.
+    """
+    for parameter in mirrored_in(schema):
+        name = f"mcp-param-{parameter.name.lower()}"
+        value, given = parameter.value_in(arguments), headers.get(name)
+        if not isinstance(value, str | int | float):
+            if given is not None:
+                return f"{name} has no argument that it repeats"
+        elif given is None:
+            return f"{name} is missing"
+        elif not _says(decoded(given), value):
+            return f"{name} differs from the body"
+    return ""
+
+
+def _says(text: str | None, value: str | float) -> bool:
+    if text is None or isinstance(value, str):
+        return text == value
+    if isinstance(value, bool):
+        return text == str(value).lower()
+    number = _NUMBER.fullmatch(text)
+    if number is None:
+        return False
+    # Whole numbers are compared exactly, which a float would not do.
+    return value == (float(text) if number[2] and number[2].strip(".0") else int(text.partition(".")[0]))

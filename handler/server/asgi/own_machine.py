@@ -1,0 +1,62 @@
+"""Requests to a server on its author's own machine, where any page that the author's browser shows can send some.
+
+A page whose name is made to resolve to 127.0.0.1 (DNS rebinding) is of the same origin as this server to a browser, so
+its requests by GET have no ``Origin``; but their ``Host`` is the page's name.
+
+Source: RFC 9110, section 15.5.20 (421); Fetch Metadata Request Headers; MCP 2026-07-28,
+basic/transports/streamable-http, "Security Warning".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import refuse
+
+OTHER_SITES = ("cross-site", "same-site")
+"""The words of browsers for a request that another page began: a server at another port is of the same site."""
+
+SIGN_IN_PATH = r"/[^/]+/[^/]+/oauth/(?:authorize|callback)"
+"""The paths that other sites send people to, in a sign-in."""
+
+
+def own_hosts(port: int) -> frozenset[str]:
+    """The values of ``Host`` that mean this machine. Browsers leave out the port 80."""
+    names = ("127.0.0.1", "localhost", "[::1]")
+    return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
+
+
+class OwnMachine:
+    """The door that lets pass what was sent to one of ``hosts``, and by no page of another site."""
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = Headers(scope=scope)
+        app = self._app
+        if not _is_for(self._hosts, headers):
+            note(scope, outcome="rejected", reason="foreign host")
+            sentence = f"this server answers as {', '.join(sorted(self._hosts))} and by no other name"
+            app = refuse(scope, sentence, status=421)
+        elif _is_of_another_site(scope, headers):
+            note(scope, outcome="rejected", reason="foreign page")
+            app = refuse(scope, "pages of other sites may not send requests to this server", status=403)
+        await app(scope, receive, send)
+
+
+def _is_for(hosts: Collection[str], headers: Headers) -> bool:
+    named = [name.lower() for name in headers.getlist("host")]
+    return len(named) == 1 and named[0] in hosts
+
+
+def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
+    if headers.get("sec-fetch-site") not in OTHER_SITES:
+        return False
+    return headers.get("sec-fetch-mode") != "navigate" or not re.fullmatch(SIGN_IN_PATH, scope["path"])

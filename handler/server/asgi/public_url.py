@@ -1,0 +1,188 @@
+"""Where clients reach the function, by what its owner or AWS says.
+
+``Host`` and ``X-Forwarded-*`` are a caller's to write, so no URL that Stile names itself is made from them.
+
+Source: the API Gateway guide, "Create AWS Lambda proxy integrations for HTTP APIs" (``rawPath`` lacks the key of an API
+mapping, ``path`` of format 1.0 has it) and events of Lambda proxy integrations; RFC 9728 and RFC 8414, section 3.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handler.bundle.model import ENDPOINT_NAME
+from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import refuse
+from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
+
+ENCODED_SLASH = "%2f"
+DEFAULT_STAGE = "$default"
+
+# Patterns are compiled when they are first used, which most front doors do without.
+_ENDPOINT = ENDPOINT_NAME.pattern
+ROUTE = (
+    r"/health"
+    rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
+    rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
+)
+"""The form of every route's path: which of two ways to read a path means one."""
+
+BASE_PATH = r"(/[A-Za-z0-9$._~+!*'()-]+)+"
+"""What may stand before the path of a route. Source: the API Gateway guide, characters of API mappings."""
+
+METADATA_PATH = r"(/\.well-known/[^/]+)(/.+)"
+PARAMETER = r"\{([^{}+]+)\+?\}"
+"""In the path of an API's route."""
+
+_PUBLIC_URL = "stile.public_url"
+
+
+def public_url(scope: Scope) -> str:
+    """Scheme, domain and stage, without a slash at the end. Empty where nobody who is believed has said it."""
+    return str(scope[_PUBLIC_URL])
+
+
+def note_unknown_url(scope: Scope) -> str:
+    """Note that nobody has said where clients reach the function, and return the sentence that callers get."""
+    note(scope, unset="STILE_PUBLIC_URL")
+    return "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+
+
+class PublicUrl:
+    """Notes where clients reach the function, and takes what leads to it out of the path: a stage, a base path.
+
+    ``public_url`` is what the owner says; where it is empty, the domain of the event is taken. A slash at the end of a
+    path means nothing. A path with an encoded slash is not found: a rule in front of the function (a WAF, a proxy)
+    reads another path than the routes would.
+    """
+
+    def __init__(self, app: ASGIApp, *, public_url: str) -> None:
+        self._app = app
+        self._public_url = public_url
+        self._base_path = unquote(urlsplit(public_url).path)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        event = scope.get("aws.event", {})
+        if any(ENCODED_SLASH in path.lower() for path in _raw_paths(scope, event)):
+            note(scope, outcome="rejected", reason="encoded slash")
+            await refuse(scope, "Not Found", status=404)(scope, receive, send)
+            return
+        sent = _without_slash(scope["path"])
+        path = _route_path(sent, event, self._base_path)
+        url = self._public_url or _url_in(event, sent, path)
+        await self._app({**scope, "path": path, _PUBLIC_URL: url}, receive, send)
+
+
+def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
+    """The path as each place has it that is not decoded: a web server's scope, or the event of any front door."""
+    context = event.get("requestContext") or {}
+    yield (scope.get("raw_path") or b"").decode("latin-1")
+    http = context.get("http")
+    told = [event.get("rawPath"), event.get("path"), context.get("path")]
+    told += [http.get("path")] if isinstance(http, dict) else []
+    parameters = event.get("pathParameters")
+    told += parameters.values() if isinstance(parameters, dict) else ()
+    yield from (path for path in told if isinstance(path, str))
+
+
+def _without_slash(path: str) -> str:
+    """A path without the one slash at its end; two are another path."""
+    return path[:-1] if len(path) > 1 and path.endswith("/") and not path.endswith("//") else path
+
+
+def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
+    """The path of a route in the path that was sent.
+
+    API Gateway's own word on what stands before it comes first. Where there is none, a stage or base path is taken out
+    once, as whole segments, if a route is left; what is the path of a route already stays, unless the event has the
+    path as the client sent it.
+    """
+    context = event.get("requestContext") or {}
+    known = _in_api(path, event) or _below_stage(path, event, context)
+    if known:
+        sent = _without_slash(unquote(_client_path(event, path)))
+        ways = [known, _below(sent, base_path) or _below(known, base_path)]
+    else:
+        staged = _below(path, _stage_path(context)) if "version" in event else ""
+        based = _below(path, base_path)
+        ways = [path, based] if event.get("version") == "2.0" else [based, path]
+        ways += [staged, _below(staged, base_path)]
+        known = staged or path
+    others = {way for way in ways if way} - {known}
+    return next((way for way in ways if re.fullmatch(ROUTE, way)), known) if others else known
+
+
+def _in_api(path: str, event: Mapping[str, Any]) -> str:
+    """The path as the route of the API has it that was chosen, if the route says one; without stage and base path."""
+    route, parameters = event.get("resource"), event.get("pathParameters") or {}
+    if not isinstance(route, str):
+        route = str(event.get("routeKey", "")).partition(" ")[2]
+    if not route.startswith("/") or not isinstance(parameters, dict):
+        return ""
+    filled = _without_slash(re.sub(PARAMETER, lambda name: str(parameters.get(name[1], name[0])), route))
+    for known in (filled, unquote(filled)):
+        before = path.removesuffix(known)
+        if known and before != path and (not before or re.fullmatch(BASE_PATH, before)):
+            return known
+    return ""
+
+
+def _below_stage(path: str, event: Mapping[str, Any], context: Mapping[str, Any]) -> str:
+    """The path below a named stage on a domain of API Gateway's own, where HTTP APIs have it in their paths.
+
+    On an owner's domain nothing says whether it is there.
+    """
+    stage = _stage_path(context)
+    if not stage or "version" not in event or not _is_gateways(context):
+        return ""
+    return path if context.get("path") == f"{stage}{event.get('path')}" else _below(path, stage)
+
+
+def _below(path: str, base_path: str) -> str:
+    """The path without a base path at its beginning, or behind the name of metadata; empty if it has none there."""
+    if not base_path:
+        return ""
+    if path.startswith(f"{base_path}/"):
+        return path.removeprefix(base_path)
+    metadata = re.fullmatch(METADATA_PATH, path)
+    if metadata and metadata[2].startswith(f"{base_path}/"):
+        return f"{metadata[1]}{metadata[2].removeprefix(base_path)}"
+    return ""
+
+
+def _client_path(event: Mapping[str, Any], path: str) -> str:
+    """The path as the client sent it, where the event tells: REST APIs, and HTTP APIs by format 1.0."""
+    told = (event.get("requestContext") or {}).get("path")
+    return told if isinstance(told, str) else path
+
+
+def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
+    """The URL that the paths of routes are below, by the event; empty for a load balancer, whose event has no domain.
+
+    A stage stands in the URLs of API Gateway's own domains. On a domain of the owner's, what stands before the path of
+    the route is the base path that the domain maps to the API, as far as the event has it.
+    """
+    context = event.get("requestContext") or {}
+    domain, stage = context.get("domainName"), _stage_path(context)
+    if not domain or _is_gateways(context):
+        return f"https://{domain}{stage}" if domain else ""
+    whole = _without_slash(_client_path(event, sent))
+    before = whole.removesuffix(path) if whole.endswith(path) else ""
+    if "version" in event and stage:  # an HTTP API: its stage is in no URL of a mapped domain
+        before = f"{before}/".replace(f"{stage}/", "/", 1).removesuffix("/")
+    return f"https://{domain}{before}" if re.fullmatch(BASE_PATH, before) else f"https://{domain}"
+
+
+def _is_gateways(context: Mapping[str, Any]) -> bool:
+    return ".execute-api." in str(context.get("domainName"))
+
+
+def _stage_path(context: Mapping[str, Any]) -> str:
+    """The stage as the beginning of a path; empty if it has no name."""
+    stage = context.get("stage") or DEFAULT_STAGE
+    return "" if stage == DEFAULT_STAGE else f"/{stage}"

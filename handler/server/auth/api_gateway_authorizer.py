@@ -1,0 +1,125 @@
+"""Callers that an API Gateway authorizer has verified before the function was started.
+
+What it found stands in the Lambda event's request context, which API Gateway writes and no caller can.
+
+Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers" and "Use API Gateway Lambda authorizers".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from handler.bundle.model import Identity, JSONObject
+from handler.errors import CredentialRefused
+from handler.server.auth.tokens import parse_token
+
+SIGNATURE = "AWS4-"
+"""How the schemes of AWS's signatures begin, version 4 and 4A."""
+
+ListText = Callable[[Sequence[Any]], str]
+"""How API Gateway writes the list that a claim is."""
+
+
+def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
+    """Whether a request carries a signature that AWS itself has verified, so that nobody else has to judge it.
+
+    The event says so by the ARN of who signed: an HTTP API's or function URL's under ``authorizer.iam``, a REST API's
+    under ``identity``. Who signed is not told by this: the caller is anonymous.
+    """
+    context = event.get("requestContext")
+    if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
+        return False
+    authorizer, identity = context.get("authorizer"), context.get("identity")
+    iam = authorizer.get("iam") if isinstance(authorizer, Mapping) else None
+    told = (found.get("userArn") for found in (iam, identity) if isinstance(found, Mapping))
+    return any(isinstance(arn, str) and arn.startswith("arn:") for arn in told)
+
+
+def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
+    """The claims that an authorizer of a trusted API verified; empty where there is none.
+
+    ``authorization`` is the request's header of that name. It gives claims back the types that API Gateway took, where
+    the author says that the authorizer verifies this very header: any other token in it is the caller's invention.
+    """
+    context = event.get("requestContext")
+    if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
+        return {}
+    authorization = authorization if context["apiId"] in identity.typed_apis else ""
+    authorizer = context.get("authorizer")
+    if not isinstance(authorizer, Mapping):
+        return {}
+    if event.get("version") == "2.0":
+        claims = _of_jwt_authorizer(authorizer.get("jwt"), authorization, list_text=_in_brackets)
+        return claims or _of_mapping(authorizer.get("lambda"))
+    if "claims" in authorizer:  # only events of REST APIs say no version
+        list_text = _in_brackets if "version" in event else _with_commas
+        return _of_jwt_authorizer(authorizer, authorization, list_text=list_text)
+    return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
+
+
+def _of_jwt_authorizer(found: Any, authorization: str, *, list_text: ListText) -> JSONObject:
+    """Claims and, where the route asked for some, the scopes among them."""
+    if not isinstance(found, Mapping):
+        return {}
+    claims = _with_types(_of_mapping(found.get("claims")), authorization, list_text)
+    scopes = found.get("scopes")
+    if claims and isinstance(scopes, list) and not {"scope", "scp"} & claims.keys():
+        claims["scope"] = scopes
+    return claims
+
+
+def _of_mapping(found: Any) -> JSONObject:
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
+    """Claims with the types that the token itself gives them, where both say the same.
+
+    API Gateway makes one text of each claim, and different claims may have the same one: "[a b]" is a list of two, of
+    one with a space in it, or a text. So it takes the very token that was verified to tell them apart. It is not
+    verified again, and a claim of it counts only if its text is what API Gateway says.
+    """
+    scheme, _, text = authorization.partition(" ")
+    try:
+        typed = parse_token(text.strip() if scheme.lower() == "bearer" else authorization.strip()).claims
+    except CredentialRefused:
+        return claims
+    return {
+        name: typed[name] if name in typed and _is_flattened(typed[name], claim, list_text) else claim
+        for name, claim in claims.items()
+    }
+
+
+def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
+    """Whether ``text`` is what API Gateway makes of a claim's value. Its numbers may be written with an exponent."""
+    if not isinstance(text, str):
+        return False
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(text) == value
+        except ValueError:
+            return False
+    return (list_text(value) if isinstance(value, list) else _flattened(value)) == text
+
+
+def _in_brackets(values: Sequence[Any]) -> str:
+    """A list as HTTP APIs write it."""
+    return f"[{' '.join(map(_flattened, values))}]"
+
+
+def _with_commas(values: Sequence[Any]) -> str:
+    """A list as REST APIs write what their Cognito authorizers verified."""
+    return ",".join(map(_flattened, values))
+
+
+def _flattened(value: Any) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case list():
+            return _in_brackets(value)
+        case dict():
+            return f"map[{' '.join(f'{name}:{_flattened(value[name])}' for name in sorted(value))}]"
+        case _:
+            return str(value)

@@ -1,0 +1,173 @@
+"""The keys that issuers publish: JSON Web Key Sets, fetched when a token asks for one.
+
+Source: RFC 7517 (JSON Web Key).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from math import inf
+from typing import Any
+
+from handler.errors import CredentialRefused, HttpError, KeysUnavailable
+from handler.http.client import HttpClient, HttpRequest
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.records import record
+from handler.strict_json import parse_json
+
+FRESH_S = 600.0
+"""How long a key set is believed without being asked for again."""
+
+STALE_S = 86_400.0
+"""How long its keys serve while the issuer does not answer."""
+
+UNKNOWN_KEY_PAUSE_S = 60.0
+"""How often a token that names an unknown key may have a fresh key set fetched: anybody can make such tokens."""
+
+RETRY_PAUSE_S = 10.0
+"""How often an issuer that did not answer is asked again."""
+
+TIMEOUT_S = 2.0
+MAX_BYTES = 262_144
+MAX_SETS = 64
+
+KEY_TYPES: Mapping[str, tuple[str, str]] = {
+    "RS256": ("RSA", ""),
+    "RS384": ("RSA", ""),
+    "RS512": ("RSA", ""),
+    "ES256": ("EC", "P-256"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+"""Algorithm -> the key type and curve that it takes. Source: RFC 7518 and RFC 8037, section 3.1 of each."""
+
+PUBLIC_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "RSA": ("kty", "n", "e"),
+    "EC": ("kty", "crv", "x", "y"),
+    "OKP": ("kty", "crv", "x"),
+}
+"""What makes a public key. A secret (``oct``) is no key that a URL could vouch for."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Jwk:
+    """One public key of a set. Without an ``id`` no token can name it, without an ``algorithm`` its type decides."""
+
+    id: str | None
+    algorithm: str | None
+    members: Mapping[str, str]  # the public ones
+
+    def fits(self, algorithm: str) -> bool:
+        """Whether signatures of this algorithm can be its."""
+        type_ = (self.members["kty"], self.members.get("crv", ""))
+        return self.algorithm in (None, algorithm) and KEY_TYPES.get(algorithm) == type_
+
+
+class KeySets:
+    """Key sets by their URL, fetched when they are needed and kept between requests, ``max_sets`` of them."""
+
+    def __init__(self, http: HttpClient, *, timeout_s: float = TIMEOUT_S, max_sets: int = MAX_SETS) -> None:
+        self._http = http
+        self._timeout_s = timeout_s
+        self._max_sets = max_sets
+        self._held: OrderedDict[str, _KeySet] = OrderedDict()
+
+    async def find(self, url: str, *, algorithm: str, key_id: str | None, now: float) -> Mapping[str, str]:
+        """The members of the one key that a token's header means. ``now`` is a UNIX time.
+
+        Raises:
+            CredentialRefused: no such key, or more than one.
+            KeysUnavailable: there is no key set to be had.
+        """
+        key_set = self._held.setdefault(url, _KeySet(url, self._http, timeout_s=self._timeout_s))
+        self._held.move_to_end(url)
+        while len(self._held) > self._max_sets:
+            self._held.popitem(last=False)
+        keys = await key_set.keys(key_id, now)
+        found = [key for key in keys if key_id in (None, key.id) and key.fits(algorithm)]
+        if len(found) != 1:
+            raise CredentialRefused("unknown_key")
+        return found[0].members
+
+    def fetched_at(self, url: str) -> float:
+        """When the set that is held was fetched, as a UNIX time; ``-inf``: none is."""
+        return self._held[url].fetched_at if url in self._held else -inf
+
+
+class _KeySet:
+    """The keys behind one URL. Waiting requests share one fetch."""
+
+    def __init__(self, url: str, http: HttpClient, *, timeout_s: float) -> None:
+        self._url = url
+        self._http = http
+        self._timeout_s = timeout_s
+        self._keys: tuple[Jwk, ...] = ()
+        self.fetched_at = -inf
+        self._asked_at = -inf
+        self._lock = asyncio.Lock()
+
+    async def keys(self, key_id: str | None, now: float) -> tuple[Jwk, ...]:
+        if self._is_due(key_id, now):
+            async with self._lock:
+                if self._is_due(key_id, now):  # else it was fetched while this request waited
+                    await self._fetch(now)
+        if now - self.fetched_at > STALE_S:
+            raise KeysUnavailable
+        return self._keys
+
+    def _is_due(self, key_id: str | None, now: float) -> bool:
+        if now - self.fetched_at >= FRESH_S:
+            return now - self._asked_at >= RETRY_PAUSE_S
+        unknown = key_id is not None and key_id not in [key.id for key in self._keys]
+        return unknown and now - self._asked_at >= UNKNOWN_KEY_PAUSE_S
+
+    async def _fetch(self, now: float) -> None:
+        """Fetch the set; what cannot be fetched or is none leaves the keys that there are."""
+        request = HttpRequest(
+            method="GET",
+            url=self._url,
+            headers={"accept": "application/jwk-set+json, application/json"},
+            timeout_s=self._timeout_s,
+            max_bytes=MAX_BYTES,
+            repeatable=True,
+        )
+        try:
+            response = await self._http.send_async(request)
+            if response.status == 200:
+                self._keys = parse_key_set(response.body)
+                self.fetched_at = now
+        except (HttpError, ValueError):
+            pass
+        self._asked_at = now  # only now: who asks meanwhile has to wait for the answer
+
+
+def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
+    """The keys that signatures can be verified with; others are passed over.
+
+    Raises:
+        ValueError: this is no key set.
+    """
+    content = parse_json(raw)
+    if nests_deeper(content, MAX_NESTING):  # some versions of Python read what others cannot
+        raise ValueError("nested too deeply")
+    match content:
+        case {"keys": list(keys)}:
+            return tuple(found for key in keys if isinstance(key, dict) and (found := _jwk(key)))
+        case _:
+            raise ValueError("no key set")
+
+
+def _jwk(key: Mapping[str, Any]) -> Jwk | None:
+    """Private members, which no key set should have, are left out, and so is what says where certificates are."""
+    type_ = key.get("kty")
+    names = PUBLIC_MEMBERS.get(type_, ()) if isinstance(type_, str) else ()
+    members = {name: key.get(name) for name in names}
+    id_, algorithm, operations = key.get("kid"), key.get("alg"), key.get("key_ops", ["verify"])
+    if not members or not all(isinstance(member, str) for member in members.values()):
+        return None
+    if key.get("use", "sig") != "sig" or not isinstance(operations, list) or "verify" not in operations:
+        return None
+    if not isinstance(id_, str | None) or not isinstance(algorithm, str | None):
+        return None
+    return Jwk(id=id_, algorithm=algorithm, members={name: str(member) for name, member in members.items()})

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any
+
+from handler.bundle.model import ApiKey, Bundle
+from handler.errors import CredentialRefused, CredentialRequired
+from handler.records import record
+from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
+from handler.server.auth.tokens import TokenVerifier
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who calls. An unrestricted one skips policies; what patterns hide stays hidden for everybody."""
+
+    kind: str  # anonymous | api_key | token | authorizer | development
+    name: str = ""  # of an API key
+    claims: Mapping[str, Any] | None = None  # verified, what policies call $jwt; None: no credential brought any
+    unrestricted: bool = False
+
+    @property
+    def issuer(self) -> str:
+        """Who vouches for the claims; empty where they do not say."""
+        return self._text("iss")
+
+    @property
+    def subject(self) -> str:
+        """Whom the claims are about; empty where they do not say."""
+        return self._text("sub")
+
+    @property
+    def scopes(self) -> frozenset[str]:
+        """What the claims allow."""
+        return scopes_of(self.claims or {})
+
+    def _text(self, name: str) -> str:
+        value = (self.claims or {}).get(name)
+        return value if isinstance(value, str) else ""
+
+
+ANONYMOUS = Principal(kind="anonymous")
+DEVELOPMENT = Principal(kind="development", name="development", unrestricted=True)
+
+KEY_PREFIX = "stile_"
+
+SCOPE_CLAIMS = ("scope", "scp")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Presented:
+    """What a request says of its caller: its headers (lower-case names), and the Lambda event, empty elsewhere."""
+
+    headers: Mapping[str, str]
+    event: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def bearer(self) -> str:
+        """What came as ``Authorization: Bearer``, whatever it is; empty where nothing did."""
+        scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
+        return value.strip() if scheme.lower() == "bearer" else ""
+
+
+def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:
+    """Whom an authorizer of a trusted API has verified. No header is judged then: the API took those that it asks for.
+
+    On ``stile dev`` there is no API in front, and none is believed.
+    """
+    if development:
+        return None
+    authorization = presented.headers.get("authorization", "")
+    claims = authorized_claims(presented.event, bundle.identity, authorization=authorization)
+    return Principal(kind="authorizer", claims=claims) if claims else None
+
+
+async def identify(
+    presented: Presented, bundle: Bundle, *, tokens: TokenVerifier, development: bool, now: float
+) -> Principal:
+    """Tell who calls, where no authorizer has said it. ``now`` is a UNIX time.
+
+    An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``, a token as
+    ``Authorization: Bearer T``. Without a credential the caller is anonymous, or, on ``stile dev``, the development
+    principal. A signature that AWS has verified counts as no credential.
+
+    Raises:
+        CredentialRefused: a credential that is unknown, expired or malformed. It is never taken for none.
+        CredentialRequired: none, where the endpoint challenges anonymous callers.
+    """
+    headers, identity = presented.headers, bundle.identity
+    given = [headers[name] for name in ("authorization", "x-api-key") if name in headers]
+    if len(given) > 1:
+        raise CredentialRefused("two_credentials")
+    if given and not is_signed_for_aws(presented.event, authorization=headers.get("authorization", "")):
+        scheme, value = _credential_in(headers)
+        if scheme == "apikey":
+            return _holder(value, identity.api_keys, now)
+        return Principal(kind="token", claims=await tokens.verify(value, identity.issuers, now=now))
+    if development:
+        return DEVELOPMENT
+    return anonymous_at(bundle)
+
+
+def anonymous_at(bundle: Bundle) -> Principal:
+    """The anonymous principal, where the endpoint lets it in.
+
+    Raises:
+        CredentialRequired: the endpoint challenges anonymous callers.
+    """
+    if bundle.access.anonymous != "allow":
+        raise CredentialRequired
+    return ANONYMOUS
+
+
+def _credential_in(headers: Mapping[str, str]) -> tuple[str, str]:
+    """The scheme, ``apikey`` or ``bearer``, and what came with it."""
+    if "x-api-key" in headers:
+        return "apikey", headers["x-api-key"].strip()
+    scheme, _, value = headers["authorization"].strip().partition(" ")
+    scheme, value = scheme.lower(), value.strip()
+    if scheme not in ("apikey", "bearer"):
+        raise CredentialRefused("scheme")
+    return "apikey" if value.startswith(KEY_PREFIX) else scheme, value
+
+
+def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
+    digest = hashlib.sha256(key.encode()).hexdigest()
+    # Every key is compared, so that the time taken tells nothing about which one came close.
+    matches = [entry for entry in known if hmac.compare_digest(entry.sha256, digest)]
+    if not matches:
+        raise CredentialRefused("unknown_api_key")
+    held = matches[0]
+    if held.expires and held.expires <= now:
+        raise CredentialRefused("expired")
+    return Principal(kind="api_key", name=held.name, claims=held.claims, unrestricted=held.claims is None)
+
+
+def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
+    """The scopes that verified claims grant: texts separated by spaces, or arrays of texts.
+
+    Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is Okta's and Entra's name for it.
+    """
+    return frozenset(scope for name in SCOPE_CLAIMS for scope in _texts(claims.get(name)))
+
+
+def _texts(claim: Any) -> list[str]:
+    match claim:
+        case str():
+            return claim.split()
+        case list():
+            return [scope for scope in claim if isinstance(scope, str)]
+        case _:
+            return []

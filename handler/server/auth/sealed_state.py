@@ -1,0 +1,122 @@
+"""What a client keeps between the question a call asks and the call that brings the answer.
+
+Nothing is kept here: the state travels through the client, which may be anybody. So it is sealed: whoever changes it,
+sends it for another call or another caller, or sends it late, is refused.
+
+Source: MCP 2026-07-28, basic/patterns/mrtr ("requestState").
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from handler.errors import SecretUnavailable, StateRefused, StateUnavailable
+from handler.server.outgoing.secret_store import OwnSecrets
+from handler.settings import SecretArn, state_key_fault, state_keys_in
+from handler.strict_json import parse_json, to_json_bytes
+
+STATE_S = 900
+"""How long an answer may take, in seconds."""
+
+MAX_STATE_BYTES = 65_536
+
+_TAG_BYTES = 32
+
+
+class RequestStates:
+    """Seals states with the first of its keys, and opens those of any: so a key is replaced without a gap.
+
+    ``keys`` may be a secret that has them as text, separated by a comma. ``clock`` gives UNIX seconds.
+    """
+
+    def __init__(
+        self,
+        keys: Sequence[str] | SecretArn = (),
+        *,
+        own: OwnSecrets | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._secret = keys if isinstance(keys, SecretArn) else ""
+        self._keys = [] if isinstance(keys, SecretArn) else _digests(keys)
+        self._own = own or OwnSecrets()
+        self._clock = clock
+
+    @property
+    def available(self) -> bool:
+        """Whether the owner has given a key. One that cannot be read now counts: nobody's word replaces it."""
+        return bool(self._keys or self._secret)
+
+    async def seal(self, state: Any, *, binding: Any) -> str:
+        """The text to send to the client: ``state`` is JSON, ``binding`` is what the next call has to equal.
+
+        Raises:
+            StateUnavailable: there is no key, or the state is too large.
+        """
+        keys = self._keys_in(await self._text())
+        if not keys:
+            raise StateUnavailable("no key")
+        content = to_json_bytes({"at": int(self._clock()), "state": state})
+        if len(content) > MAX_STATE_BYTES:
+            raise StateUnavailable("too large")
+        return base64.b64encode(content + _tag(keys[0], content, binding)).decode()
+
+    async def open(self, sealed: Any, *, binding: Any) -> Any:
+        """The state that was sealed for the same binding.
+
+        Raises:
+            StateRefused: it is not as it was sealed, was sealed for something else, or is too old.
+        """
+        content, tag = _parts(sealed)
+        text = await self._text()
+        if not _opens(self._keys_in(text), content, tag, binding):
+            newer = await self._newer(text)  # an instance that started later may have sealed it
+            if not _opens(self._keys_in(newer), content, tag, binding):
+                raise StateRefused
+        opened = parse_json(content)
+        if not 0 <= self._clock() - opened["at"] + 60 <= STATE_S + 60:
+            raise StateRefused
+        return opened["state"]
+
+    async def _text(self) -> str:
+        """The text of the secret; empty if there is none, or it cannot be read, of which the log was told."""
+        try:
+            return await self._own.read(self._secret, fault_of=state_key_fault)
+        except SecretUnavailable:
+            return ""
+
+    async def _newer(self, text: str) -> str:
+        return await self._text() if text and self._own.refuse(self._secret, text) else text
+
+    def _keys_in(self, text: str) -> Sequence[bytes]:
+        return _digests(state_keys_in(text)) if self._secret else self._keys
+
+
+def _digests(keys: Iterable[str]) -> list[bytes]:
+    return [hashlib.sha256(b"stile request state\0" + key.encode()).digest() for key in keys]
+
+
+def _opens(keys: Iterable[bytes], content: bytes, tag: bytes, binding: Any) -> bool:
+    return any(hmac.compare_digest(tag, _tag(key, content, binding)) for key in keys)
+
+
+def _parts(sealed: Any) -> tuple[bytes, bytes]:
+    """What was sealed, and its tag. Only the one way to write base64 is read: any other character was added."""
+    if not isinstance(sealed, str) or len(sealed) > 2 * MAX_STATE_BYTES:
+        raise StateRefused
+    try:
+        raw = base64.b64decode(sealed, validate=True)
+    except ValueError:
+        raise StateRefused from None
+    if base64.b64encode(raw).decode() != sealed or len(raw) <= _TAG_BYTES:
+        raise StateRefused
+    return raw[:-_TAG_BYTES], raw[-_TAG_BYTES:]
+
+
+def _tag(key: bytes, content: bytes, binding: Any) -> bytes:
+    digest = hashlib.sha256(to_json_bytes(binding)).digest()
+    return hmac.digest(key, digest + content, "sha256")

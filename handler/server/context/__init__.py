@@ -1,0 +1,1 @@
+"""One request in context: services, caller, denials."""

@@ -1,0 +1,51 @@
+"""What a caller is answered who may not have what they ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from starlette.requests import Request as HttpCall
+
+from handler.errors import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
+from handler.records import record
+from handler.server.asgi.public_url import note_unknown_url, public_url
+from handler.server.asgi.request_log import note
+from handler.server.auth.jwks import RETRY_PAUSE_S
+from handler.server.auth.principal import ANONYMOUS
+from handler.server.auth.resource_metadata import takes_tokens
+from handler.server.context.challenges import challenge
+from handler.server.context.request_context import ENDPOINT
+from handler.server.context.statuses import status_of
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Denial:
+    """What a caller who may not do something is answered with, whatever the body's form."""
+
+    status: int
+    headers: Mapping[str, str]
+
+
+def deny(http_call: HttpCall, reason: AccessError) -> Denial:
+    """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
+    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
+    if isinstance(reason, CredentialRequired):
+        note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
+    status = status_of(reason)
+    if isinstance(reason, KeysUnavailable):
+        return Denial(status=status, headers={"retry-after": f"{RETRY_PAUSE_S:.0f}"})
+    if isinstance(reason, VerifierMissing):
+        return Denial(status=status, headers={})
+    return Denial(status=status, headers=_challenge_headers(http_call, reason))
+
+
+def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
+    """What tells a client where to get a token, of which nothing else is known to be wrong."""
+    return _challenge_headers(http_call, CredentialRequired())
+
+
+def _challenge_headers(http_call: HttpCall, reason: AccessError) -> dict[str, str]:
+    bundle, url = http_call.scope[ENDPOINT].bundle, public_url(http_call.scope)
+    if takes_tokens(bundle) and not url:
+        note_unknown_url(http_call.scope)
+    return {"www-authenticate": challenge(reason, bundle, url)}

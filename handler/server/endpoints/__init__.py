@@ -1,0 +1,1 @@
+"""Endpoints that are loaded, and kept fresh."""

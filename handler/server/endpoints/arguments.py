@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle.model import JSONObject
+from handler.errors import InvalidArguments
+from handler.json_bounds import MAX_VALUES, excess_of
+from handler.json_schema.fast_path import surely_fits
+
+if TYPE_CHECKING:
+    from handler.json_schema.checker import Checker
+
+
+class ArgumentsValidator:
+    """One tool's enforced schema, ready to check calls. Built once per bundle version.
+
+    The compiler made and checked the schema. jsonschema loads with the first arguments that do not surely fit.
+    """
+
+    def __init__(self, tool: str, schema: JSONObject, *, max_values: int = MAX_VALUES) -> None:
+        self._tool = tool
+        self._schema = schema
+        self._max_values = max_values
+
+    def read(self, arguments: JSONObject) -> JSONObject:
+        """The arguments of a tool call as they are meant: see ``sent_arguments.py``.
+
+        Raises:
+            InvalidArguments: as ``check``.
+        """
+        refuse_excess(self._tool, arguments, max_values=self._max_values)
+        if surely_fits(arguments, self._schema):
+            return arguments
+        from handler.json_schema.sent_arguments import unreadable_texts, unstringified, without_refused_nulls
+
+        if unreadable := unreadable_texts(arguments, self._schema):
+            raise InvalidArguments(self._tool, unreadable)
+        meant = unstringified(arguments, self._schema, only_objects=True)
+        refuse_excess(self._tool, meant, max_values=self._max_values)
+        sent: JSONObject = without_refused_nulls(meant, self._schema)
+        self.check(sent)
+        return sent
+
+    def check(self, arguments: Mapping[str, Any]) -> None:
+        """Check the variables of a GraphQL request, or arguments that have been read.
+
+        Raises:
+            InvalidArguments: with each violation, as ``Checker.violations`` has them; or they are too many or nested
+                too deeply, and nothing else of them was looked at.
+        """
+        refuse_excess(self._tool, arguments, max_values=self._max_values)
+        if surely_fits(arguments, self._schema):
+            return
+        violations = self._checker.violations(arguments)
+        if violations:
+            raise InvalidArguments(self._tool, violations)
+
+    def misfits(self, values: Mapping[str, Any]) -> list[str]:
+        """The names among ``values`` that do not fit."""
+        return [] if surely_fits(values, self._schema) else self._checker.misfits(values)
+
+    @cached_property
+    def _checker(self) -> Checker:
+        from handler.json_schema.checker import Checker
+
+        return Checker(self._schema, of_graphql=True)
+
+
+def refuse_excess(tool: str, values: Mapping[str, Any], *, max_values: int) -> None:
+    """Refuse arguments or variables that are too many, before anything walks them.
+
+    Raises:
+        InvalidArguments: they are, or they are nested too deeply.
+    """
+    excess = excess_of(values, max_values=max_values)
+    if excess:
+        raise InvalidArguments(tool, [excess])

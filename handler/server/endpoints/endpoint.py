@@ -1,0 +1,373 @@
+"""One loaded bundle, and what is built from it."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cached_property
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar
+
+from handler.bundle.model import (
+    Bundle,
+    CatalogTool,
+    CodeTool,
+    GraphQLTool,
+    JSONObject,
+    Limits,
+    PersistedOperation,
+    PrescribedTool,
+    Prompt,
+    Tool,
+)
+from handler.bundle.stored import index_key
+from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
+from handler.server.auth.principal import Principal
+from handler.storage.storage import Storage
+from handler.strict_json import Entry, to_json_bytes
+
+if TYPE_CHECKING:
+    from handler.graph.documents.partial_schema import ViewSchemas
+    from handler.graph.index import SchemaIndex
+    from handler.graph.view import View
+    from handler.json_schema.answer_check import AnswerChecker, Misfit
+    from handler.server.endpoints.arguments import ArgumentsValidator
+
+K = TypeVar("K")
+T = TypeVar("T")
+
+MAX_VIEWS = 16
+"""Views held for one endpoint, and as many of them with the schemas of the documents that came to them."""
+
+MAX_PRINTED = 16
+"""Views held for one endpoint as SDL."""
+
+MAX_ENTRIES = 256
+"""Entries of ``tools/list`` held for one endpoint that are not in the bundle as callers see them."""
+
+MAX_VALIDATORS = 1_000
+MAX_JUDGEMENTS = 256
+
+WITHOUT_TOKEN = ("api_key", "authorizer")
+"""Kinds of principals with a credential that is not a token which this function verified."""
+
+COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
+"""About how many bytes one of each takes, but for what an entry says."""
+
+ANSWER_CHECKER_BYTES = 12_000
+"""Likewise of an output schema that answers are judged by: there is one for each operation's tool that was called."""
+
+ENTRY_SHARE = 4
+"""What an entry takes of what its JSON does, with that: as much again where it is text, and more for its objects."""
+
+VIEW_SHARE = 0.05
+"""What a view takes of what its index does, measured on GitHub's schema."""
+
+
+@contextmanager
+def schema_loading() -> Iterator[None]:
+    """Turn the failure to load a schema into what a call can answer.
+
+    Raises:
+        UpstreamError: storage fails, or holds another schema than the bundle names.
+    """
+    try:
+        yield
+    except (StorageError, BundleError) as exc:
+        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+
+
+class Endpoint:
+    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
+
+    def __init__(self, bundle: Bundle, storage: Storage, *, stored_bytes: int = 0, digest: str = "") -> None:
+        self.bundle = bundle
+        self.digest = digest  # of the stored bundle, its beginning
+        self.tools: Mapping[str, Tool] = {
+            name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
+        }
+        self.prompts: Mapping[str, Prompt] = {prompt.name: prompt for prompt in bundle.prompts}
+        self.documents: Mapping[str, tuple[PersistedOperation, ...]] = {
+            document.id: (*document.operations, *self._operations_of(document.tools))
+            for document in bundle.graphql.documents
+        }
+        self._storage = storage
+        self._conditions = Conditions(bundle.conditions)
+        self._index: SchemaIndex | None = None
+        self._bundle_bytes = read_cost(stored_bytes)
+        self._index_bytes = 0
+        self._judgements: OrderedDict[bytes, Evaluation] = OrderedDict()  # by a digest of the claims
+        # Each by what it is of and an outcome.
+        self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
+        self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
+        self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
+        self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
+        self._printed: OrderedDict[tuple[str, Mask], str] = OrderedDict()
+        self._lock = Lock()
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """How much of each kind is held that was made for outcomes."""
+        return {
+            "judgements": len(self._judgements),
+            "validators": len(self._validators),
+            "entries": len(self._entries),
+            "views": len(self._views),
+            "schemas": len(self._schemas),
+            "printed": len(self._printed),
+        }
+
+    @property
+    def cost_bytes(self) -> int:
+        """About how much memory it takes, with what has been made of it so far."""
+        with self._lock:
+            made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
+            made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
+            views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
+            schemas = sum(each.cost_bytes for each in self._schemas.values())
+            entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
+            printed = sum(map(sys.getsizeof, self._printed.values()))
+        return self._bundle_bytes + self._index_bytes + made + views + schemas + entries + printed
+
+    @cached_property
+    def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
+        """The persisted operations by their names."""
+        found: dict[str, tuple[PersistedOperation, ...]] = {}
+        for persisted in (each for document in self.documents.values() for each in document):
+            name = persisted.operation.name
+            found[name] = (*found.get(name, ()), persisted)
+        return found
+
+    @cached_property
+    def asks_for_consent(self) -> bool:
+        """Whether any way to write asks for the consent of a caller's user."""
+        return any(tool.options.confirm for tool in self.bundle.tools)
+
+    @cached_property
+    def everybody(self) -> Evaluation:
+        """What holds for whoever brings no credential."""
+        return Evaluation(self._conditions, claims=None)
+
+    @cached_property
+    def _unrestricted(self) -> Evaluation:
+        return Evaluation(self._conditions, claims=None, unrestricted=True)
+
+    @cached_property
+    def _of_tokens(self) -> Mask:
+        """The conditions that hold only for callers with a token of their own."""
+        return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
+
+    def judgement_of(self, principal: Principal) -> Evaluation:
+        """What holds for a principal. Callers with the same claims share it, and are judged once."""
+        lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
+        if principal.unrestricted:
+            without = Evaluation(self._conditions, claims=None, unrestricted=True, lacking=lacking) if lacking else None
+            return without or self._unrestricted
+        if principal.claims is None:
+            return self.everybody
+        key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
+        judgement = self._judgements.get(key) or Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
+        keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
+        return judgement
+
+    def validator(self, tool: Tool, judgement: Evaluation) -> ArgumentsValidator:
+        """The validator of a tool's arguments, as a caller may give them."""
+        conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
+        key, outcome = f"tool {tool.name}", judgement.outcome(conditions)
+        limits = tool.limits if isinstance(tool, GraphQLTool) else None
+        return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
+
+    def variables_validator(self, persisted: PersistedOperation, judgement: Evaluation) -> ArgumentsValidator:
+        """The validator of the variables of an operation that is called by its document's id."""
+        # Two operations without a name may have one text, and differ in what is bound.
+        key, outcome = f"operation {id(persisted.variables)}", judgement.outcome(persisted.conditions)
+        return self._validator(key, persisted.operation.name, persisted.variables, outcome)
+
+    def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
+        """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
+        return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
+
+    def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
+        """Hold an answer against the output schema that a tool lists. ``None``: it fits, or there is no such schema."""
+        schema = tool.entry.get("outputSchema")
+        return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
+
+    def finished_entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+        """A tool as a caller sees it listed, or nothing where they cannot use it.
+
+        Raises:
+            KeyError: it is a GraphQL tool, and its entry is not known without its view.
+        """
+        match tool:
+            case PrescribedTool():
+                if not judgement.may_meet(tool.mask, tool.operation.variables):
+                    return None
+                return self._seen_entry(tool, judgement.outcome(tool.conditions))
+            case GraphQLTool():
+                outcome = judgement.outcome(tool.conditions)
+                finished = {listing.outcome: listing.entry for listing in tool.listings}
+                return finished[outcome] if outcome in finished else self._entries[tool.name, outcome]
+            case CodeTool():
+                return tool.entry if judgement.meets(tool.mask) else None
+            case CatalogTool():
+                return tool.entry
+
+    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+        """The same, made from the view where that is needed. Blocks.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        try:
+            return self.finished_entry(tool, judgement)
+        except KeyError:
+            if not isinstance(tool, GraphQLTool):
+                raise
+        from handler.graph.tool_entry import graphql_entry
+
+        outcome = judgement.outcome(tool.conditions)
+        made = graphql_entry(tool.entry, self.view(tool, outcome))
+        entry = None if made is None else Entry(made)
+        with self._lock:
+            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
+        return entry
+
+    def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
+        """What callers of this outcome may use through a tool, or without one of all there is. Blocks while it is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.view import build_view
+
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            view = self._views.get(key)
+            if view is None:
+                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
+                view = build_view(self._require_index(), hidden)
+            keep(self._views, key, view, most=MAX_VIEWS)
+        return view
+
+    def has_fields(self, judgement: Evaluation) -> bool:
+        """Whether callers may ask anything of the endpoint's own GraphQL. Blocks while the view is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        return bool(self.view(None, judgement.outcome(self.bundle.graphql.conditions)).root_fields())
+
+    def sdl(self, tool: GraphQLTool | None, judgement: Evaluation) -> str:
+        """A view as SDL; empty if there is nothing in it. Blocks while it is made.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.view import print_view
+
+        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
+        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
+        with self._lock:
+            sdl = self._printed.get(key)
+            if sdl is None:
+                sdl = print_view(view) if view.root_fields() else ""
+            keep(self._printed, key, sdl, most=MAX_PRINTED)
+        return sdl
+
+    def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
+        """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
+
+        Raises:
+            DocumentRefused: there is nothing that these callers may use.
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.documents.partial_schema import ViewSchemas
+
+        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
+        view = self.view(tool, outcome)
+        if not view.root_fields():
+            raise DocumentRefused(Fault("nothing here is open to this caller"))
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            schemas = self._schemas.get(key)
+            if schemas is None or schemas.view is not view:
+                schemas = ViewSchemas(view)
+            keep(self._schemas, key, schemas, most=MAX_VIEWS)
+        return schemas
+
+    def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
+        for tool in map(self.tools.get, names):
+            if isinstance(tool, PrescribedTool):
+                yield PersistedOperation(
+                    operation=tool.operation,
+                    variables=tool.arguments,
+                    mask=tool.mask,
+                    conditions=tool.conditions,
+                    bindings=tool.bindings,
+                    bound=tool.bound,
+                    scopes=tool.options.scopes,
+                    confirm=tool.options.confirm,
+                )
+
+    def _validator(
+        self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
+    ) -> ArgumentsValidator:
+        with self._lock:
+            validator = self._validators.get((kind, outcome))
+            if validator is None:
+                from handler.policy.guarded_schema import conditions_in, seen_by
+                from handler.server.endpoints.arguments import ArgumentsValidator
+
+                seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+                max_values = (limits or self.bundle.limits).max_values
+                validator = ArgumentsValidator(name, seen, max_values=max_values)
+            keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
+        return validator
+
+    def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
+        from handler.json_schema.answer_check import AnswerChecker
+
+        with self._lock:
+            if name not in self._answer_checkers:
+                self._answer_checkers[name] = AnswerChecker(schema)
+            return self._answer_checkers[name]
+
+    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+        if not tool.conditions:
+            return tool.entry
+        from handler.policy.guarded_schema import seen_by
+
+        with self._lock:
+            entry = self._entries.get((tool.name, outcome))
+            if entry is None:
+                entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
+        return entry
+
+    def _require_index(self) -> SchemaIndex:
+        from handler.graph.index import read_index
+
+        if self._index is None:
+            stored = self._storage.read(index_key(self.bundle.index))
+            body = stored.body if stored else b""
+            self._index = read_index(body, sha256=self.bundle.index)
+            self._index_bytes = read_cost(len(body))
+        return self._index
+
+
+def read_cost(stored_bytes: int) -> int:
+    """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
+    return 16_000 + 8 * stored_bytes
+
+
+def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
+    """Put an entry in as the newest; the oldest go."""
+    entries[key] = entry
+    entries.move_to_end(key)
+    while len(entries) > most:
+        entries.popitem(last=False)

@@ -1,0 +1,217 @@
+"""One way for every GraphQL request of a caller, be it in a tool call or on a GraphQL route.
+
+First it is prepared, which judges it and settles what would be sent; then, if its transport allows that, it is run.
+Nothing else sends what a caller wrote.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from handler.bundle.model import GraphQLTool, JSONObject, PersistedOperation
+from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
+from handler.records import record
+from handler.server.auth.scopes import require_scopes
+from handler.server.context.caller import Caller
+from handler.server.endpoints.arguments import refuse_excess
+from handler.server.endpoints.endpoint import schema_loading
+from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.graphql_client import execute
+from handler.server.upstream.operation import GraphQLRequest
+
+if TYPE_CHECKING:
+    from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker
+
+    from handler.graph.documents.hidden_types import HiddenNames
+    from handler.graph.documents.partial_schema import ViewSchemas
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Document:
+    """What a caller wrote: GraphQL text, which operation of it to run, and values for its variables."""
+
+    text: str
+    operation_name: str | None
+    variables: Mapping[str, Any]
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A request that its caller may make, if its user agrees where ``consent_for`` names what asks for that.
+
+    ``confirm``: how firmly that asks.
+
+    ``answer``: what introspection says, which is never sent.
+    """
+
+    kind: str  # query | mutation
+    request: GraphQLRequest
+    answer: JSONObject | None = None
+    consent_for: str = ""
+    confirm: str = ""
+    hidden_names: HiddenNames | None = None
+
+
+async def prepare_document(
+    caller: Caller, document: Document, *, tool: GraphQLTool | None, for_model: bool = True
+) -> Prepared:
+    """Judge a document against what its caller may use: through a tool, or without one of the whole endpoint.
+
+    ``for_model``: a model reads the answer, so what it says of the schema is bounded as suits one.
+
+    Raises:
+        InvalidArguments: there are too many variables, or they are nested too deeply.
+        DocumentRefused: it is malformed, passes a limit, or leaves the caller's view.
+        UpstreamError: the schema cannot be loaded.
+    """
+    limits = (tool or caller.endpoint.bundle).limits
+    refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
+    from handler.graph.documents.check import answer_introspection, check_document
+
+    schemas = await _view_schemas(caller, tool)
+    checked = check_document(
+        document.text,
+        schemas=schemas,
+        operation_name=document.operation_name,
+        variables=document.variables,
+        limits=limits,
+    )
+    request = GraphQLRequest(
+        text=checked.text,
+        sha256="",
+        operation_name=checked.name,
+        variables=checked.variables,
+        is_query=checked.kind == "query",
+    )
+    if not checked.introspection:
+        confirm = tool.options.confirm if tool and checked.kind != "query" else ""
+        return Prepared(
+            kind=checked.kind,
+            request=request,
+            consent_for=tool.name if tool and confirm else "",
+            confirm=confirm,
+            hidden_names=checked.hidden_names,
+        )
+    if tool is None:
+        _refuse_introspection(caller, checked.introspection, schemas)
+    return Prepared(
+        kind=checked.kind, request=request, answer=answer_introspection(checked, schemas, for_model=for_model)
+    )
+
+
+def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
+    """Choose an operation of a persisted document, before anything else of the request is judged.
+
+    Raises:
+        DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
+        DocumentRefused: which operation to run cannot be told.
+
+    Source: GraphQL over HTTP, "Persisted Documents".
+    """
+    all_of_them = caller.endpoint.documents.get(document_id, ())
+    judgement = caller.judgement
+    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
+    if not usable:
+        raise DocumentNotFound
+    if not operation_name and len(all_of_them) > 1:
+        raise DocumentRefused(Fault("it has several operations: name one in operationName"))
+    return _named(usable, operation_name)
+
+
+def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variables: Mapping[str, Any]) -> Prepared:
+    """Check the values of an operation's variables, and fill those that are bound.
+
+    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
+
+    Raises:
+        InvalidArguments: with every variable that does not fit.
+        AccessError: a tool runs this operation, and asks for scopes that the caller lacks.
+        BindingMissing: the request lacks what fills a bound variable.
+        ValuesRefused: a policy does not let this caller give these values.
+
+    Source: GraphQL specification, section 6.1.2 (Coercing Variable Values).
+    """
+    operation = persisted.operation
+    require_scopes(operation.name, persisted.scopes, caller.principal)
+    given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
+    caller.endpoint.variables_validator(persisted, caller.judgement).check(given)
+    values = {**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")}
+    if not caller.judgement.meets_with(persisted.mask, operation.coerced(values)):
+        raise ValuesRefused
+    request = GraphQLRequest(
+        text=operation.text,
+        sha256=operation.sha256,
+        operation_name=operation.name or None,
+        variables=values,
+        is_query=operation.kind == "query",
+    )
+    consent_for = operation.name if persisted.confirm else ""
+    return Prepared(kind=operation.kind, request=request, consent_for=consent_for, confirm=persisted.confirm)
+
+
+async def run(caller: Caller, prepared: Prepared) -> JSONObject:
+    """Send what was prepared, unless it is answered already, and return the GraphQL response.
+
+    Raises:
+        UpstreamError: the API gave no usable answer.
+    """
+    if prepared.answer is not None:
+        return prepared.answer
+    response = await execute(caller, prepared.request)
+    if prepared.hidden_names:
+        prepared.hidden_names.replace_in(response)
+    return response
+
+
+def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
+    """Whether the operation to run is a mutation, be it one that the caller may run or not."""
+    import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+
+    # isort: split
+    from graphql import GraphQLError, OperationType, get_operation_ast, parse  # noqa: TID251 - a document has arrived
+
+    try:
+        parsed = parse(document.text, max_tokens=max_tokens)
+    except GraphQLError:
+        return False
+    operation = get_operation_ast(parsed, document.operation_name)
+    return operation is not None and operation.operation is OperationType.MUTATION
+
+
+async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
+    with schema_loading():
+        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.judgement)
+
+
+def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
+    """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
+    from handler.graph.documents.locations import fault_at
+
+    guards = caller.endpoint.bundle.graphql.guards
+    hidden = {name for name, mask in guards.items() if not caller.judgement.meets(mask)}
+    root = schemas.view.index.roots.get("query", "Query")
+    refused = [
+        fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")
+        for field in _fields(document)
+        if field.name.value in hidden
+    ]
+    if refused:
+        raise DocumentRefused(*refused)
+
+
+def _fields(document: DocumentNode) -> Iterator[FieldNode]:
+    waiting: list[Any] = list(document.definitions)
+    while waiting:
+        node = waiting.pop()
+        if node.kind == "field":
+            yield node
+        waiting += node.selection_set.selections if getattr(node, "selection_set", None) else ()
+
+
+def _named(operations: Sequence[PersistedOperation], name: str | None) -> PersistedOperation:
+    found = [each for each in operations if not name or each.operation.name == name]
+    if not found:
+        raise DocumentRefused(Fault(f'it has no operation "{name:.100}"'))
+    return found[0]

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handler.bundle.model import GraphQLTool, JSONObject
+from handler.errors import (
+    AccessError,
+    CallError,
+    ConsentImpossible,
+    ConsentRequired,
+    DeadlinePassed,
+    DocumentNotFound,
+    DocumentRefused,
+    Fault,
+    InvalidArguments,
+    ToolNotFound,
+    UpstreamError,
+)
+from handler.records import record
+from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON
+from handler.server.asgi.deadlines import before
+from handler.server.asgi.request_log import note
+from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.auth.scopes import require_scopes
+from handler.server.context.caller import Caller
+from handler.server.context.denials import deny
+from handler.server.context.request_context import find_endpoint, identify_caller, read_body
+from handler.server.context.services import Services
+from handler.server.context.statuses import status_of
+from handler.server.graphql.documents import (
+    Document,
+    Prepared,
+    asks_for_mutation,
+    choose_persisted,
+    prepare_document,
+    prepare_persisted,
+    run,
+)
+from handler.server.graphql.request import (
+    Malformed,
+    Parameters,
+    choose_media_type,
+    is_json,
+    parse_body,
+    parse_url,
+)
+from handler.server.mcp.tools_list import find_tool
+from handler.server.upstream.graphql_client import telling_answer
+from handler.strict_json import to_well_formed_json
+
+METHODS = ("GET", "POST")
+
+
+class GraphQLRoute:
+    """``/{folder}/{name}/graphql`` and ``/{folder}/{name}/tools/{tool}/graphql``, for GET and POST.
+
+    Source: GraphQL over HTTP.
+    """
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        http_call = HttpCall(scope, receive)
+        note(scope, route="tool" if "tool" in http_call.path_params else "graphql")
+        response = await self._respond(http_call)
+        await response(scope, receive, send)
+
+    async def _respond(self, http_call: HttpCall) -> Response:
+        media_type = choose_media_type(http_call.headers.get("accept"))
+        try:
+            _refuse_transport(http_call, media_type)
+            response, body = await self._answer(http_call)
+        except Exception as exc:  # noqa: BLE001 - the edge of a request: what is no refusal of ours is noted as a failure
+            return _refusal(http_call, exc).response(media_type or JSON)
+        note(http_call.scope, outcome="errors" if "errors" in response else "ok")
+        return _graphql_response(body, media_type or JSON)
+
+    async def _answer(self, http_call: HttpCall) -> tuple[JSONObject, bytes]:
+        """The GraphQL response, and its JSON."""
+        endpoint = await find_endpoint(self._services, http_call)
+        is_tool = "tool" in http_call.path_params
+        if not is_tool and endpoint.bundle.graphql.mode == "off":
+            raise HTTPException(404, "this endpoint serves no GraphQL")
+        caller = await identify_caller(self._services, http_call, endpoint)
+        tool = await _find_tool(http_call, caller) if is_tool else None
+        parameters = await _read(http_call)
+        async with before(caller.deadline):
+            prepared = await _prepare(http_call, caller, parameters, tool)
+            note(http_call.scope, operation=prepared.kind)
+            if prepared.kind == "mutation":
+                _refuse_mutation(http_call)
+            if prepared.confirm == "required":
+                raise ConsentImpossible(prepared.consent_for)
+            if prepared.confirm and not parameters.confirmed:
+                raise ConsentRequired(prepared.consent_for, say='"extensions": {"confirm": true}')
+            note(http_call.scope, decision="allowed")
+            response = await run(caller, prepared)
+        with telling_answer(prepared.request):
+            return response, _encoded(response, caller.room)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class _Refusal:
+    """A GraphQL response without data. ``firm``: whatever the media type, this is its status.
+
+    What refuses a well-formed request is not firm: its status in ``application/json`` is 200.
+    """
+
+    status: int
+    faults: Sequence[Fault]
+    firm: bool = True
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    def response(self, media_type: str) -> Response:
+        body = to_well_formed_json({"errors": [_error(fault) for fault in self.faults]})
+        status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
+        return _graphql_response(body, media_type, status=status, headers=self.headers)
+
+
+def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
+    """Source: GraphQL over HTTP, "Accept" and "POST"."""
+    if http_call.method not in METHODS:
+        raise HTTPException(405, "expected GET or POST", headers={"allow": ", ".join(METHODS)})
+    if media_type is None:
+        raise HTTPException(406, f"answers are {GRAPHQL_RESPONSE} or {JSON}")
+    if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
+        raise HTTPException(415, "expected Content-Type: application/json")
+
+
+async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
+    """The tool that the path names. A prescribed one has no schema of its own to serve."""
+    name = http_call.path_params["tool"]
+    note(http_call.scope, tool=name)
+    tool = await find_tool(caller, name)
+    if not isinstance(tool, GraphQLTool):
+        raise ToolNotFound(name)
+    require_scopes(tool.name, tool.options.scopes, caller.principal)
+    return tool
+
+
+async def _read(http_call: HttpCall) -> Parameters:
+    if http_call.method == "GET":
+        return parse_url(http_call.scope["query_string"])
+    return parse_body(await read_body(http_call))
+
+
+async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, tool: GraphQLTool | None) -> Prepared:
+    if parameters.query is None:
+        if tool:
+            raise Malformed("a tool has no persisted documents: send query")
+        persisted = choose_persisted(caller, parameters.document_id or "", parameters.operation_name)
+        if persisted.operation.kind == "mutation":
+            _refuse_mutation(http_call)
+        return prepare_persisted(caller, persisted, variables=parameters.variables)
+    if not tool and caller.endpoint.bundle.graphql.mode != "on":
+        raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
+    document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)
+    try:
+        return await prepare_document(caller, document, tool=tool, for_model=False)
+    except DocumentRefused:
+        limits = (tool or caller.endpoint.bundle).limits
+        # A mutation may be refused for what it asks, but by GET it is refused for what it is.
+        if http_call.method == "GET" and asks_for_mutation(document, max_tokens=limits.max_tokens):
+            _refuse_mutation(http_call)
+        raise
+
+
+def _refuse_mutation(http_call: HttpCall) -> None:
+    """Refuse a mutation by GET, which links and prefetching send."""
+    if http_call.method == "GET":
+        raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
+
+
+def _encoded(response: JSONObject, room: Room) -> bytes:
+    try:
+        body = to_well_formed_json(response)
+    except RecursionError as exc:
+        raise UpstreamError(TOO_DEEP) from exc
+    if not room.fits(body):
+        raise UpstreamError(TOO_LARGE)
+    return body
+
+
+def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
+    """What a request is refused with; the log gets the reason, but nothing that the caller wrote."""
+    match exc:
+        case HTTPException():
+            note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
+            return _Refusal(status=exc.status_code, faults=[Fault(exc.detail)], headers=exc.headers or {})
+        case Malformed():
+            note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
+            return _Refusal(status=400, faults=[Fault(str(exc))])
+        case AccessError():
+            denial = deny(http_call, exc)
+            return _Refusal(status=denial.status, faults=[Fault(str(exc))], headers=denial.headers)
+        case ToolNotFound():
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
+            return _Refusal(status=status_of(exc), faults=[Fault("there is no such tool")])
+        case DocumentNotFound():
+            note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
+            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))])
+        case UpstreamError() | DeadlinePassed():
+            note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
+            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))], firm=False)
+        case CallError():
+            note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
+            return _Refusal(status=status_of(exc), faults=_faults(exc), firm=False)
+        case _:
+            note(http_call.scope, outcome="failed", failure=exc)
+            return _Refusal(status=500, faults=[Fault("Internal error")])
+
+
+def _faults(exc: CallError) -> Sequence[Fault]:
+    match exc:
+        case DocumentRefused():
+            return exc.faults
+        case InvalidArguments():
+            # Each begins with a JSON pointer, but for the last of too many.
+            return [Fault(_of_variables(each) if each.startswith("/") else each) for each in exc.violations]
+        case _:
+            return [Fault(str(exc))]
+
+
+def _of_variables(violation: str) -> str:
+    """A violation as one of ``variables``, which a pointer to the whole stands for."""
+    return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
+
+
+def _error(fault: Fault) -> JSONObject:
+    """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
+    if not fault.line:
+        return {"message": fault.message}
+    return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}
+
+
+def _graphql_response(
+    body: bytes, media_type: str, *, status: int = 200, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

@@ -1,0 +1,1 @@
+"""MCP: messages, methods, tools, prompts and resources."""

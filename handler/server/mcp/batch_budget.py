@@ -1,0 +1,61 @@
+"""What the items of a batch may take together: bytes of the answer, time, and work.
+
+An answer is bytes as soon as it is there, and nothing else of it is kept: twenty answers of 3 MB each would be 2 GB of
+objects. What is over stays over, so that which items are answered does not depend on the size of later ones.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from handler.server.asgi.response_size import LAMBDA, Room
+from handler.strict_json import to_json_bytes
+
+MAX_WORK_S = 0.3
+"""Processor time of the event loop's thread after which no further item is started. A batch and its last item together
+stay below a second, on a core half as fast as well.
+"""
+
+ROOM_FOR_ERRORS = 20_000
+"""Bytes that are kept for what is said of the items that are not answered."""
+
+ALONE = "Send this request by itself."
+TOO_LARGE = f"Not answered, because the answers before it fill the batch. {ALONE}"
+LEFT_OUT = (
+    "This request was carried out, but its answer is left out, because it does not fit beside those before it. "
+    "Send it by itself only if it changes nothing."
+)
+TOO_LATE = f"Not answered, because the time of the batch is over. {ALONE}"
+TOO_MUCH_WORK = f"Not answered, because the requests before it took all the work that a batch may. {ALONE}"
+
+
+class BatchBudget:
+    """The budget of one batch. ``deadline`` is of ``monotonic``; ``work_s`` is processor time so far."""
+
+    def __init__(
+        self,
+        deadline: float,
+        *,
+        room: Room = LAMBDA,
+        monotonic: Callable[[], float] = time.monotonic,
+        work_s: Callable[[], float] = time.thread_time,
+    ) -> None:
+        self._deadline = deadline
+        self._monotonic = monotonic
+        self._work_s = work_s
+        self._work_ends = work_s() + MAX_WORK_S
+        self._bytes_left = room.max_bytes - ROOM_FOR_ERRORS
+
+    def refusal(self) -> str:
+        """Say why no further item is started; empty if one may be."""
+        if self._bytes_left < 0:
+            return TOO_LARGE
+        if self._monotonic() >= self._deadline:
+            return TOO_LATE
+        return TOO_MUCH_WORK if self._work_s() >= self._work_ends else ""
+
+    def takes(self, answer: bytes) -> bool:
+        """Whether an answer fits beside those before it. After the first that does not, nothing is started."""
+        self._bytes_left -= len(to_json_bytes(answer.decode()))  # as it stands in Lambda's answer
+        return self._bytes_left >= 0

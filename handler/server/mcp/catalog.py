@@ -1,0 +1,41 @@
+"""The catalog: what its caller may use of an endpoint, hidden entries too, and nothing that they may not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle.model import CatalogTool, JSONObject
+from handler.code_tools.catalog_search import Sections, find_in_catalog
+from handler.errors import ToolError
+from handler.server.asgi.response_size import TOO_LARGE
+from handler.server.mcp.call import Call
+from handler.server.mcp.prompts import prompts_for
+from handler.server.mcp.resources import resources_for, templates_for
+from handler.server.mcp.tools_list import usable_tools
+from handler.strict_json import to_well_formed_json
+
+
+async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """Find what fits arguments that were checked, and return an MCP ``CallToolResult``.
+
+    Raises:
+        UpstreamError, McpError: as ``usable_tools``.
+        ToolError: there is more of it than an answer may be.
+    """
+    declared = tool.arguments["properties"]
+    wanted = {name: value for name, value in arguments.items() if name in declared}
+    found = find_in_catalog(await _sections(call), **wanted)
+    result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
+    if not call.caller.room.fits(to_well_formed_json(result)):
+        raise ToolError(TOO_LARGE)
+    return result
+
+
+async def _sections(call: Call) -> Sections:
+    return {
+        "tools": [each async for each in usable_tools(call)],
+        "prompts": await prompts_for(call.caller),
+        "resources": await resources_for(call.caller),
+        "resource_templates": await templates_for(call.caller),
+    }

@@ -1,0 +1,96 @@
+"""What a tool in Python asks of its endpoint: as its caller could, and in no other way."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from handler.bundle.model import CONFIRM_LEVELS, JSONObject, PersistedOperation
+from handler.errors import MAX_SAID_CHARS, CallError, GraphQLErrors, ToolError
+from handler.server.context.caller import Caller
+from handler.server.graphql.documents import Document, Prepared, prepare_document, prepare_persisted, run
+
+MAX_REQUESTS = 50
+"""GraphQL requests that one call may send."""
+
+
+class OwnRequests:
+    """The GraphQL requests of one call. They have the caller's view, policies, credentials and limits."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._sent = 0
+
+    async def graphql(self, query: str, variables: Mapping[str, Any]) -> JSONObject:
+        """Ask what the document asks, and return ``data``.
+
+        Raises:
+            ToolError: it is refused, the API gave no answer, or one with errors (``GraphQLErrors``).
+        """
+        if not self._caller.endpoint.bundle.index:
+            raise ToolError("This tool asks a GraphQL API, and its endpoint has none.")
+        document = Document(text=query, operation_name=None, variables=variables)
+        try:
+            prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
+        except CallError as exc:
+            raise ToolError(str(exc)) from exc
+        if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
+            raise ToolError(
+                "Nothing was sent: writing asks for consent at this endpoint, which a tool's document cannot have. "
+                "An operation that asks for none may be run by its name."
+            )
+        return await self._run(prepared)
+
+    async def operation(self, name: str, variables: Mapping[str, Any]) -> JSONObject:
+        """Run an operation of the endpoint's files, and return ``data``.
+
+        Raises:
+            ToolError: as ``graphql``; or there is no such operation for this caller.
+            InsufficientScope, CredentialRequired: a tool runs it, and asks for scopes that the caller lacks.
+        """
+        persisted = self._require_operation(name)
+        unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
+        if unknown:
+            raise ToolError(f"operation {name}: it has no variable {unknown[0]:.{MAX_SAID_CHARS}} to give")
+        try:
+            prepared = prepare_persisted(self._caller, persisted, variables=variables)
+        except CallError as exc:
+            raise ToolError(str(exc)) from exc
+        if prepared.consent_for:
+            raise ToolError(
+                f"Nothing was sent: operation {name} asks for consent, and only a call of its own gets that."
+            )
+        return await self._run(prepared)
+
+    def _require_operation(self, name: str) -> PersistedOperation:
+        """The operation of a name; what is hidden from the caller answers as what there is not.
+
+        One that stands in several documents asks for all that it asks for in any of them.
+        """
+        judgement = self._caller.judgement
+        found = [
+            each
+            for each in self._caller.endpoint.operations.get(name, ())
+            if name and judgement.may_meet(each.mask, each.operation.variables)
+        ]
+        if not found:
+            raise ToolError(f"There is no operation {name:.{MAX_SAID_CHARS}}")
+        confirm = max((each.confirm for each in found), key=CONFIRM_LEVELS.index)
+        scopes = dict.fromkeys(scope for each in found for scope in each.scopes)
+        return replace(found[0], confirm=confirm, scopes=tuple(scopes))
+
+    async def _run(self, prepared: Prepared) -> JSONObject:
+        self._sent += 1
+        if self._sent > MAX_REQUESTS:
+            raise ToolError(f"One call may send {MAX_REQUESTS} GraphQL requests, and this one sent them.")
+        try:
+            response = await run(self._caller, prepared)
+        except CallError as exc:
+            raise ToolError(str(exc)) from exc
+        data: JSONObject | None = response.get("data")
+        if response.get("errors"):
+            raise GraphQLErrors(response["errors"], partial=data)
+        if data is None:
+            raise ToolError("The API answered without data.")
+        return data

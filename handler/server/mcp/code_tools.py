@@ -1,0 +1,260 @@
+"""Running what authors wrote in Python.
+
+Whoever imports this loads jsonschema; pydantic and an author's module load with the first call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from handler.bundle.model import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
+from handler.code_tools import dispatch
+from handler.code_tools.boundary import AuthorFailed, authors_code
+from handler.code_tools.catalog_search import Listed
+from handler.code_tools.context import Context
+from handler.code_tools.continuation import InputRequired
+from handler.code_tools.definition import ToolDefinition
+from handler.code_tools.execution import failed, run_tool
+from handler.code_tools.loading import digest_of, load_kit
+from handler.code_tools.log import LOG
+from handler.code_tools.prompts import PromptDefinition, run_prompt
+from handler.code_tools.resources import ResourceDefinition, run_resource
+from handler.code_tools.results import error_result
+from handler.code_tools.toolkit import Toolkit
+from handler.errors import AuthenticationRequired, CallError, CodeChanged, McpError, ToolError
+from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.auth.principal import ANONYMOUS
+from handler.server.auth.scopes import require_scopes
+from handler.server.endpoints.arguments import refuse_excess
+from handler.server.mcp.call import Call
+from handler.server.mcp.code_context import context_of
+from handler.server.mcp.input_required import ask
+from handler.strict_json import to_well_formed_json
+
+Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
+
+OnFailure = Callable[[Exception], None]
+
+
+async def call_code_tool(
+    call: Call, tool: CodeTool, arguments: Mapping[str, Any], *, name: str, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool in Python by its name or an alias, and return an MCP ``CallToolResult``, or what it asks first.
+
+    ``on_failure`` is told why a result has ``isError``.
+
+    Raises:
+        McpError: by the tool's will, or for lack of a credential.
+        AccessError: the caller lacks scopes.
+        Rejected: the tool asks for what the client cannot give.
+    """
+
+    async def answer() -> JSONObject:
+        definition = _published(_loaded(call, tool.kit).find_tool(tool.name), tool.digest, f"Tool {name}")
+        ctx = await _context(call, definition)
+        value = await run_tool(definition.named(name), _own(call, name, arguments), ctx, on_failure=on_failure)
+        return _with_options(await _answer(call, value), tool)
+
+    return await _result(call, name, answer, on_failure)
+
+
+async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str, Any]) -> JSONObject:
+    """Write a prompt in Python and return a ``GetPromptResult``, or what it asks first.
+
+    Raises:
+        McpError: the arguments do not fit, or it failed, of which nobody but the log is told more.
+        Rejected: it asks for what the client cannot give.
+    """
+    what = f"Prompt {prompt.name}"
+    try:
+        kit = _loaded(call, prompt.kit)
+        found = next((each for each in kit.prompts if each.name == prompt.name), None)
+        definition = _published(found, prompt.digest, what)
+        return await _answer(call, await run_prompt(definition, arguments, await context_of(call)))
+    except (AuthorFailed, CallError) as exc:
+        raise _failure(call, what, exc) from exc
+
+
+async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JSONObject:
+    """Read a resource in Python at a URI that is of it, and return a ``ReadResourceResult``, or what it asks first.
+
+    Raises:
+        McpError: it failed, of which nobody but the log is told more.
+        Rejected: it asks for what the client cannot give.
+    """
+    own = resource.entry.get("uri") or resource.entry["uriTemplate"]
+    what = f"Resource {own}"
+    try:
+        found = next((each for each in _loaded(call, resource.kit).resources if each.uri == own), None)
+        definition = _published(found, resource.digest, what)
+        return await _answer(call, await run_resource(definition, uri, await context_of(call)))
+    except (AuthorFailed, CallError) as exc:
+        raise _failure(call, what, exc) from exc
+
+
+async def may_use(call: Call, tool: CodeTool) -> bool:
+    """Whether the kit lets this caller use a tool of its own. A kit that cannot tell does not."""
+    try:
+        definition = _loaded(call, tool.kit).find_tool(tool.name)
+        with authors_code():
+            return definition is None or definition.allows(await context_of(call))  # what is gone, its call says
+    except AuthorFailed as exc:
+        _log(call, f"allow of tool {tool.name}", exc)
+        return False
+
+
+async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
+    """The tools that a kit has for this caller, as the endpoint's configuration shows them.
+
+    Raises:
+        McpError: the kit cannot tell.
+    """
+    try:
+        loaded = _loaded(call, kit.use)
+        with authors_code():
+            sections = await dispatch.sections_of(loaded, await context_of(call))
+    except AuthorFailed as exc:
+        _log(call, f"toolkit {kit.use}", exc)
+        raise McpError(McpError.INTERNAL_ERROR, "The tools could not be listed") from exc
+    own = {tool.name for tool in loaded.tools}
+    published = call.caller.endpoint.tools
+    return [
+        each if each.entry["name"] in own else _configured(each, kit)
+        for each in sections["tools"]
+        if each.entry["name"] not in own or each.entry["name"] in published  # a tool of the code waits to be published
+    ]
+
+
+async def call_provided_tool(
+    call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
+) -> JSONObject:
+    """Call a tool that one of a kit's providers has for this caller, as ``call_code_tool`` does.
+
+    Raises:
+        McpError: as ``call_code_tool``; or there is no such tool any more.
+    """
+
+    async def answer() -> JSONObject:
+        loaded, ctx = _loaded(call, kit.use), await context_of(call)
+        own = _own(call, name, arguments)
+        return await _answer(call, await dispatch.call_tool(loaded, name, own, ctx, on_failure=on_failure))
+
+    return await _result(call, name, answer, on_failure)
+
+
+async def _result(
+    call: Call, name: str, answer: Callable[[], Awaitable[JSONObject]], on_failure: OnFailure
+) -> JSONObject:
+    """What a tool answers, or the result that says why it does not."""
+    try:
+        return await answer()
+    except AuthorFailed as exc:
+        _log(call, f"tool {name}", exc)
+        on_failure(exc)
+        return failed(call.caller.request_id)
+    except CallError as exc:
+        on_failure(exc)
+        return error_result(exc)
+
+
+def _own(call: Call, tool: str, arguments: Mapping[str, Any]) -> JSONObject:
+    """A copy for the author to change: a state that the call asks with is for the arguments as they came.
+
+    Raises:
+        InvalidArguments: they are too many, or nested too deeply.
+    """
+    refuse_excess(tool, arguments, max_values=call.caller.endpoint.bundle.limits.max_values)
+    return deepcopy(dict(arguments))
+
+
+def _loaded(call: Call, use: str) -> Toolkit:
+    with authors_code():
+        return load_kit(use, modules=call.caller.services.code_modules)
+
+
+def _published(definition: Definition | None, digest: str, what: str) -> Definition:
+    """The definition, if it takes and returns what the bundle says.
+
+    Raises:
+        CodeChanged: it does not, or is gone.
+    """
+    with authors_code():
+        if definition is None or digest_of(definition) != digest:
+            raise CodeChanged(what)
+        return definition
+
+
+async def _context(call: Call, definition: ToolDefinition) -> Context:
+    """The context of a call whose caller has what the code asks for, be it published or not.
+
+    Raises:
+        AccessError: the caller lacks scopes.
+        AuthenticationRequired: nobody is known to call.
+    """
+    require_scopes(definition.name, definition.options.scopes, call.caller.principal)
+    if definition.options.requires_auth and call.caller.principal == ANONYMOUS:
+        raise AuthenticationRequired
+    ctx = await context_of(call, needs_credential=definition.options.requires_auth)
+    if call.caller.principal.claims is None:
+        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
+    return ctx
+
+
+async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
+    """What is sent: a result, or questions.
+
+    Raises:
+        CallError: it is too large, or the client cannot be asked.
+        AuthorFailed: there are no such questions.
+    """
+    try:
+        if isinstance(value, InputRequired):
+            with authors_code():
+                requests = value.input_requests()
+            value = await ask(call, requests, state=value.state)
+        return _fitting(value, call.caller.room)
+    except (TypeError, ValueError, RecursionError) as exc:
+        raise AuthorFailed(exc) from exc
+
+
+def _fitting(result: JSONObject, room: Room) -> JSONObject:
+    try:
+        body = to_well_formed_json(result)
+    except RecursionError as exc:
+        raise ToolError(TOO_DEEP) from exc
+    if not room.fits(body):
+        raise ToolError(TOO_LARGE)
+    return result
+
+
+def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:
+    """The result in the form, and with the metadata, that the bundle gives it."""
+    options = tool.options
+    if options.output == "text":
+        result = {name: value for name, value in result.items() if name != "structuredContent"}
+    elif options.output == "structured" and "structuredContent" in result:
+        result = {**result, "content": []}
+    return {**result, "_meta": {**options.meta, **result.get("_meta", {})}} if options.meta else result
+
+
+def _configured(listed: Listed, kit: CodeKit) -> Listed:
+    """A provider's tool: the configuration speaks of it as of all that the kit has."""
+    entry = listed.entry
+    if kit.category:
+        entry = {**entry, "_meta": {**entry.get("_meta", {}), "category": kit.category}}
+    return Listed(entry=entry, hidden=bool(kit.hidden))
+
+
+def _failure(call: Call, what: str, exc: AuthorFailed | CallError) -> McpError:
+    """What a client is told where there is no result that could say it."""
+    call.note(reason=type(exc).__name__)
+    if isinstance(exc, CallError):
+        return McpError(McpError.INTERNAL_ERROR, str(exc))
+    _log(call, what, exc)
+    return McpError(McpError.INTERNAL_ERROR, f"{what} failed")
+
+
+def _log(call: Call, what: str, exc: AuthorFailed) -> None:
+    LOG.error("%s failed in request %s", what, call.caller.request_id, exc_info=exc)

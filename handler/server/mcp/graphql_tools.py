@@ -1,0 +1,168 @@
+"""What happens when a tool over GraphQL is called."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from handler.bundle.model import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.errors import (
+    AnswerMisfit,
+    CallError,
+    UpstreamError,
+    ValuesRefused,
+)
+from handler.server.asgi.deadlines import before
+from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.context.caller import Caller
+from handler.server.mcp.call import Call
+from handler.server.upstream.bound_variables import fill_bound
+from handler.server.upstream.graphql_client import execute, telling_answer
+from handler.server.upstream.operation import GraphQLRequest
+from handler.strict_json import to_well_formed_json
+
+CARRIED_OUT = "The mutation was carried out: do not repeat it."
+PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."
+
+
+async def call_tool(
+    call: Call,
+    tool: GraphQLTool | PrescribedTool,
+    arguments: JSONObject,
+    *,
+    on_failure: Callable[[CallError], None] = lambda _: None,
+) -> JSONObject:
+    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``, or the question that it asks first.
+
+    What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
+
+    Raises:
+        StateRefused: the call answers a question that was not asked, or not of this call and caller.
+    """
+    try:
+        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
+        async with before(call.caller.deadline):
+            match tool:
+                case PrescribedTool():
+                    return await _call_prescribed(call, tool, arguments)
+                case GraphQLTool():
+                    return await _call_graphql(call, tool, arguments)
+    except AnswerMisfit as exc:
+        call.note(coordinate=exc.coordinate)
+        on_failure(exc)
+        return _with_meta(_misfitting(exc, call.caller.room), tool)
+    except CallError as exc:
+        on_failure(exc)
+        return _with_meta(failed(exc), tool)
+
+
+def failed(reason: CallError) -> JSONObject:
+    """The result of a call that failed for a reason that a model can act on."""
+    return {"content": [_text(str(reason))], "isError": True}
+
+
+async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    caller, given = call.caller, _variables(tool, arguments)
+    variables = {**given, **fill_bound(caller, tool, name=tool.name)}
+    if not caller.judgement.meets_with(tool.mask, tool.operation.coerced(variables)):
+        raise ValuesRefused
+    sent = GraphQLRequest(
+        text=tool.operation.text,
+        sha256=tool.operation.sha256,
+        operation_name=tool.operation.name,
+        variables=variables,
+        is_query=tool.operation.kind == "query",
+    )
+    if tool.options.confirm:
+        from handler.server.mcp.consent import Asked, Proposal, ask_consent
+
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
+        if isinstance(consent, Asked):
+            return consent.result
+        sent = _repeatable(sent, consent.idempotency_key)
+    response = await execute(caller, sent)
+    with telling_answer(sent):
+        _require_fitting(caller, tool, response)
+        return _result(response, tool, call.caller.room)
+
+
+async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, Any]) -> JSONObject:
+    from handler.server.graphql.documents import Document, prepare_document, run
+
+    document = Document(
+        text=arguments["query"],
+        operation_name=arguments.get("operationName"),
+        variables=arguments.get("variables") or {},
+    )
+    prepared = await prepare_document(call.caller, document, tool=tool)
+    if prepared.consent_for:
+        from handler.server.mcp.consent import Asked, Proposal, ask_consent
+
+        sent = prepared.request
+        consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
+        if isinstance(consent, Asked):
+            return consent.result
+        prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
+    response = await run(call.caller, prepared)
+    with telling_answer(prepared.request):
+        return _result(response, tool, call.caller.room)
+
+
+def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
+    """A mutation that the API can tell to be the same one, where its user's client sends their answer twice."""
+    return sent if sent.is_query else replace(sent, idempotency_key=key)
+
+
+def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
+    """The operation's variables among the arguments."""
+    given = arguments if tool.flat else arguments.get("variables") or {}
+    confirmed = tool.options.confirm == "advisory" and tool.flat
+    sent = tool.operation.sendable(given)
+    return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
+
+
+def _written(response: JSONObject) -> bytes:
+    try:
+        return to_well_formed_json(response)
+    except RecursionError as exc:
+        raise UpstreamError(TOO_DEEP) from exc
+
+
+def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
+    misfit = caller.endpoint.misfit(tool, response)
+    if misfit:
+        carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
+        advice = carried_out if tool.operation.kind == "mutation" else ""
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=_written(response).decode(), advice=advice)
+
+
+def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
+    """The result of a call whose answer is not what the output schema promises: clients would throw it away."""
+    result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
+    if room.fits(to_well_formed_json(result)):
+        return result
+    return {**result, "content": [_text(f"{reason}\n{TOO_LARGE}")]}
+
+
+def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
+    """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
+    text = _written(response)
+    output = tool.options.output
+    result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
+    if output != "text":
+        result["structuredContent"] = response
+    data = response.get("data") or {}
+    if "errors" in response and all(value is None for value in data.values()):
+        result["isError"] = True
+    if len(text) > room.surely_small_bytes and not room.fits(to_well_formed_json(result)):
+        raise UpstreamError(TOO_LARGE)
+    return _with_meta(result, tool)
+
+
+def _with_meta(result: JSONObject, tool: Tool) -> JSONObject:
+    return {**result, "_meta": dict(tool.options.meta)} if tool.options.meta else result
+
+
+def _text(text: str) -> JSONObject:
+    return {"type": "text", "text": text}

@@ -1,0 +1,145 @@
+"""Results that ask the client's user first, and the answers that come with the next call.
+
+Nothing is kept between the two. What a call has to remember travels through the client, sealed for this endpoint, this
+request (but for its id) and this caller.
+
+Source: MCP 2026-07-28, basic/patterns/mrtr.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.records import record
+from handler.server.auth.principal import Principal
+from handler.server.mcp.call import Call
+from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
+from handler.server.mcp.revisions import is_modern
+
+CAPABILITIES: Mapping[str, str] = {
+    "elicitation/create": "elicitation",
+    "sampling/createMessage": "sampling",
+    "roots/list": "roots",
+}
+"""What a client that answers a request of a method says that it can."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What came back: the answers to what was asked, by its keys, and the state that went with the questions."""
+
+    responses: Mapping[str, JSONObject]
+    state: Any
+
+
+NO_ANSWERS = Answers(responses={}, state=None)
+
+
+async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
+    """The result that asks for answers to ``requests``, which are as MCP has them; ``state`` is JSON.
+
+    Raises:
+        ClientCannotAsk: the revision has no such results.
+        Rejected: the client does not say that it can ask this.
+        StateUnavailable: there is a state, and no key to seal it with, or it is too large.
+        TypeError, ValueError: a request that is none to ask with, or neither a request nor a state.
+    """
+    if not requests and state is None:
+        raise ValueError("expected requests, or a state")
+    if nests_deeper([requests, state], MAX_NESTING):
+        raise ValueError(f"requests and a state: nested more than {MAX_NESTING} deep")
+    if not all(isinstance(key, str) for key in requests):
+        raise ValueError(f"requests {list(requests)}: expected texts as keys, for the answers have such")
+    needed = [_needed(request) for request in requests.values()]
+    if not is_modern(call.request.revision):
+        raise ClientCannotAsk
+    for capability in needed:
+        _require(call, capability)
+    result: JSONObject = {"resultType": "input_required"}
+    if requests:
+        result["inputRequests"] = dict(requests)
+    if state is not None:
+        content = {"asked": list(requests), "state": state}
+        result["requestState"] = await call.caller.services.states.seal(content, binding=_binding(call))
+    return result
+
+
+async def answers_to(call: Call) -> Answers:
+    """The answers that came with a call.
+
+    With a state, they are those to what was asked with it, of this caller for this very call. Without one nothing
+    says that anything was asked, and nothing has to: such answers are the client's word, as arguments are.
+
+    Raises:
+        StateRefused: the state is not one for this call and caller, or too old.
+        InvalidParams: answers that are no objects.
+    """
+    if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
+        return NO_ANSWERS
+    responses = call.request.params.get("inputResponses", {})
+    if not isinstance(responses, dict) or not all(isinstance(each, dict) for each in responses.values()):
+        raise InvalidParams("inputResponses: expected an object of objects")
+    sealed = call.request.params.get("requestState")
+    if sealed is None:
+        return Answers(responses=responses, state=None)
+    opened = await call.caller.services.states.open(sealed, binding=_binding(call))
+    answered = {key: responses[key] for key in opened["asked"] if key in responses}
+    return Answers(responses=answered, state=opened["state"])
+
+
+def _needed(request: JSONObject) -> JSONObject:
+    """The capability that a client needs for a request, as it would declare it."""
+    method = str(request.get("method", ""))
+    if method not in CAPABILITIES:
+        raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
+    params = request.get("params", {})
+    if not isinstance(params, dict):
+        raise TypeError(f"a request of {method}: expected an object as params, got {type(params).__name__}")
+    is_url = method == "elicitation/create" and params.get("mode") == "url"
+    return {CAPABILITIES[method]: {"url": {}} if is_url else {}}
+
+
+def _require(call: Call, needed: JSONObject) -> None:
+    """Who declares no mode of elicitation can show forms."""
+    ((name, modes),) = needed.items()
+    declared = call.client_capabilities.get(name)
+    can = isinstance(declared, dict) and ("url" in declared if modes else "url" not in declared or "form" in declared)
+    if not can:
+        sentence = f"The client cannot be asked: this needs the capability {name}{' for URLs' if modes else ''}"
+        raise Rejected(MISSING_CAPABILITY, sentence, id=call.request.id, facts={"requiredCapabilities": needed})
+
+
+def _binding(call: Call) -> JSONObject:
+    """What the next call has to equal: all that it says but its id and the answers, and who makes it."""
+    request, caller = call.request, call.caller
+    return {
+        "endpoint": caller.endpoint.bundle.endpoint,
+        "method": request.method,
+        "name": request.params.get(NAMED_METHODS[request.method]),
+        "arguments": _digest(request.params.get("arguments", {})),
+        "principal": _identity(caller.principal),
+    }
+
+
+def _digest(arguments: Any) -> str:
+    """A digest of JSON, in whatever order its members come.
+
+    Raises:
+        StateRefused: it is nested so deeply that no call with it can have been asked anything.
+    """
+    try:
+        return hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
+    except RecursionError as exc:
+        raise StateRefused from exc
+
+
+def _identity(principal: Principal) -> list[str]:
+    """Who calls. Whoever's claims name no subject is told apart by all of them."""
+    claims = "" if principal.subject else json.dumps(principal.claims, sort_keys=True)
+    return [principal.kind, principal.name, principal.issuer, principal.subject, claims]

@@ -1,0 +1,242 @@
+"""From headers and body to messages or a rejection. Pure: no I/O, nothing of Stile's own.
+
+The rungs, first failure wins:
+
+1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
+2. without an id it is a notification, with a result nothing   MCP, basic ("Notifications", "Responses")
+3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
+4. the era: modern unless the header or its absence says so   MCP 2026-07-28, basic/versioning
+5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
+6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
+7. the version is one we serve                                basic/versioning
+
+Two more need the endpoint: ``methods.py`` knows which methods there are, ``tools_call.py`` which arguments are
+repeated in headers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Any, NoReturn
+
+from handler.errors import MAX_SAID_CHARS
+from handler.records import record
+from handler.server.asgi.headers import decoded
+from handler.server.mcp.revisions import (
+    BATCHING,
+    CLIENT_CAPABILITIES,
+    MODERN,
+    PROTOCOL_VERSION,
+    has_batches,
+    is_modern,
+    revision_told,
+)
+from handler.strict_json import parse_json
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+HEADER_MISMATCH = -32020
+MISSING_CAPABILITY = -32021
+UNSUPPORTED_VERSION = -32022
+DENIED = -32001
+"""An item of a batch that its caller may not have: a whole request would be 401 or 403."""
+
+REASONS: Mapping[int, str] = {
+    PARSE_ERROR: "ParseError",
+    INVALID_REQUEST: "InvalidRequest",
+    METHOD_NOT_FOUND: "MethodNotFound",
+    INVALID_PARAMS: "InvalidParams",
+    INTERNAL_ERROR: "InternalError",
+    HEADER_MISMATCH: "HeaderMismatch",
+    MISSING_CAPABILITY: "MissingCapability",
+    UNSUPPORTED_VERSION: "UnsupportedVersion",
+}
+"""What the log says of a rejected message, as its error may repeat what the caller wrote."""
+
+OWN_ERROR = "McpError"
+"""The same of an error with a code of an author's."""
+
+NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
+"""Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
+
+MAX_BATCH = 20
+"""Messages in one batch. It is answered as a whole, within the time of one request."""
+
+VERSION = "mcp-protocol-version"
+
+Id = str | int
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request. ``revision`` is the one to answer in."""
+
+    id: Id
+    method: str
+    params: Mapping[str, Any]
+    revision: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Notification:
+    """A message that wants no answer: a notification, or a response, though nothing was asked."""
+
+    method: str
+
+
+class Rejected(Exception):
+    """A message that goes no further: the JSON-RPC error and the HTTP status to answer with."""
+
+    def __init__(
+        self,
+        code: int,
+        message: str,
+        *,
+        id: Id | None = None,  # noqa: A002 - JSON-RPC's word
+        status: int = 400,
+        facts: object = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.id = id
+        self.status = status
+        self.facts = facts
+
+
+class SignInRequired(Rejected):
+    """A message whose caller has to bring a token, whatever the era: the client is told where to get one."""
+
+    def __init__(self, code: int, message: str, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
+        super().__init__(code, message, id=id, status=401)
+
+
+@record(frozen=True, slots=True)
+class _Message:
+    body: Mapping[str, Any]
+    headers: Mapping[str, str]
+    id: Id
+    params: Mapping[str, Any]
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+    def reject(self, code: int, message: str, facts: object = None) -> NoReturn:
+        raise Rejected(code, message, id=self.id, facts=facts)
+
+
+Item = Request | Notification | Rejected
+"""One message of a batch. What is rejected is answered beside the others."""
+
+
+def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification | list[Item]:
+    """Read one message, or a batch of them. ``headers`` have lower-case names.
+
+    Raises:
+        Rejected: at the first rung that fails.
+    """
+    raw = _parse(body)
+    if isinstance(raw, list):
+        return _batch(raw, headers)
+    if not isinstance(raw, dict):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    return _classified(raw, headers)
+
+
+def _classified(raw: Mapping[str, Any], headers: Mapping[str, str]) -> Request | Notification:
+    if "method" not in raw and ("result" in raw or "error" in raw):
+        return _posted_response(headers)
+    if "id" not in raw:
+        return _notification(raw)
+    message = _message(raw, headers)
+    method = raw["method"]
+    told = revision_told(headers.get(VERSION))
+    if not is_modern(told) and (VERSION in headers or PROTOCOL_VERSION not in message.meta):
+        return Request(id=message.id, method=method, params=message.params, revision=told)
+    return Request(id=message.id, method=method, params=message.params, revision=_modern_revision(message, method))
+
+
+def _parse(body: bytes) -> Any:
+    try:
+        return parse_json(body)
+    except ValueError as exc:
+        raise Rejected(PARSE_ERROR, "Parse error: the body is not JSON") from exc
+
+
+def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
+    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have none."""
+    if not has_batches(revision_told(headers.get(VERSION))):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
+    if not 1 <= len(raw) <= MAX_BATCH:
+        raise Rejected(INVALID_REQUEST, f"Invalid request: a batch has 1 to {MAX_BATCH} messages")
+    return [_item(each) for each in raw]
+
+
+def _item(raw: Any) -> Item:
+    if not isinstance(raw, dict):
+        return Rejected(INVALID_REQUEST, "Invalid request: expected a JSON-RPC message")
+    try:
+        item = _classified(raw, {VERSION: BATCHING})
+    except Rejected as exc:
+        return exc
+    if isinstance(item, Request) and item.method == "initialize":
+        return Rejected(INVALID_REQUEST, "Invalid request: initialize cannot stand in a batch", id=item.id)
+    return item
+
+
+def _posted_response(headers: Mapping[str, str]) -> Notification:
+    """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); in 2026-07-28 nobody posts one."""
+    if is_modern(revision_told(headers.get(VERSION))):
+        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
+    return Notification(method="response")
+
+
+def _notification(raw: Mapping[str, Any]) -> Notification:
+    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+        raise Rejected(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+    return Notification(method=raw["method"])
+
+
+def _message(raw: Mapping[str, Any], headers: Mapping[str, str]) -> _Message:
+    identifier = raw["id"]
+    if isinstance(identifier, bool) or not isinstance(identifier, str | int):
+        raise Rejected(INVALID_REQUEST, "Invalid request: the id must be a string or an integer")
+    params = raw.get("params", {})
+    meta = params.get("_meta", {}) if isinstance(params, dict) else {}
+    message = _Message(raw, headers, identifier, params, meta if isinstance(meta, dict) else {})
+    if raw.get("jsonrpc") != "2.0" or not isinstance(raw.get("method"), str):
+        message.reject(INVALID_REQUEST, 'Invalid request: expected "jsonrpc": "2.0" and a method')
+    if not isinstance(params, dict):
+        message.reject(INVALID_PARAMS, "Invalid params: expected an object")
+    return message
+
+
+def _modern_revision(message: _Message, method: str) -> str:
+    version = message.meta.get(PROTOCOL_VERSION)
+    if not isinstance(version, str) or not isinstance(message.meta.get(CLIENT_CAPABILITIES), dict):
+        message.reject(
+            INVALID_PARAMS,
+            f"Invalid params: _meta needs {PROTOCOL_VERSION} (a string) and {CLIENT_CAPABILITIES} (an object)",
+        )
+    _require_header(message, VERSION, version)
+    _require_header(message, "mcp-method", method)
+    if method in NAMED_METHODS:
+        _require_header(message, "mcp-name", message.params.get(NAMED_METHODS[method]))
+    if not is_modern(version):
+        message.reject(
+            UNSUPPORTED_VERSION,
+            f"Unsupported protocol version {version:.{MAX_SAID_CHARS}}",
+            {"supported": list(MODERN), "requested": version[:MAX_SAID_CHARS]},
+        )
+    return version
+
+
+def _require_header(message: _Message, name: str, expected: object) -> None:
+    given = message.headers.get(name)
+    if given is None:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} is missing")
+    said = decoded(given) if name == "mcp-name" else given.strip(" \t")
+    if said != expected:
+        message.reject(HEADER_MISMATCH, f"Header mismatch: {name} differs from the body")

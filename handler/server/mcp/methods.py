@@ -1,0 +1,193 @@
+"""The MCP methods: one function each, the same parameters everywhere, one table."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from handler.bundle.model import Bundle, GraphQLTool, JSONObject
+from handler.errors import AuthenticationRequired, McpError
+from handler.server.asgi.response_size import TOO_LARGE
+from handler.server.mcp.call import Call
+from handler.server.mcp.jsonrpc import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    METHOD_NOT_FOUND,
+    PARSE_ERROR,
+    Rejected,
+    SignInRequired,
+)
+from handler.server.mcp.revisions import (
+    MODERN,
+    SERVER_INFO,
+    cacheable,
+    capabilities_of,
+    is_modern,
+    listed,
+    negotiate,
+    shape,
+)
+from handler.server.mcp.tools_list import list_entries, list_tools
+from handler.strict_json import Entries, Entry, to_well_formed_json
+
+STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
+"""The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
+
+
+async def answer(call: Call) -> JSONObject:
+    """Answer a request with its result.
+
+    Raises:
+        Rejected: a method that this revision does not have, parameters that do not fit.
+        ToolNotFound: a caller named a tool that they cannot see, whether or not it exists.
+        CredentialRequired: an anonymous caller did, where there are credentials, or named one that asks for scopes.
+        InsufficientScope: a caller's claims lack scopes of the tool.
+    """
+    request = call.request
+    methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
+    method = methods.get(request.method)
+    needed = CAPABILITIES.get(request.method)
+    if method is None or (needed and needed not in _offered(call)):
+        raise Rejected(METHOD_NOT_FOUND, f"Method not found: {request.method:.80}", id=request.id, status=404)
+    try:
+        return shape(await method(call), request.revision)
+    except McpError as exc:
+        raise _rejection(call, exc) from exc
+
+
+def _rejection(call: Call, reason: McpError) -> Rejected:
+    """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
+    if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
+        return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
+    if isinstance(reason, AuthenticationRequired):
+        from handler.server.context.challenges import signing_in_helps
+
+        if signing_in_helps(call.caller):
+            return SignInRequired(reason.code, reason.message, id=call.request.id)
+    status = STATUS_OF_CODE.get(reason.code, 200)
+    return Rejected(reason.code, reason.message, id=call.request.id, status=status, facts=reason.data)
+
+
+def _offered(call: Call) -> list[str]:
+    """What the endpoint has for anybody, by the capabilities that say so."""
+    bundle = call.caller.endpoint.bundle
+    offered = {
+        "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
+        "prompts": bool(bundle.prompts),
+        "resources": _has_resources(bundle),
+        "completions": any(prompt.completions for prompt in bundle.prompts),
+        "logging": bool(bundle.code),
+    }
+    return [name for name, there in offered.items() if there]
+
+
+def _has_resources(bundle: Bundle) -> bool:
+    """Whether an endpoint has any resource, be it for everybody or not."""
+    has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
+    return bool(bundle.resources) or (bool(bundle.index) and has_schemas)
+
+
+def _introduction(call: Call, revision: str) -> JSONObject:
+    """What both eras begin with."""
+    instructions = call.caller.endpoint.bundle.instructions
+    said = {"instructions": instructions} if instructions else {}
+    return {"capabilities": capabilities_of(_offered(call), revision), **said}
+
+
+async def _initialize(call: Call) -> JSONObject:
+    revision = negotiate(call.request.params.get("protocolVersion"))
+    return {"protocolVersion": revision, **_introduction(call, revision), "serverInfo": SERVER_INFO}
+
+
+async def _ping(_: Call) -> JSONObject:
+    return {}
+
+
+async def _discover(call: Call) -> JSONObject:
+    revision = call.request.revision
+    result = {"supportedVersions": list(MODERN), **_introduction(call, revision)}
+    return cacheable(result, revision, public=call.caller.endpoint.bundle.access.anonymous == "allow")
+
+
+async def _list_tools(call: Call) -> JSONObject:
+    entries = await list_tools(call)
+    page = page_of(call, "tools", entries)
+    return cacheable(page, call.request.revision, public=await _is_public(call, entries))
+
+
+def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
+    """A list as a result that has it under ``key``, or the page of it that a request asks for.
+
+    Raises:
+        InvalidParams: the cursor is not one of this list.
+    """
+    whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
+    entries = Entries(listed(key, whole, call.request.revision))
+    if call.request.params.get("cursor") is None and entries.size <= call.caller.room.page_bytes:
+        return {key: entries}
+    from handler.server.mcp import pages
+
+    return pages.page_of(call, key, entries)
+
+
+async def _answer_content(call: Call) -> JSONObject:
+    """The methods of prompts and resources, which load with the first of them."""
+    from handler.server.mcp.content_methods import CONTENT_METHODS
+
+    return await CONTENT_METHODS[call.request.method](call)
+
+
+async def _call_tool(call: Call) -> JSONObject:
+    name, arguments = call.request.params.get("name"), arguments_of(call)
+    call.note(decision="refused")
+    if not isinstance(name, str) or not isinstance(arguments, dict):
+        raise Rejected(
+            INVALID_PARAMS,
+            "Invalid params: expected a name (string) and arguments (object)",
+            id=call.request.id,
+        )
+    from handler.server.mcp.tools_call import call_any_tool
+
+    return await call_any_tool(call, name, arguments)
+
+
+def arguments_of(call: Call) -> Any:
+    """The arguments of a call, which may be anything; ``null`` is none of them."""
+    arguments = call.request.params.get("arguments")
+    return {} if arguments is None else arguments
+
+
+async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
+    """Whether anybody gets the identical list without a credential."""
+    endpoint = call.caller.endpoint
+    if endpoint.bundle.access.anonymous != "allow" or any(kit.per_caller for kit in endpoint.bundle.code):
+        return False
+    return call.anonymous or await list_entries(endpoint, endpoint.everybody) == entries
+
+
+CAPABILITIES: Mapping[str, str] = {
+    "tools/list": "tools",
+    "tools/call": "tools",
+    "prompts/list": "prompts",
+    "prompts/get": "prompts",
+    "resources/list": "resources",
+    "resources/templates/list": "resources",
+    "resources/read": "resources",
+    "completion/complete": "completions",
+}
+"""Methods that an endpoint has only with what they are for, and the capability that says so.
+
+Who may use none of what there is for others gets an empty list: the capability is the endpoint's, and tells nothing.
+
+Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
+"""
+
+Method = Callable[[Call], Awaitable[dict[str, Any]]]
+
+_EVERYWHERE: Mapping[str, Method] = {
+    **dict.fromkeys(CAPABILITIES, _answer_content),
+    "tools/list": _list_tools,
+    "tools/call": _call_tool,
+}
+METHODS: Mapping[str, Method] = {"server/discover": _discover, **_EVERYWHERE}
+LEGACY_METHODS: Mapping[str, Method] = {"initialize": _initialize, "ping": _ping, **_EVERYWHERE}

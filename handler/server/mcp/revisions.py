@@ -1,0 +1,231 @@
+"""What differs between the revisions of MCP. Nothing outside this module compares revisions.
+
+Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from handler import __version__
+from handler.strict_json import Entry, to_well_formed_json
+
+MODERN = ("2026-07-28",)
+LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
+TEXT_ONLY = ("2025-03-26", "2024-11-05")
+NULL_IDS = ("2025-06-18", "2025-03-26", "2024-11-05")
+FIRST = "2024-11-05"
+ASSUMED = "2025-03-26"
+"""What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
+
+BATCHING = "2025-03-26"
+"""The one revision in which a body may hold several messages."""
+
+SERVER_INFO = {"name": "stile", "version": __version__}
+LIST_TTL_MS = 60_000
+
+_META_PREFIX = "io.modelcontextprotocol/"
+PROTOCOL_VERSION = f"{_META_PREFIX}protocolVersion"
+CLIENT_CAPABILITIES = f"{_META_PREFIX}clientCapabilities"
+CLIENT_INFO = f"{_META_PREFIX}clientInfo"
+LOG_LEVEL = f"{_META_PREFIX}logLevel"
+
+
+def is_modern(revision: str) -> bool:
+    """Whether requests carry their own metadata and there is no handshake."""
+    return revision in MODERN
+
+
+def has_batches(revision: str) -> bool:
+    """Whether a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
+    return revision == BATCHING
+
+
+def revision_told(header: str | None) -> str:
+    """The revision that the header ``MCP-Protocol-Version`` names, where a body cannot be asked."""
+    if header is None:
+        return ASSUMED
+    version = header.strip(" \t")
+    return version if version in LEGACY else MODERN[0]
+
+
+def error_id(identifier: str | int | None, revision: str) -> dict[str, Any]:
+    """The member ``id`` of an error. Where it cannot be read, JSON-RPC says null; MCP's later schemas leave it out.
+
+    Source: JSON-RPC 2.0, section 5; MCP 2025-11-25, schema ("JSONRPCErrorResponse").
+    """
+    return {} if identifier is None and revision not in NULL_IDS else {"id": identifier}
+
+
+def negotiate(asked: object) -> str:
+    """The revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
+    return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
+
+
+def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
+    """The least level of the log messages that a request asks for; ``None``: it wants none.
+
+    Before 2026-07-28 a method said it for all that followed, which nothing here remembers.
+    """
+    level = meta.get(LOG_LEVEL)
+    return level if is_modern(revision) and isinstance(level, str) else None
+
+
+def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A result as a revision has it.
+
+    Since 2026-07-28 it says that it is complete, and who answers. What the schema of an earlier revision does not have
+    is left out, or said as text.
+    """
+    if is_modern(revision):
+        meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
+        return {"resultType": "complete", **result, "_meta": meta}
+    if "structuredContent" in result and (revision in TEXT_ONLY or not isinstance(result["structuredContent"], dict)):
+        result = _as_text(result)
+    if revision in TEXT_ONLY and not result.keys().isdisjoint(_HOLD_CONTENT):
+        return {
+            key: _HOLD_CONTENT[key](each, revision) if key in _HOLD_CONTENT else each for key, each in result.items()
+        }
+    return result
+
+
+def _as_text(result: dict[str, Any]) -> dict[str, Any]:
+    """A tool's result without structured content, which its text holds, as JSON or as the one value that is wrapped."""
+    structured = result["structuredContent"]
+    json = to_well_formed_json(structured).decode()
+    said = {block.get("text") for block in result["content"]}
+    match structured:
+        case {"result": str(value), **rest} if not rest:
+            known = {json, value}
+        case {"result": value, **rest} if not rest:
+            known = {json, to_well_formed_json(value).decode()}
+        case _:
+            known = {json}
+    more = [] if said & known else [{"type": "text", "text": json}]
+    left = {key: each for key, each in result.items() if key != "structuredContent"}
+    return {**left, "content": [*result["content"], *more]}
+
+
+def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
+    return [_block(block, revision) for block in blocks]
+
+
+def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A content block without what came with 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
+    kept = {key: each for key, each in block.items() if key != "_meta"}
+    if "annotations" in block:
+        kept["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
+    match block["type"]:
+        case "resource":
+            return {**kept, "resource": _without_meta(block["resource"])}
+        case "resource_link":
+            described = f"\n{block['description']}" if block.get("description") else ""
+            text = f"{block.get('title') or block['name']}: {block['uri']}{described}"
+        case "audio" if revision == FIRST:
+            text = f"A sound ({block['mimeType']}), which this revision of MCP cannot hold."
+        case _:
+            return kept
+    annotations = {key: each for key, each in kept.items() if key == "annotations"}
+    return {"type": "text", "text": text, **annotations}
+
+
+def _messages(messages: list[dict[str, Any]], revision: str) -> list[dict[str, Any]]:
+    return [{**message, "content": _block(message["content"], revision)} for message in messages]
+
+
+def _contents(contents: list[dict[str, Any]], _: str) -> list[dict[str, Any]]:
+    return [_without_meta(each) for each in contents]
+
+
+def _without_meta(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: each for key, each in value.items() if key != "_meta"}
+
+
+_HOLD_CONTENT: Mapping[str, Callable[[Any, str], Any]] = {
+    "content": _content,
+    "messages": _messages,
+    "contents": _contents,
+}
+"""The members of results that hold content, and what an earlier revision has of them."""
+
+
+def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
+    """The entries of a list with the members that a revision has. Until 2025-11-25 output schemas are objects.
+
+    Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
+    """
+    known = _MEMBERS[key].get(revision)
+    for entry in entries:
+        if known is None:
+            yield entry
+        elif "outputSchema" in known and entry.get("outputSchema", _OBJECT).get("type") != "object":
+            yield entry.only(known - {"outputSchema"})
+        else:
+            yield entry.only(known)
+
+
+_OBJECT = {"type": "object"}
+
+_SINCE: Mapping[str, Mapping[str, str]] = {
+    "tools": {
+        **dict.fromkeys(("name", "description", "inputSchema"), FIRST),
+        "annotations": "2025-03-26",
+        **dict.fromkeys(("title", "outputSchema", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "prompts": {
+        **dict.fromkeys(("name", "description", "arguments"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "resources": {
+        **dict.fromkeys(("uri", "name", "description", "mimeType", "size", "annotations"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+    "resourceTemplates": {
+        **dict.fromkeys(("uriTemplate", "name", "description", "mimeType", "annotations"), FIRST),
+        **dict.fromkeys(("title", "_meta"), "2025-06-18"),
+        "icons": "2025-11-25",
+    },
+}
+"""By the key of a list: what its entries may have, and the revision that brought it."""
+
+_MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
+    key: {revision: frozenset(name for name, first in since.items() if first <= revision) for revision in LEGACY}
+    for key, since in _SINCE.items()
+}
+
+
+def notified(notification: dict[str, Any], revision: str) -> dict[str, Any]:
+    """A notification as a revision has it: progress had no words before 2025-03-26."""
+    params = notification["params"]
+    if revision != FIRST or notification["method"] != "notifications/progress" or "message" not in params:
+        return notification
+    return {**notification, "params": {key: each for key, each in params.items() if key != "message"}}
+
+
+def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
+    """What a server says that it offers.
+
+    In the first revision completions had no name, and were there with prompts. Messages are for who asks for a level
+    with a request (``wanted_log_level``).
+    """
+    unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
+    return {name: {} for name in offered if not unsaid.get(name)}
+
+
+def resource_not_found_code(revision: str) -> int:
+    """The JSON-RPC code for a resource that is not there.
+
+    Source: MCP 2026-07-28 and 2025-11-25, server/resources, "Error Handling".
+    """
+    return -32602 if is_modern(revision) else -32002
+
+
+def cacheable(result: dict[str, Any], revision: str, *, public: bool) -> dict[str, Any]:
+    """How long and for whom a list may be kept. Source: MCP 2026-07-28, server/utilities/caching."""
+    if not is_modern(revision):
+        return result
+    return {**result, "ttlMs": LIST_TTL_MS, "cacheScope": "public" if public else "private"}

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from handler.bundle.model import JSONObject
+from handler.errors import MAX_SAID_CHARS, AccessError, DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
+from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds
+from handler.server.asgi.deadlines import before
+from handler.server.asgi.request_log import bounded, note
+from handler.server.asgi.response_size import LAMBDA, TOO_LARGE
+from handler.server.asgi.trace_context import continue_trace
+from handler.server.context.caller import Caller
+from handler.server.context.request_context import find_endpoint, identify_caller, json_response, read_body
+from handler.server.context.services import Services
+from handler.server.mcp.call import Call
+from handler.server.mcp.jsonrpc import (
+    DENIED,
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    OWN_ERROR,
+    REASONS,
+    Item,
+    Notification,
+    Rejected,
+    Request,
+    SignInRequired,
+    classify,
+)
+from handler.server.mcp.methods import answer
+from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
+from handler.strict_json import Entries, spliced, to_well_formed_json
+
+MAX_URI_CHARS = 2_000
+"""Of a URI that is not there, what is repeated."""
+
+MIN_COMPRESSED_BYTES = 65_536
+"""Of a list. Below this, compressing takes more time than it saves on the way."""
+
+DENIALS: Mapping[int, str] = {
+    400: "invalid_request",
+    401: "unauthorized",
+    403: "insufficient_scope",
+    503: "temporarily_unavailable",
+}
+"""What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
+
+
+class McpRoute:
+    """``POST /{folder}/{name}/mcp``. Source: MCP 2026-07-28, basic/transports/streamable-http."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        note(scope, route="mcp")
+        response = await self._respond(HttpCall(scope, receive))
+        await response(scope, receive, send)
+
+    async def _respond(self, http_call: HttpCall) -> Response:
+        request: Request | None = None
+        try:
+            _refuse_media_types(http_call)
+            endpoint = await find_endpoint(self._services, http_call)
+            caller = await identify_caller(self._services, http_call, endpoint)
+            message = classify(caller.headers, await read_body(http_call))
+            if isinstance(message, list):
+                return await _answer_batch(http_call, message, caller)
+            note(http_call.scope, method=message.method)
+            if isinstance(message, Notification):
+                return Response(status_code=202)
+            request = message
+            return await _answer(http_call, request, caller)
+        except (Rejected, NotFound) as exc:
+            return _rejection(http_call, exc, request)
+        except AccessError as exc:
+            return _denial(http_call, exc)
+        except HTTPException:
+            raise
+        except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
+            note(http_call.scope, outcome="failed", failure=exc)
+            internal = Rejected(INTERNAL_ERROR, "Internal error", id=request.id if request else None)
+            return _error_response(internal, _revision_of(http_call, request))
+
+
+def _refuse_media_types(http_call: HttpCall) -> None:
+    """Source: MCP 2026-07-28, streamable-http ("Sending Messages")."""
+    kind = http_call.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != JSON:
+        raise HTTPException(415, "expected Content-Type: application/json")
+    if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
+        raise HTTPException(406, "answers are application/json")
+
+
+def _accepted(http_call: HttpCall) -> set[str]:
+    return accepted_kinds(http_call.headers.get("accept", ""))
+
+
+async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Response:
+    call = _call_of(request, caller)
+    answered = await _result(call)
+    if call.notifications and EVENT_STREAM in _accepted(http_call):
+        from handler.server.mcp.event_stream import event_stream
+
+        events = event_stream(request, call.notifications, answered, room=caller.room)
+        if events is not None:
+            return Response(events, media_type=EVENT_STREAM)
+    if any(isinstance(each, Entries) for each in answered["result"].values()):
+        return _list_response(http_call, spliced(answered))
+    body = to_well_formed_json(answered)
+    if caller.room is not LAMBDA and not caller.room.fits(body):  # what surely fits Lambda's own room was never weighed
+        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id)
+    return Response(body, media_type=JSON)
+
+
+def _list_response(http_call: HttpCall, body: bytes) -> Response:
+    if len(body) < MIN_COMPRESSED_BYTES:
+        return Response(body, media_type=JSON)
+    from handler.server.asgi.compression import list_response
+
+    return list_response(http_call, body)
+
+
+def _call_of(request: Request, caller: Caller) -> Call:
+    """A trace that the message itself belongs to comes before that of the HTTP request around it."""
+    call = Call(request=request, caller=caller)
+    trace = continue_trace(call.meta)
+    if trace is None:
+        return call
+    call.note(trace_id=trace.id)
+    return replace(call, caller=replace(caller, trace=trace))
+
+
+async def _result(call: Call) -> JSONObject:
+    tool = call.request.params.get("name")
+    if call.request.method == "tools/call" and isinstance(tool, str):
+        call.note(tool=tool)
+    result = await answer(call)
+    call.note(outcome=_outcome(result))
+    return {"jsonrpc": "2.0", "id": call.request.id, "result": result}
+
+
+def _outcome(result: JSONObject) -> str:
+    if result.get("resultType") == "input_required":
+        return "asked"
+    return "tool_error" if result.get("isError") else "ok"
+
+
+async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
+    """One answer for all, in the order of the requests. What is denied or fails is the error of its item alone.
+
+    Of what calls tell before their answers, nothing is sent: the answer is an array.
+
+    Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
+    """
+    from handler.server.mcp.batch_budget import LEFT_OUT, BatchBudget
+
+    budget = BatchBudget(caller.deadline, room=caller.room)
+    calls: list[JSONObject] = []
+    answers: list[bytes] = []
+    for item in items:
+        if isinstance(item, Notification):
+            continue
+        facts: JSONObject = {"method": item.method} if isinstance(item, Request) else {}
+        refusal = budget.refusal() if isinstance(item, Request) else ""
+        answer = b"" if refusal else to_well_formed_json(await _answer_item(http_call, item, caller, facts))
+        if not refusal and not budget.takes(answer):
+            refusal = LEFT_OUT
+        answers.append(_unanswered(item, refusal, facts) if refusal else answer)
+        calls.append(bounded(facts))
+    note(http_call.scope, method="batch", outcome="ok", calls=calls)
+    if not answers:
+        return Response(status_code=202)
+    return Response(b"[%b]" % b",".join(answers), media_type=JSON)
+
+
+def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
+    """The error of an item for which a batch has no room, time or work left."""
+    facts.update(outcome="rejected", reason="BatchExceeded")
+    return to_well_formed_json(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
+
+
+async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
+    try:
+        if isinstance(item, Request):
+            async with before(caller.deadline):
+                return await _result(_call_of(item, replace(caller, note=facts.update)))
+        error = item
+        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
+    except Rejected as exc:
+        error = exc
+        facts.update(outcome="rejected", reason=REASONS.get(error.code, OWN_ERROR))
+    except NotFound as exc:
+        error = _not_found(exc, item)
+        facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
+    except DeadlinePassed as exc:
+        error = Rejected(INTERNAL_ERROR, str(exc), id=item.id)
+        facts.update(outcome="rejected", reason=type(exc).__name__)
+    except AccessError as exc:
+        error = Rejected(DENIED, str(exc), id=item.id)
+        facts.update(decision="denied", outcome="denied", reason=exc.reason)
+    except Exception as exc:  # noqa: BLE001 - what other items did is answered all the same
+        error = Rejected(INTERNAL_ERROR, "Internal error", id=item.id)
+        note(http_call.scope, failure=exc)
+        facts.update(outcome="failed")
+    return _error_body(error, BATCHING)
+
+
+def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected:
+    """Source: MCP 2026-07-28, server/resources ("Error Handling")."""
+    identifier = request.id if request else None
+    if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
+        code = resource_not_found_code(request.revision)
+        return Rejected(code, str(reason), id=identifier, facts={"uri": reason.uri[:MAX_URI_CHARS]})
+    tool = {"tool": reason.name[:MAX_SAID_CHARS]} if isinstance(reason, ToolNotFound) else None
+    return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool)
+
+
+def _denial(http_call: HttpCall, reason: AccessError) -> Response:
+    from handler.server.context.denials import deny
+
+    denial = deny(http_call, reason)
+    body = {"error": DENIALS[denial.status], "message": str(reason)}
+    return json_response(body, status=denial.status, headers=denial.headers)
+
+
+def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Request | None) -> Response:
+    if isinstance(reason, NotFound):
+        note(http_call.scope, decision="denied", outcome="rejected", reason=type(reason).__name__)
+        error = _not_found(reason, request)
+    else:
+        note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
+        error = reason
+    response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
+    if isinstance(error, SignInRequired):
+        from handler.server.context.denials import sign_in_headers
+
+        response.headers.update(sign_in_headers(http_call))
+    return response
+
+
+def _revision_of(http_call: HttpCall, request: Request | None) -> str:
+    return request.revision if request else revision_told(http_call.headers.get("mcp-protocol-version"))
+
+
+def _error_response(error: Rejected, revision: str, *, well_formed: bool = False) -> Response:
+    """A JSON-RPC error.
+
+    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
+    they have to sign in, all of them read from the status.
+    """
+    legacy = well_formed and not is_modern(revision)
+    status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status
+    return json_response(_error_body(error, revision), status=status)
+
+
+def _error_body(error: Rejected, revision: str) -> JSONObject:
+    facts = {} if error.facts is None else {"data": error.facts}
+    said = {"code": error.code, "message": error.message, **facts}
+    return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": said}

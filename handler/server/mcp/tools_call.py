@@ -1,0 +1,144 @@
+"""``tools/call`` over tools of every kind. Whatever runs authors' code loads where it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle.model import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.errors import (
+    CallError,
+    CredentialRequired,
+    DeadlinePassed,
+    GraphQLErrors,
+    ToolError,
+    ToolNotFound,
+    UpstreamError,
+)
+from handler.records import record
+from handler.server.asgi.headers import find_mismatch
+from handler.server.auth.scopes import require_scopes
+from handler.server.mcp.call import Call
+from handler.server.mcp.graphql_tools import call_tool, failed
+from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
+from handler.server.mcp.revisions import is_modern
+from handler.server.mcp.tools_list import asked_kits, find_tool, tools_of_kit
+
+KINDS: Mapping[type[Tool], str] = {
+    PrescribedTool: "prescribed",
+    GraphQLTool: "graphql",
+    CodeTool: "code",
+    CatalogTool: "catalog",
+}
+"""What the log says of a tool."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ProvidedTool:
+    """A tool that a provider of a kit has for one caller, as it is listed."""
+
+    kit: CodeKit
+    entry: JSONObject
+
+
+async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObject:
+    """Call a tool of any kind by its name or an alias, and return a ``CallToolResult``, or what it asks first.
+
+    Raises:
+        ToolNotFound, CredentialRequired: the caller has no such tool, whether or not it exists.
+        InsufficientScope: the caller's claims lack scopes of the tool.
+        McpError, Rejected: a tool in Python says so, or asks for what the client cannot give.
+    """
+    try:
+        tool = await _find(call, name)
+    except UpstreamError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
+    if isinstance(tool, ProvidedTool):
+        return await _call_provided(call, tool, name, arguments)
+    call.note(kind=KINDS[type(tool)])
+    require_scopes(tool.name, tool.options.scopes, call.caller.principal)
+    if isinstance(tool, CodeTool):
+        _require_mirrored(call, tool.entry, arguments)
+    call.note(decision="allowed")
+
+    def on_failure(exc: Exception) -> None:
+        _note_failure(call, exc)
+
+    match tool:
+        case CodeTool():
+            from handler.server.mcp.code_tools import call_code_tool
+
+            return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
+        case CatalogTool():
+            return await _call_catalog(call, tool, arguments)
+        case PrescribedTool() | GraphQLTool():
+            return await call_tool(call, tool, arguments, on_failure=on_failure)
+
+
+def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any]) -> None:
+    """Source: MCP 2026-07-28, basic/transports/streamable-http ("Server Behavior for Custom Headers")."""
+    if not is_modern(call.request.revision):
+        return
+    mismatch = find_mismatch(entry["inputSchema"], arguments, call.caller.headers)
+    if mismatch:
+        raise Rejected(HEADER_MISMATCH, f"Header mismatch: {mismatch}", id=call.request.id)
+
+
+async def _find(call: Call, name: str) -> Tool | ProvidedTool:
+    """The tool of a name, or what a kit's provider has of it for this caller."""
+    try:
+        tool = await find_tool(call.caller, name)
+    except (CredentialRequired, ToolNotFound):
+        provided = await _find_provided(call, name)
+        if provided is None:
+            raise
+        return provided
+    asked = {kit.use for kit in asked_kits(call)}
+    if isinstance(tool, CodeTool) and tool.kit in asked:
+        from handler.server.mcp.code_tools import may_use
+
+        if not await may_use(call, tool):
+            raise call.caller.missing(ToolNotFound(name))
+    return tool
+
+
+async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
+    if name in call.caller.endpoint.tools:  # which this caller may not use
+        return None
+    for kit in asked_kits(call):
+        listed = (await tools_of_kit(call, kit)).get(name)
+        if listed is not None:
+            return ProvidedTool(kit=kit, entry=listed.entry)
+    return None
+
+
+async def _call_provided(call: Call, tool: ProvidedTool, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+    from handler.server.mcp.code_tools import call_provided_tool
+
+    call.note(kind="code")
+    _require_mirrored(call, tool.entry, arguments)
+    call.note(decision="allowed")
+    return await call_provided_tool(call, tool.kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
+
+
+async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
+    from handler.server.mcp.catalog import call_catalog
+
+    try:
+        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
+        return await call_catalog(call, tool, arguments)
+    except CallError as exc:
+        _note_failure(call, exc)
+        return failed(exc)
+
+
+def _note_failure(call: Call, failure: Exception) -> None:
+    """What was asked of the API or of an author's code was allowed, whatever came of it."""
+    if isinstance(failure, GraphQLErrors):  # their reason is noted where they are read
+        call.note(decision="allowed")
+        return
+    refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
+    told = failure.__cause__ if isinstance(failure.__cause__, UpstreamError) else failure  # what a tool in Python met
+    reason = told.log_reason if isinstance(told, CallError) else type(told).__name__
+    call.note(decision="refused" if refused else "allowed", reason=reason)

@@ -1,0 +1,177 @@
+"""An OAuth authorization server in front of a provider that clients cannot register with.
+
+Many clients sign in only where they can register themselves (RFC 7591), or where a URL is taken for a client id
+(client ID metadata documents). Providers such as Cognito and Entra know only clients that their owner has entered. So
+the bridge gives all clients the one that is entered, sends them on to the provider, and forwards what they get for
+their code. Nothing is kept: what the way back needs travels as ``state``.
+
+The provider sends people back to the bridge, and the bridge sends them on to their client. So the provider has one
+redirect URI to know whatever clients there are, and clients get the ``iss`` of the server that they asked (RFC 9207).
+The state is not sealed: it says no more than where to go on to, which has to stand on the owner's list at each step,
+and whoever could make one could as well call that client, or have one made.
+
+Source: RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 8252 (native apps), RFC 8414 (metadata), RFC 8707 (resources),
+RFC 9207 (issuer identification); MCP 2026-07-28, basic/authorization.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
+
+from handler.bundle.model import JSONObject
+from handler.errors import OAuthRefused
+from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, error_of, parse_form
+from handler.strict_json import parse_json, to_json_bytes
+
+MAX_STATE_CHARS = 4_096
+MAX_REDIRECT_URIS = 20
+
+PASSED_ON = ("prompt", "login_hint")
+"""What a client may tell the provider's sign-in page, but for what ``authorize_url`` tells it already."""
+
+CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+"""Source: RFC 7636, section 4.2: a SHA-256 in base64url."""
+
+
+def metadata(site: BridgeSite, *, jwks_url: str) -> JSONObject:
+    """The document of RFC 8414, section 2, with what OpenID Connect Discovery requires of one, for who asks there."""
+    offline = [scope for scope in site.bridge.extra_scopes if scope == "offline_access"]
+    openid = {
+        "jwks_uri": jwks_url,
+        "subject_types_supported": ["public"],
+        "id_token_signing_alg_values_supported": ["RS256"],
+    }
+    scopes = [*site.scopes, *offline]
+    return {
+        "issuer": site.url,
+        "authorization_endpoint": f"{site.url}/oauth/authorize",
+        "token_endpoint": f"{site.url}/oauth/token",
+        "registration_endpoint": f"{site.url}/oauth/register",
+        **({"scopes_supported": scopes} if scopes else {}),
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": [*GRANTS],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "code_challenge_methods_supported": ["S256"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": bool(site.bridge.client_metadata_documents),
+        **(openid if jwks_url else {}),
+    }
+
+
+def registration(site: BridgeSite, body: bytes) -> JSONObject:
+    """What a client that registers is told that it is: whoever asks, the one that the provider knows.
+
+    Raises:
+        OAuthRefused: it wants answers sent to where the owner lets none go.
+
+    Source: RFC 7591, sections 3.2.1 and 3.2.2.
+    """
+    try:
+        asked = parse_json(body)
+    except ValueError:
+        asked = None
+    if not isinstance(asked, dict):
+        raise OAuthRefused("invalid_client_metadata", "expected a JSON object")
+    uris = asked.get("redirect_uris")
+    if not isinstance(uris, list) or not 1 <= len(uris) <= MAX_REDIRECT_URIS:
+        raise OAuthRefused("invalid_redirect_uri", f"expected redirect_uris, 1 to {MAX_REDIRECT_URIS} of them")
+    for uri in uris:
+        site.require_allowed(uri if isinstance(uri, str) else "", code="invalid_redirect_uri")
+    return {
+        "client_id": site.bridge.client_id,
+        "redirect_uris": uris,
+        "grant_types": [*GRANTS],
+        "response_types": ["code"],
+        "token_endpoint_auth_method": "none",
+    }
+
+
+def authorize_location(site: BridgeSite, query: str) -> str:
+    """Where a client's authorization request goes on to: the provider, or back to the client with an error.
+
+    Raises:
+        OAuthRefused: the client or its redirect URI is not known, so that nobody may be sent anywhere.
+    """
+    asked = parse_form(query)
+    site.require_client(asked)
+    redirect_uri = site.require_redirect_uri(asked)
+    state = asked.get("state")
+    if state is not None and len(state) > MAX_STATE_CHARS:
+        raise OAuthRefused("invalid_request", f"a state may have {MAX_STATE_CHARS} characters")
+    try:
+        return _provider_location(site, asked, to_state(redirect_uri, state))
+    except OAuthRefused as exc:
+        answer = {"error": exc.code, "error_description": exc.description}
+        return _client_location(site, redirect_uri, state, answer)
+
+
+def callback_location(site: BridgeSite, query: str) -> str:
+    """Where the provider's answer goes on to: the client that asked.
+
+    Raises:
+        OAuthRefused: it is the answer to no request that went through here, or of another provider.
+    """
+    answered = parse_form(query)
+    redirect_uri, state = _opened(answered.get("state", ""))
+    site.require_allowed(redirect_uri, code="invalid_request")
+    if answered.get("iss", site.bridge.issuer) != site.bridge.issuer:
+        raise OAuthRefused("invalid_request", "the answer is another provider's")
+    if "code" in answered:
+        return _client_location(site, redirect_uri, state, {"code": answered["code"]})
+    return _client_location(site, redirect_uri, state, error_of(answered))
+
+
+def to_state(redirect_uri: str, state: str | None) -> str:
+    """What the way back needs, as the provider's ``state``."""
+    return base64.urlsafe_b64encode(to_json_bytes([redirect_uri, state])).decode()
+
+
+def _opened(text: str) -> tuple[str, str | None]:
+    try:
+        match parse_json(base64.b64decode(text, altchars=b"-_", validate=True)):
+            case [str(redirect_uri), str() | None as state]:
+                (state or "").encode()  # half of a surrogate pair cannot be sent on
+                return redirect_uri, state
+    except ValueError:
+        pass
+    raise OAuthRefused("invalid_request", "the state is none of a request that went through here")
+
+
+def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -> str:
+    if asked.get("response_type") != "code":
+        raise OAuthRefused("unsupported_response_type", "expected response_type=code")
+    if "request" in asked or "request_uri" in asked:
+        raise OAuthRefused("request_not_supported", "expected the parameters themselves")
+    if asked.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(asked.get("code_challenge", "")):
+        raise OAuthRefused("invalid_request", "expected a code_challenge, with code_challenge_method=S256")
+    fixed = parse_qs(urlsplit(site.bridge.authorize_url).query, keep_blank_values=True)
+    sent = {
+        "response_type": "code",
+        "client_id": site.bridge.client_id,
+        "redirect_uri": site.callback,
+        "state": state,
+        "code_challenge": asked["code_challenge"],
+        "code_challenge_method": "S256",
+        **{name: asked[name] for name in PASSED_ON if name in asked and name not in fixed},
+    }
+    scopes = site.wanted(asked.get("scope", "").split()) or site.qualified(site.scopes)
+    if scope := " ".join(dict.fromkeys((*scopes, *site.bridge.extra_scopes))):
+        sent["scope"] = scope
+    resource = site.require_resource(asked)
+    if site.bridge.resource == "keep":
+        sent["resource"] = resource
+    return _with_query(site.bridge.authorize_url, sent)
+
+
+def _client_location(site: BridgeSite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
+    kept = {} if state is None else {"state": state}
+    return _with_query(redirect_uri, {**answer, **kept, "iss": site.url})
+
+
+def _with_query(url: str, parameters: Mapping[str, str]) -> str:
+    joint = "&" if "?" in url else "?"
+    return f"{url}{joint}{urlencode(parameters, quote_via=quote)}"

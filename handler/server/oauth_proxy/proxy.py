@@ -1,0 +1,111 @@
+"""What all of the bridge's routes share: the bridge where clients reach it, and how requests to it are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+from handler.bundle.model import Bridge
+from handler.errors import OAuthRefused, RedirectRefused
+from handler.records import record
+
+GRANTS = ("authorization_code", "refresh_token")
+
+STANDARD_SCOPES = frozenset({"openid", "profile", "email", "address", "phone", "offline_access"})
+"""Scopes of OpenID Connect itself, which belong to no API. Source: OpenID Connect Core 1.0, sections 5.4 and 11."""
+
+MAX_PARAMETERS = 40
+
+ERROR_CODE = re.compile(r"[a-z][a-z0-9_]{0,63}")
+DESCRIPTION = re.compile(r"[\x20-\x21\x23-\x5B\x5D-\x7E]{1,500}")
+"""Source: RFC 6749, section 4.1.2.1."""
+
+LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)", re.DOTALL)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class BridgeSite:
+    """A bridge where clients reach it. ``url`` is the endpoint's, without a slash at the end; it is the issuer."""
+
+    bridge: Bridge
+    url: str
+    scopes: tuple[str, ...]  # what a client that asks for none gets
+    known_scopes: tuple[str, ...]  # of all tools: what a client may ask for
+
+    @property
+    def callback(self) -> str:
+        """The one redirect URI that the provider has to know."""
+        return f"{self.url}/oauth/callback"
+
+    def allows(self, redirect_uri: str) -> bool:
+        """Whether answers may be sent there: it stands on the list as it is, or at any port of its own machine.
+
+        Source: RFC 8252, section 7.3.
+        """
+        allowed, own = self.bridge.redirect_uris, LOOPBACK.fullmatch(redirect_uri)
+        return redirect_uri in allowed or bool(own and f"{own[1]}{own[2]}" in allowed)
+
+    def require_client(self, asked: Mapping[str, str]) -> None:
+        """Refuse a client that is neither the one there is nor named by its document."""
+        if asked.get("client_id") not in (self.bridge.client_id, *self.bridge.client_metadata_documents):
+            raise OAuthRefused("invalid_client", "this client is not known: it has to register")
+
+    def require_redirect_uri(self, asked: Mapping[str, str]) -> str:
+        """The redirect URI of a request, which the owner has to allow."""
+        return self.require_allowed(asked.get("redirect_uri", ""), code="invalid_request")
+
+    def require_allowed(self, redirect_uri: str, *, code: str) -> str:
+        """A redirect URI that the owner allows. ``code`` is what OAuth calls the mistake where it stands."""
+        if not self.allows(redirect_uri):
+            raise RedirectRefused(code, redirect_uri)
+        return redirect_uri
+
+    def require_resource(self, asked: Mapping[str, str]) -> str:
+        """The one API that tokens are asked for here. Source: RFC 8707, section 2."""
+        own = f"{self.url}/mcp"
+        if asked.get("resource", own).removesuffix("/") != own:
+            raise OAuthRefused("invalid_target", f"expected {own}")
+        return own
+
+    def wanted(self, asked: Iterable[str]) -> list[str]:
+        """Those of the scopes that a client asks for which tools need or the owner has named, by the provider's names.
+
+        All others are left out: nobody gives this endpoint's client rights elsewhere.
+
+        Source: RFC 6749, section 3.3.
+        """
+        known = {*self.qualified(self.known_scopes), *self.bridge.extra_scopes}
+        return [scope for scope in self.qualified(asked) if scope in known]
+
+    def qualified(self, scopes: Iterable[str]) -> list[str]:
+        """Scopes by the names that the provider has for them."""
+        whole = STANDARD_SCOPES | {*self.bridge.extra_scopes}
+        prefix = self.bridge.scope_prefix
+        return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
+
+
+def parse_form(text: str) -> dict[str, str]:
+    """The parameters of a query or form. Those without a value count as left out (RFC 6749, section 3.1).
+
+    Raises:
+        OAuthRefused: there are too many, one stands there twice, or it is no UTF-8.
+    """
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="strict")
+    except ValueError:
+        raise OAuthRefused("invalid_request", f"expected at most {MAX_PARAMETERS} parameters, in UTF-8") from None
+    if len({name for name, _ in pairs}) < len(pairs):
+        raise OAuthRefused("invalid_request", "a parameter stands there twice")
+    return {name: value for name, value in pairs if value}
+
+
+def error_of(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The error that a provider answers with, as far as it can be passed on."""
+    code, description = answer.get("error"), answer.get("error_description")
+    known = isinstance(code, str) and ERROR_CODE.fullmatch(code)
+    found = {"error": str(code) if known else "server_error"}
+    if known and isinstance(description, str) and DESCRIPTION.fullmatch(description):
+        found["error_description"] = description
+    return found

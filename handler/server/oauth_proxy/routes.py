@@ -1,0 +1,188 @@
+"""The bridge's routes. Codes and tokens pass through them, and nothing of either stays or is logged."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+from starlette.routing import Route
+
+from handler.bundle.model import Bundle
+from handler.errors import CredentialUnavailable, HttpError, OAuthRefused, RedirectRefused
+from handler.http.client import HttpRequest, HttpResponse
+from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.server.asgi.public_url import note_unknown_url, public_url
+from handler.server.asgi.request_log import note
+from handler.server.auth.resource_metadata import METADATA_NAMES, all_scopes, bridge_url, open_scopes
+from handler.server.context.request_context import endpoint_name, find_endpoint, json_response, read_body
+from handler.server.context.services import Services
+from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
+from handler.server.oauth_proxy.proxy import BridgeSite, error_of
+from handler.server.oauth_proxy.tokens import token_answer, token_form
+from handler.strict_json import parse_json
+
+MAX_FORM_BYTES = 65_536
+MAX_QUERY_BYTES = 16_384
+MAX_ANSWER_BYTES = 65_536
+TIMEOUT_S = 10.0
+
+FORM = "application/x-www-form-urlencoded"
+
+OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
+"""What a provider says of the client that the owner configured: no client of ours could mend it."""
+
+Answering = Callable[[Services, BridgeSite, HttpCall], Awaitable[Response]]
+
+
+def bridge_routes(services: Services) -> list[Route]:
+    """All routes of the bridge. Metadata is where clients look for it, each in an order of its own.
+
+    Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
+    """
+    places = [f"/.well-known/{name}/{{folder}}/{{name}}" for name in METADATA_NAMES]
+    places += [f"/{{folder}}/{{name}}/.well-known/{name}" for name in METADATA_NAMES]
+    own = "/{folder}/{name}/oauth"
+    return [
+        *(Route(place, _metadata(services), methods=["GET"]) for place in places),
+        Route(f"{own}/register", _route(services, "oauth_register", _register), methods=["POST"]),
+        Route(f"{own}/authorize", _route(services, "oauth_authorize", _authorize), methods=["GET"]),
+        Route(f"{own}/callback", _route(services, "oauth_callback", _callback), methods=["GET"]),
+        Route(f"{own}/token", _route(services, "oauth_token", _token), methods=["POST"]),
+    ]
+
+
+def _metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    async def authorization_server_metadata(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="oauth_metadata")
+        bundle, site = await _find_site(services, http_call)
+        issuers = {issuer.issuer: issuer.jwks_url for issuer in bundle.identity.issuers}
+        note(http_call.scope, outcome="ok")
+        return json_response(metadata(site, jwks_url=issuers.get(site.bridge.issuer, "")))
+
+    return authorization_server_metadata
+
+
+def _route(services: Services, name: str, answering: Answering) -> Callable[[HttpCall], Awaitable[Response]]:
+    """A route whose refusals have the form that OAuth gives them (RFC 6749, section 5.2)."""
+
+    async def answer(http_call: HttpCall) -> Response:
+        note(http_call.scope, route=name)
+        _, site = await _find_site(services, http_call)
+        try:
+            response = await answering(services, site, http_call)
+        except OAuthRefused as exc:
+            note(http_call.scope, outcome="rejected", reason=exc.code)
+            if isinstance(exc, RedirectRefused):
+                note(http_call.scope, redirect_uri=exc.redirect_uri)
+            status = 401 if exc.code == "invalid_client" else 400
+            return json_response({"error": exc.code, "error_description": exc.description}, status=status)
+        note(http_call.scope, outcome="ok" if response.status_code < 400 else "errors")
+        return response
+
+    return answer
+
+
+async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, BridgeSite]:
+    bundle = (await find_endpoint(services, http_call)).bundle
+    bridge, url = bundle.identity.bridge, bridge_url(bundle, public_url(http_call.scope))
+    if bridge is None:
+        raise HTTPException(404, "this endpoint has no bridge to sign in through")
+    if not url:
+        raise HTTPException(404, note_unknown_url(http_call.scope))
+    scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
+    return bundle, BridgeSite(bridge=bridge, url=url, scopes=scopes, known_scopes=known)
+
+
+async def _register(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+    _require_media_type(http_call, "application/json")
+    return json_response(registration(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES)), status=201)
+
+
+async def _authorize(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+    return _redirect(authorize_location(site, _query(http_call)))
+
+
+async def _callback(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+    return _redirect(callback_location(site, _query(http_call)))
+
+
+async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+    _require_media_type(http_call, FORM)
+    form = token_form(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES))
+    reference, endpoint, secrets = site.bridge.client_secret, endpoint_name(http_call), services.outgoing.secrets
+    try:
+        if reference:
+            form["client_secret"] = await secrets.read(reference, endpoint=endpoint)
+    except CredentialUnavailable as exc:
+        return _unavailable(http_call, exc.log_reason)
+    request = HttpRequest(
+        method="POST",
+        url=site.bridge.token_url,
+        headers={"content-type": FORM, "accept": "application/json"},
+        body=urlencode(form, quote_via=quote).encode(),
+        timeout_s=TIMEOUT_S,
+        max_bytes=MAX_ANSWER_BYTES,
+    )
+    try:
+        answered = await services.http.send_async(request)
+    except HttpError as exc:
+        return _unavailable(http_call, type(exc).__name__)
+    if reference and _refuses_client(answered):  # it may have been replaced: the next request reads it again
+        secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
+    return _token_response(site, http_call, answered)
+
+
+def _refuses_client(answered: HttpResponse) -> bool:
+    """Some providers say so with status 400, as RFC 6749 lets them (section 5.2)."""
+    return answered.status == 401 or _parsed(answered.body).get("error") == "invalid_client"
+
+
+def _token_response(site: BridgeSite, http_call: HttpCall, answered: HttpResponse) -> Response:
+    content = _parsed(answered.body)
+    if answered.status == 200 and isinstance(content.get("access_token"), str) and content.get("token_type"):
+        return json_response(token_answer(site, content))
+    error = error_of(content)
+    if not 400 <= answered.status < 500 or error["error"] == "server_error":
+        return _unavailable(http_call, "no_token_answer")
+    if error["error"] in OUR_FAULTS:
+        return _unavailable(http_call, error["error"])
+    note(http_call.scope, reason=error["error"])
+    return json_response(dict(error), status=400)
+
+
+def _parsed(body: bytes) -> dict[str, Any]:
+    try:
+        content = parse_json(body)
+    except ValueError:
+        return {}
+    return content if isinstance(content, dict) and not nests_deeper(content, MAX_NESTING) else {}
+
+
+def _unavailable(http_call: HttpCall, reason: str) -> Response:
+    """The provider, or what the owner says of it, fails: the client did nothing wrong."""
+    note(http_call.scope, reason=reason)
+    description = "the provider that people sign in with did not answer as it should"
+    return json_response({"error": "temporarily_unavailable", "error_description": description}, status=502)
+
+
+def _redirect(location: str) -> Response:
+    return Response(status_code=302, headers={"location": location, "referrer-policy": "no-referrer"})
+
+
+def _query(http_call: HttpCall) -> str:
+    query = http_call.scope["query_string"]
+    if len(query) > MAX_QUERY_BYTES:
+        raise OAuthRefused("invalid_request", f"a query may have {MAX_QUERY_BYTES} bytes")
+    try:
+        return str(query.decode("ascii"))
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", "expected a query that is percent-encoded") from None
+
+
+def _require_media_type(http_call: HttpCall, expected: str) -> None:
+    if http_call.headers.get("content-type", "").partition(";")[0].strip().lower() != expected:
+        raise OAuthRefused("invalid_request", f"expected {expected}")

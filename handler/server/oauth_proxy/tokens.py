@@ -1,0 +1,72 @@
+"""What the provider's token endpoint is asked for a client, and what of its answer the client gets.
+
+Source: RFC 6749, sections 4.1.3, 5 and 6; RFC 7636, section 4.5.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.errors import OAuthRefused
+from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, parse_form
+
+VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
+"""Source: RFC 7636, section 4.1."""
+
+TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "id_token")
+
+
+def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
+    """What to ask the provider's token endpoint for a client, but for the secret.
+
+    Raises:
+        OAuthRefused: a request that the provider is not asked for.
+
+    Source: RFC 6749, sections 4.1.3 and 6.
+    """
+    try:
+        asked = parse_form(body.decode("ascii"))
+    except UnicodeDecodeError:
+        raise OAuthRefused("invalid_request", "expected a form") from None
+    site.require_client(asked)
+    form = _grant(site, asked)
+    form["client_id"] = site.bridge.client_id
+    resource = site.require_resource(asked)
+    if site.bridge.resource == "keep" and "resource" in asked:
+        form["resource"] = resource
+    return form
+
+
+def token_answer(site: BridgeSite, answer: Mapping[str, Any]) -> JSONObject:
+    """What of the provider's tokens a client gets, with the scopes by the names that it asked for them."""
+    kept = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
+    if isinstance(answer.get("scope"), str):
+        prefix = site.bridge.scope_prefix
+        kept["scope"] = " ".join(scope.removeprefix(prefix) for scope in answer["scope"].split())
+    return kept
+
+
+def _grant(site: BridgeSite, asked: Mapping[str, str]) -> dict[str, str]:
+    match asked.get("grant_type"):
+        case "authorization_code":
+            if "redirect_uri" in asked:  # OAuth 2.1 has none here: PKCE ties the code to who asked
+                site.require_redirect_uri(asked)
+            if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
+                raise OAuthRefused("invalid_request", "expected code and code_verifier")
+            return {
+                "grant_type": "authorization_code",
+                "code": asked["code"],
+                "code_verifier": asked["code_verifier"],
+                "redirect_uri": site.callback,
+            }
+        case "refresh_token":
+            if "refresh_token" not in asked:
+                raise OAuthRefused("invalid_request", "expected refresh_token")
+            scope = " ".join(dict.fromkeys(site.wanted(asked.get("scope", "").split())))
+            form = {"grant_type": "refresh_token", "refresh_token": asked["refresh_token"]}
+            return {**form, "scope": scope} if scope else form
+        case _:
+            raise OAuthRefused("unsupported_grant_type", f"expected {' or '.join(GRANTS)}")

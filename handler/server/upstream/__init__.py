@@ -1,0 +1,1 @@
+"""Requests to the API behind an endpoint, and its answers."""

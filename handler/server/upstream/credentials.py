@@ -1,0 +1,159 @@
+"""With whose credential the API behind an endpoint is asked: the one mode of its bundle, for one caller."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from datetime import UTC, datetime
+from functools import partial
+from math import inf
+
+from handler.aws.sigv4 import sign
+from handler.bundle.upstream import (
+    SIGNED_SERVICES,
+    TOKEN_TYPES,
+    BearerAuth,
+    ClientCredentialsAuth,
+    HeaderAuth,
+    NoAuth,
+    PassthroughAuth,
+    SigV4Auth,
+    TokenExchangeAuth,
+)
+from handler.errors import AwsError, CallerTokenRequired, CredentialUnavailable
+from handler.http.client import HttpRequest
+from handler.records import record
+from handler.server.auth.tokens import audiences_in
+from handler.server.context.caller import Caller
+from handler.server.outgoing.credential_cache import Fetched
+from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRefused, request_token
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Credential:
+    """What shows the API that it may answer. ``refuse`` forgets it; whether another one may be got then."""
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    token: str = field(default="", repr=False)  # or key, in no header yet; empty: there is none to show
+    refuse: Callable[[], bool] = lambda: False
+
+
+async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
+    """The credential for a request of this caller. SigV4 has none before the request is there: see ``signed``.
+
+    Raises:
+        CallerTokenRequired: the mode needs the caller's own token, and they have none that may be used.
+        CredentialUnavailable: it could not be got; the log is told why.
+    """
+    match caller.endpoint.bundle.upstream.auth:
+        case NoAuth() | SigV4Auth():
+            return Credential()
+        case BearerAuth(token=secret):
+            return _as_bearer(await _secret(caller, secret))
+        case HeaderAuth(header=header, value=secret):
+            found = await _secret(caller, secret)
+            return replace(found, headers={header: found.token})
+        case PassthroughAuth(audience=audience):
+            return _passed_on(caller, audience)
+        case ClientCredentialsAuth() | TokenExchangeAuth() as mode:
+            return await _token(caller, mode, timeout_s)
+
+
+async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
+    """The request with the function's signature, if the API asks for one.
+
+    Raises:
+        CredentialUnavailable: there are no AWS credentials, or the bundle names a service that is not for this.
+    """
+    auth = caller.endpoint.bundle.upstream.auth
+    if not isinstance(auth, SigV4Auth):
+        return request
+    if auth.service not in SIGNED_SERVICES:
+        raise CredentialUnavailable("sigv4: no signatures for this service")
+    try:
+        credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # boto3 may have to look for them
+    except AwsError as exc:
+        raise CredentialUnavailable(f"sigv4: {exc}") from exc
+    added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
+    return replace(request, headers={**request.headers, **added})
+
+
+async def _secret(caller: Caller, secret: str) -> Credential:
+    secrets, endpoint = caller.services.outgoing.secrets, caller.endpoint.bundle.endpoint
+    value = await secrets.read(secret, endpoint=endpoint)
+    return Credential(token=value, refuse=lambda: secrets.refuse(secret, value, endpoint=endpoint))
+
+
+def _as_bearer(found: Credential) -> Credential:
+    return replace(found, headers={"authorization": f"Bearer {found.token}"})
+
+
+def _passed_on(caller: Caller, audience: str) -> Credential:
+    """Source: MCP 2026-07-28, basic/authorization: a token is for its audience, and goes nowhere else."""
+    if not caller.credential:
+        raise CallerTokenRequired
+    if audience not in audiences_in(caller.principal.claims or {}):
+        raise CallerTokenRequired(audience=audience)
+    return _as_bearer(Credential(token=caller.credential))
+
+
+async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credential:
+    """A token from the token endpoint. One that was given for a caller's token serves that very token alone."""
+    inbound = ""
+    if isinstance(auth, TokenExchangeAuth):
+        if not caller.credential:
+            raise CallerTokenRequired
+        inbound = hashlib.sha256(caller.credential.encode()).hexdigest()
+    tokens, key = caller.services.outgoing.tokens, (caller.endpoint.bundle.endpoint, auth, inbound)
+    value = await tokens.get(key, lambda: _fetch_token(caller, auth, timeout_s))
+    return _as_bearer(Credential(token=value, refuse=lambda: tokens.refuse(key, value)))
+
+
+async def _fetch_token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Fetched[str]:
+    secret = await _secret(caller, auth.client.client_secret)
+    try:
+        return await _ask_for_token(caller, auth, secret.token, timeout_s)
+    except ClientRefused:
+        if not secret.refuse():
+            raise
+    renewed = await _secret(caller, auth.client.client_secret)
+    return await _ask_for_token(caller, auth, renewed.token, timeout_s)
+
+
+async def _ask_for_token(caller: Caller, auth: OAuthMode, secret: str, timeout_s: float) -> Fetched[str]:
+    services = caller.services
+    grant, ends_at = {"grant_type": "client_credentials"}, inf
+    if isinstance(auth, TokenExchangeAuth):
+        grant, ends_at = await _exchange_grant(caller, auth), _expiry(caller) - MARGIN_S
+    value, kept_s = await request_token(
+        partial(services.outgoing.circuits.send, services.http, endpoint=caller.endpoint.bundle.endpoint),
+        auth.client,
+        secret=secret,
+        grant=grant,
+        timeout_s=timeout_s,
+    )
+    return Fetched(value, good_until=min(services.clock() + kept_s, ends_at))
+
+
+async def _exchange_grant(caller: Caller, exchange: TokenExchangeAuth) -> dict[str, str]:
+    """Source: RFC 8693, section 2.1."""
+    grant = {
+        "grant_type": EXCHANGE,
+        "subject_token": caller.credential,
+        "subject_token_type": TOKEN_TYPES[exchange.subject_type],
+        "requested_token_type": TOKEN_TYPES["access_token"],
+    }
+    if exchange.actor_token:
+        actor = await _secret(caller, exchange.actor_token)
+        grant |= {"actor_token": actor.token, "actor_token_type": TOKEN_TYPES[exchange.actor_type]}
+    return grant
+
+
+def _expiry(caller: Caller) -> float:
+    """When the caller's token ends, which was verified to say so (UNIX seconds)."""
+    return float((caller.principal.claims or {})["exp"])
+
+
+OAuthMode = ClientCredentialsAuth | TokenExchangeAuth

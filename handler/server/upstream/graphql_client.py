@@ -1,0 +1,161 @@
+"""Sending one operation to the GraphQL API behind an endpoint, and reading what it answers."""
+
+from __future__ import annotations
+
+import time
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.errors import (
+    AddressRefused,
+    AnswerMisfit,
+    DeadlinePassed,
+    HttpError,
+    UpstreamError,
+    UpstreamFailure,
+    UpstreamForbidden,
+)
+from handler.http.client import HttpRequest, HttpResponse
+from handler.server.context.caller import Caller
+from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.sending import send
+from handler.strict_json import parse_json, to_json_bytes
+
+UNTOLD = (
+    "The API has answered the mutation, so it may have been carried out: do not send it once more. "
+    "The answer itself is too large, or nested too deeply, to be told."
+)
+
+ACCEPT = "application/graphql-response+json, application/json;q=0.9"
+
+
+async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
+    """Send one operation of a caller and return the GraphQL response: ``data`` always, ``errors`` when there are any.
+
+    A query is sent once more when a kept connection turns out to be closed, or its credential to be refused; a
+    mutation never.
+
+    Raises:
+        CallError: the API cannot be asked on behalf of this caller; nothing was sent.
+        UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
+        DeadlinePassed: the caller's time was over before.
+
+    Source: GraphQL over HTTP, "Request" and "Response".
+    """
+    upstream = caller.endpoint.bundle.upstream
+    if not upstream.url:
+        raise UpstreamError("This endpoint has no API to ask: its configuration names no upstream.url.")
+    body: JSONObject = _document(operation, upstream.documents)
+    if operation.operation_name:
+        body["operationName"] = operation.operation_name
+    if operation.variables:
+        body["variables"] = dict(operation.variables)
+    trace = caller.trace.headers if caller.trace else {}
+    repeated = {"idempotency-key": operation.idempotency_key} if operation.idempotency_key else {}
+    request = HttpRequest(
+        method="POST",
+        url=upstream.url,
+        headers={**trace, **repeated, "content-type": "application/json", "accept": ACCEPT},
+        body=to_json_bytes(body),
+        timeout_s=_allowed_s(caller),
+        max_bytes=upstream.max_bytes,
+        repeatable=operation.is_query,
+    )
+    return _response(caller, operation, await _send(caller, request, operation))
+
+
+@contextmanager
+def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
+    """Make what callers get of the answer to an operation.
+
+    Raises:
+        AnswerMisfit: it is against the API's schema, and says of a mutation by itself what came of that.
+        UpstreamError: it cannot be told. That is no reason to send a mutation once more.
+    """
+    try:
+        yield
+    except AnswerMisfit:
+        raise
+    except UpstreamError as exc:
+        raise UpstreamFailure(str(exc) if operation.is_query else UNTOLD, reason="UpstreamTooLarge") from exc
+
+
+def _allowed_s(caller: Caller) -> float:
+    """How long the API may take: what its owner says, or what is left of the call's time."""
+    left_s = caller.deadline - time.monotonic()
+    if left_s <= 0:
+        raise DeadlinePassed
+    return min(caller.endpoint.bundle.upstream.timeout_s, left_s)
+
+
+def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
+    """The document, or the name that the API knows it by. A document without a name is not sent in its place.
+
+    Source: GraphQL over HTTP, "Persisted Documents"; Apollo, "Automatic Persisted Queries", for its extension.
+    """
+    match documents:
+        case "text":
+            return {"query": operation.text}
+        case "documentId" if operation.sha256:
+            return {"documentId": f"sha256:{operation.sha256}"}
+        case "apollo" if operation.sha256:
+            return {"extensions": {"persistedQuery": {"version": 1, "sha256Hash": operation.sha256}}}
+        case _:
+            raise UpstreamError("This API takes only requests that it knows.")
+
+
+async def _send(caller: Caller, request: HttpRequest, operation: GraphQLRequest) -> HttpResponse:
+    started = time.perf_counter()
+    try:
+        answer = await send(caller, request)
+    except AddressRefused as exc:
+        raise UpstreamForbidden(exc.reason) from exc
+    except HttpError as exc:
+        from handler.server.upstream.failures import without_answer
+
+        caller.note(upstream_ms=_ms_since(started))
+        trouble = without_answer(exc, timeout_s=request.timeout_s)
+        raise trouble.of(operation) from exc
+    caller.note(upstream_ms=_ms_since(started), upstream_status=answer.status)
+    return answer
+
+
+def _ms_since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1e3, 2)
+
+
+def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -> JSONObject:
+    body = _parse(answer.body)
+    if 300 <= answer.status < 400 or not _is_graphql(body):
+        from handler.server.upstream.failures import without_graphql
+
+        trouble = without_graphql(answer, body, caller.endpoint.bundle.upstream.auth)
+        raise trouble.of(operation)
+    if not body.get("errors"):
+        return {"data": body["data"]}
+    from handler.server.upstream.graphql_errors import (
+        report,
+    )  # its patterns are compiled where an API has answered with errors
+
+    told = report(body, answer, operation, auth=caller.endpoint.bundle.upstream.auth)
+    caller.note(reason=told.reason)
+    return told.response
+
+
+def _is_graphql(body: Any) -> bool:
+    """Whether JSON has the form of a response. Source: GraphQL specification, section 7.1 (Response Format)."""
+    if not isinstance(body, dict):
+        return False
+    data, errors = body.get("data"), body.get("errors")
+    return isinstance(errors, list | None) and (isinstance(data, dict) or (data is None and bool(errors)))
+
+
+def _parse(body: bytes) -> Any:
+    """The JSON of an answer, ``None`` if it is not valid. Some servers on Windows write a mark before it."""
+    try:
+        return parse_json(body.removeprefix(BOM_UTF8))
+    except ValueError:
+        return None

@@ -1,0 +1,159 @@
+"""The errors of a GraphQL response, as far as a model may read them, and the log's reason for them.
+
+An API that executed nothing may name in its errors what this caller must not learn of its schema. So its words about
+the document are told without suggestions and without names that the document has not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.bundle.upstream import UpstreamAuth
+from handler.http.client import HttpResponse
+from handler.records import record
+from handler.server.upstream.failures import in_graphql, is_usual
+from handler.server.upstream.named_coordinates import names_in, without_names, without_suggestions
+from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.schema_drift import (
+    AS_TEXT_ONLY,
+    BY_ID_ONLY,
+    LIMIT,
+    MAX_MESSAGE_CHARS,
+    UNLISTED,
+    Finding,
+    find_in,
+    is_static,
+)
+
+MAX_ERRORS = 10
+"""Of one answer, as many are told."""
+
+MAX_PATH_STEPS = 32
+MAX_STEP_CHARS = 200
+MAX_PLACE = 2**31
+MAX_CODE_CHARS = 100
+
+UNNAMED = "The API reported an error."
+DRIFT = (
+    "The API refused a request that its published schema allows: its schema has changed since. "
+    "Whoever maintains this tool has to publish it again."
+)
+SENTENCES: Mapping[str, str] = {
+    UNLISTED: "The API does not know this operation. Whoever maintains this tool has to give its owner a new manifest.",
+    BY_ID_ONLY: (
+        "The API runs only operations that it knows by their id, and was sent this one as a text. "
+        "Whoever maintains this tool has to have it sent by its id."
+    ),
+    AS_TEXT_ONLY: (
+        "The API does not take operations by their id. Whoever maintains this tool has to have it sent as a text."
+    ),
+}
+"""The kinds of errors that say nothing more than this."""
+
+REASONS: Mapping[str, str] = {
+    UNLISTED: "UpstreamDocuments: unlisted",
+    BY_ID_ONLY: "UpstreamDocuments: by id only",
+    AS_TEXT_ONLY: "UpstreamDocuments: as text only",
+    LIMIT: "UpstreamLimit",
+}
+
+_CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Report:
+    """A response as it is told, and the log's reason for the error that tells a maintainer most."""
+
+    response: JSONObject
+    reason: str
+
+
+def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth) -> Report:
+    """Tell a response with errors. ``body`` is the answer's JSON, and ``operation`` what was asked for."""
+    data = body.get("data") or None  # some servers send an empty object with what they did not execute
+    executed, has_value = data is not None, any(value is not None for value in (data or {}).values())
+    names = None if has_value else names_in(operation.text)
+    told, reason = _told(body["errors"], executed=executed, names=names)
+    if not has_value:
+        judged = executed or not reason.startswith(OTHER)
+        trouble = in_graphql(answer, auth, words=str(told[0]["message"]), judged=judged)
+        said = trouble.sentences(operation)
+        if said:
+            told.insert(0, {"message": said})
+        if said or not (judged or is_usual(answer.status)):
+            reason = trouble.reason
+    return Report(response={"data": data, "errors": told}, reason=reason)
+
+
+def _told(errors: Sequence[Any], *, executed: bool, names: Set[str] | None) -> tuple[list[JSONObject], str]:
+    """The first errors, how many more there are, and the reason."""
+    judged = [_judged(error, executed=executed, names=names) for error in errors[:MAX_ERRORS]]
+    told, more = [each for each, _ in judged], len(errors) - MAX_ERRORS
+    if more > 0:
+        told.append({"message": f"The API reported {more} more errors."})
+    return told, min((reason for _, reason in judged), key=lambda reason: reason.startswith(OTHER))
+
+
+OTHER = "GraphQLErrors"
+"""The log's reason for an error that is only what it says."""
+
+
+def _judged(error: Any, *, executed: bool, names: Set[str] | None) -> tuple[JSONObject, str]:
+    """One error as it is told, and the log's reason.
+
+    ``names`` are those of the document; ``None``: there is a value. ``executed``: there are places for values, so an
+    error with a path is of one of these.
+    """
+    if not isinstance(error, dict):
+        return {"message": UNNAMED}, OTHER
+    if executed and error.get("path"):
+        names = None
+    finding = Finding() if names is None else find_in(error, names=names)
+    kept: JSONObject = {"message": _message(error, finding, names=names)}
+    code, path = _code(error), _path(error)
+    if path and not finding.of_document and (names is None or not is_static(path)):
+        kept["path"] = path
+    if code:
+        kept["extensions"] = {"code": code}
+    return kept, _reason(finding, code)
+
+
+def _message(error: Mapping[str, Any], finding: Finding, *, names: Set[str] | None) -> str:
+    if finding.kind in SENTENCES:
+        return SENTENCES[finding.kind]
+    if finding.coordinate:
+        return DRIFT
+    message = error.get("message")
+    if not isinstance(message, str):
+        return UNNAMED
+    words = message if len(message) <= MAX_MESSAGE_CHARS else f"{message[: MAX_MESSAGE_CHARS - 1]}…"
+    if names is not None:
+        words = without_suggestions(words)
+        words = without_names(words, but=names) if finding.of_document else words
+    return words if words.strip() else UNNAMED
+
+
+def _path(error: Mapping[str, Any]) -> list[str | int]:
+    """Where in the answer an error is, as far as it is told; empty: nowhere."""
+    path = error.get("path")
+    steps = path[:MAX_PATH_STEPS] if isinstance(path, list) else []
+    if not all(isinstance(step, str) or (type(step) is int and 0 <= step < MAX_PLACE) for step in steps):
+        return []
+    return [step[:MAX_STEP_CHARS] if isinstance(step, str) else step for step in steps]
+
+
+def _code(error: Mapping[str, Any]) -> str:
+    extensions = error.get("extensions")
+    code = extensions.get("code") if isinstance(extensions, dict) else None
+    return code[:MAX_CODE_CHARS] if isinstance(code, str) else ""
+
+
+def _reason(finding: Finding, code: str) -> str:
+    if finding.coordinate:
+        return f"Drift: {finding.coordinate}"
+    if finding.kind in REASONS:
+        return REASONS[finding.kind]
+    return f"{OTHER}: {code}" if _CODE.fullmatch(code) else OTHER

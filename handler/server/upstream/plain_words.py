@@ -1,0 +1,71 @@
+"""What an API says beside GraphQL: in plain text, cut, and how long to wait."""
+
+from __future__ import annotations
+
+import math
+import re
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from handler.http.client import HttpResponse
+from handler.server.upstream.named_coordinates import without_suggestions
+
+MAX_WORDS_CHARS = 300
+"""Of what an API says beside GraphQL, as much is told."""
+
+MAX_WAIT_S = 10_000_000
+
+
+def waiting(answer: HttpResponse) -> str:
+    """A sentence about how long the API asks to wait; empty: it does not say.
+
+    Source: RFC 9110, section 10.2.3.
+    """
+    given = answer.headers.get("retry-after", "").strip()[:64]
+    wait_s = float(given) if _SECONDS.fullmatch(given) else _until(given)
+    return f"The API asks to wait {math.ceil(wait_s)} s." if 0 <= wait_s <= MAX_WAIT_S else ""
+
+
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+
+
+def _until(date: str) -> float:
+    """How many seconds there are until an HTTP date, none if it has passed; negative: the text is no date."""
+    from email.utils import parsedate_to_datetime  # it takes milliseconds, and few APIs write a date
+
+    try:
+        return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
+    except (ValueError, OverflowError):
+        return -1.0
+
+
+def words_in(body: Any) -> str:
+    """What an API says where it does not answer in GraphQL; empty: nothing that is known.
+
+    Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
+    """
+    if not isinstance(body, dict):
+        return ""
+    for name in ("message", "Message", "error_description", "detail", "title", "error"):
+        said = body.get(name)
+        if isinstance(said, Mapping):
+            said = said.get("message")
+        if isinstance(said, str) and not said[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # a page within JSON
+            plain = plain_text(said, most=MAX_WORDS_CHARS)
+            if plain:
+                return plain
+    return ""
+
+
+def quoted(words: str) -> str:
+    """A sentence with the words of an API; empty: there are none."""
+    told = without_suggestions(words)
+    return f' The API says: "{told}"' if told else ""
+
+
+def plain_text(text: str, *, most: int) -> str:
+    """A text on one line, cut, without characters that nobody sees."""
+    cut = text[: 2 * most]
+    shown = " ".join("".join(each if each.isprintable() else " " for each in cut).split())
+    return shown if len(shown) <= most and len(text) <= 2 * most else f"{shown[: most - 1]}…"

@@ -1,0 +1,1 @@
+"""Bundles in a folder or in S3."""

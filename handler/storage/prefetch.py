@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+
+from handler.storage.storage import READ_TIMEOUT_S, Storage, StoredObject
+
+MAX_THREADS = 8
+
+
+class ReadAhead:
+    """A storage that begins to read some objects before anybody asks, so that other work goes on while it answers.
+
+    Without any it opens a connection, if it has use for one. What was read ahead is given away once.
+    """
+
+    def __init__(self, storage: Storage, keys: Iterable[str]) -> None:
+        self.location = storage.location
+        self._storage = storage
+        threads = ThreadPoolExecutor(max_workers=MAX_THREADS)
+        self._ahead: dict[str, Future[StoredObject | None]] = {key: threads.submit(storage.read, key) for key in keys}
+        if not self._ahead:
+            threads.submit(storage.warm)
+        threads.shutdown(wait=False)
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """See ``Storage``."""
+        ahead = self._ahead.pop(key, None)
+        if ahead is not None:
+            return ahead.result()
+        return self._storage.read(key, etag=etag, timeout_s=timeout_s)
+
+    def warm(self) -> None:
+        """See ``Storage``."""
+        self._storage.warm()

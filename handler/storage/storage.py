@@ -1,0 +1,407 @@
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from handler.aws.sigv4 import Credentials, CredentialSource, domain_of, endpoint_of, region_of, sign
+from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
+from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.records import record
+
+READ_TIMEOUT_S = 5.0
+
+
+@record(frozen=True, slots=True)
+class StoredObject:
+    """One object as read. ``etag`` goes back into the next ``read``; what it is made of is the storage's affair."""
+
+    body: bytes = field(repr=False)
+    etag: str
+
+
+class Storage(Protocol):
+    """Where bundles live. Keys look like ``api/customers/bundle.v1.json``."""
+
+    location: str
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """The object, or ``None`` if it is still the one of ``etag``. Waits ``timeout_s`` at most for a network.
+
+        Raises:
+            ObjectNotFound: there is no such object.
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+    def warm(self) -> None:
+        """Open a connection for the first read, where reads need one. Whatever goes wrong is the read's to say."""
+
+
+class WritableStorage(Storage, Protocol):
+    """A storage as the commands have it that publish."""
+
+    def write(self, key: str, body: bytes) -> None:
+        """Replace the object, or make it, in one step: no reader ever sees half of it.
+
+        Raises:
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+    def add(self, key: str, body: bytes) -> bool:
+        """Make the object in one step if there is none of that key. Return ``False`` if there is one.
+
+        Raises:
+            StorageError: the storage does not answer as it should, or the key is none.
+
+        """
+
+
+def open_storage(
+    location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None = None
+) -> WritableStorage:
+    """The storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
+
+    ``credentials``: those that the process uses elsewhere, too; ``None`` if it uses none.
+
+    Raises:
+        StorageError: the location is neither.
+        SettingsError: an AWS variable is missing or malformed.
+
+    """
+    if not location.startswith("s3://"):
+        if not location or "://" in location or "\0" in location:
+            raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+        return FolderStorage(location)
+    bucket, _, prefix = location.removeprefix("s3://").partition("/")
+    prefix = prefix.rstrip("/")
+    if not _BUCKET.fullmatch(bucket) or ".." in bucket:
+        raise StorageError(location, "expected s3://bucket/prefix with a bucket's name: a-z, 0-9, dots and dashes")
+    if prefix:
+        _require_key(prefix, location)
+    credentials = credentials or CredentialSource(environ, http=http)
+    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
+
+
+class MemoryStorage:
+    """Objects in a dict, gone with the process."""
+
+    location = "memory"
+
+    def __init__(self) -> None:
+        self._bodies: dict[str, bytes] = {}
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        if key not in self._bodies:
+            raise ObjectNotFound(f"{self.location}/{key}")
+        return _unless_unchanged(self._bodies[key], etag)
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        self._bodies[key] = body
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        return self._bodies.setdefault(key, body) is body
+
+    def warm(self) -> None:
+        """See ``Storage``. There is nothing to open."""
+
+    def remove(self, key: str) -> None:
+        """Forget an object; there need not be one."""
+        self._bodies.pop(key, None)
+
+
+class FolderStorage:
+    """Objects as files. For development and tests, or a disk that the machine shares."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.location = str(folder)
+        self._folder = Path(folder)
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = 0) -> StoredObject | None:  # noqa: ARG002 (no network)
+        """See ``Storage``. The etag is the content's digest: a clock can stand still between two writes."""
+        _require_key(key, self.location)
+        try:
+            file = self._inside(self._folder / key)
+            if not file.is_file():
+                raise ObjectNotFound(f"{self.location}/{key}")
+            body = file.read_bytes()
+        except (FileNotFoundError, NotADirectoryError) as exc:
+            if not self._folder.is_dir():
+                raise StorageError(self.location, "no such folder") from exc
+            raise ObjectNotFound(f"{self.location}/{key}") from exc
+        except OSError as exc:
+            raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be read") from exc
+        return _unless_unchanged(body, etag)
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``."""
+        with self._writable(key) as file:
+            _replace(file, body)
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``."""
+        with self._writable(key) as file:
+            if file.exists():
+                return False
+            _replace(file, body)
+            return True
+
+    @contextlib.contextmanager
+    def _writable(self, key: str) -> Iterator[Path]:
+        """The file of a key, in a folder that is there. Of what goes wrong with it a ``StorageError`` tells."""
+        _require_key(key, self.location)
+        file = self._folder / key
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            self._inside(file.parent)
+            yield file
+        except OSError as exc:
+            raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
+
+    def warm(self) -> None:
+        """See ``Storage``. There is nothing to open."""
+
+    def _inside(self, path: Path) -> Path:
+        """``path`` without its symbolic links, none of which may lead out of the folder."""
+        try:
+            real = path.resolve(strict=True)
+        except RuntimeError as exc:  # Python 3.11 and 3.12 say so of links in a circle
+            raise StorageError(str(path), "symbolic links in a circle") from exc
+        if not real.is_relative_to(self._folder.resolve()):
+            raise StorageError(str(path), "a symbolic link leads out of the folder")
+        return real
+
+
+class S3Storage:
+    """Objects in S3, or in what answers like it at ``AWS_ENDPOINT_URL_S3``.
+
+    Reading goes without boto3, whose import is longer than the rest of a cold start. Writing happens at
+    deploy time and leaves retries and checksums to it.
+    """
+
+    def __init__(
+        self, bucket: str, prefix: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource
+    ) -> None:
+        self.location = f"s3://{bucket}/{prefix}" if prefix else f"s3://{bucket}"
+        self._bucket = bucket
+        self._prefix = f"{prefix}/" if prefix else ""
+        self._http = http
+        self._credentials = credentials
+        self._endpoint = endpoint_of(environ, "s3")
+        self._region = region_of(environ, required=self._endpoint is None)
+        self._kept_writer: tuple[Credentials, Any] | None = None
+
+    def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
+        """See ``Storage``."""
+        _require_key(key, self.location)
+        headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
+        request = HttpRequest(
+            method="GET",
+            url=self._url(key),
+            headers=headers,
+            timeout_s=timeout_s,
+            max_bytes=_MAX_BYTES,
+            repeatable=True,
+            guarded=False,
+        )
+        try:
+            response = self._http.send(self._signed(request))
+        except (HttpError, AwsError) as exc:
+            raise StorageError(self.location, str(exc)) from exc
+        if response.status == 304:
+            return None
+        if response.status != 200:
+            raise self._refusal(response, key)
+        _require_checksum(response, f"{self.location}/{key}")
+        return StoredObject(response.body, response.headers.get("etag", ""))
+
+    def write(self, key: str, body: bytes) -> None:
+        """See ``Storage``. boto3 tries again by itself, for up to some minutes."""
+        code = self._put(key, body)
+        if code:
+            raise StorageError(self.location, self._advice(code, "s3:PutObject"))
+
+    def add(self, key: str, body: bytes) -> bool:
+        """See ``Storage``.
+
+        Source: Amazon S3, "Add preconditions to S3 operations with conditional requests".
+        """
+        for _ in range(_TRIES_IN_CONFLICT):
+            code = self._put(key, body, IfNoneMatch="*")
+            if code != "ConditionalRequestConflict":
+                break
+        if code and code != "PreconditionFailed":
+            raise StorageError(self.location, self._advice(code, "s3:PutObject"))
+        return not code
+
+    def read_tags(self) -> dict[str, str]:
+        """The tags of the bucket, by boto3; none if it has none.
+
+        Raises:
+            StorageError: they may not be read, or S3 does not answer as it should.
+
+        """
+        answer, code = self._by_boto3(lambda client: client.get_bucket_tagging(Bucket=self._bucket))
+        if code == "NoSuchTagSet":
+            return {}
+        if code == "AccessDenied":
+            raise StorageError(self.location, f"access denied: s3:GetBucketTagging on arn:aws:s3:::{self._bucket}")
+        if code:
+            raise StorageError(self.location, self._advice(code, "s3:GetBucketTagging"))
+        return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
+
+    def _put(self, key: str, body: bytes, **more: str) -> str:
+        """Store an object, and return S3's error code; empty: it is stored."""
+        _require_key(key, self.location)
+        return self._by_boto3(
+            lambda client: client.put_object(
+                Bucket=self._bucket,
+                Key=self._prefix + key,
+                Body=body,
+                ChecksumAlgorithm="SHA256",
+                ContentType="application/json",
+                **more,
+            )
+        )[1]
+
+    def _by_boto3(self, ask: Callable[[Any], Any]) -> tuple[Any, str]:
+        """The answer that ``ask`` gets of boto3's client, or S3's error code."""
+        try:
+            import boto3  # noqa: TID251 (at deploy time only)
+            from botocore.exceptions import BotoCoreError, ClientError
+        except ImportError as exc:
+            raise StorageError(self.location, "boto3 is missing: install stile[cli]") from exc
+        try:
+            return ask(self._writer(boto3.Session)), ""
+        except ClientError as exc:
+            return None, str(exc.response.get("Error", {}).get("Code", "")) or "an error without a code"
+        except (BotoCoreError, AwsError) as exc:
+            raise StorageError(self.location, str(exc)) from exc
+
+    def warm(self) -> None:
+        """See ``Storage``."""
+        with contextlib.suppress(HttpError):
+            self._http.open(self._url(""), timeout_s=READ_TIMEOUT_S)
+
+    def _url(self, key: str) -> str:
+        path = quote(self._prefix + key, safe="/-_.~")
+        if self._endpoint:
+            return f"{self._endpoint}/{self._bucket}/{path}"
+        suffix = domain_of(self._region)
+        if "." in self._bucket:  # the certificate is for one label in front of s3
+            return f"https://s3.{self._region}.{suffix}/{self._bucket}/{path}"
+        return f"https://{self._bucket}.s3.{self._region}.{suffix}/{path}"
+
+    def _signed(self, request: HttpRequest) -> HttpRequest:
+        credentials, now = self._credentials.current(), datetime.now(UTC)
+        added = sign(request, service="s3", region=self._region, credentials=credentials, now=now)
+        return replace(request, headers={**request.headers, **added})
+
+    def _writer(self, session: Callable[[], Any]) -> Any:
+        """boto3's client, kept for as long as its credentials are good: making one takes 40 times as long as a PUT."""
+        credentials = self._credentials.current()
+        if self._kept_writer is None or self._kept_writer[0] is not credentials:
+            self._kept_writer = credentials, self._make_writer(session(), credentials)
+        return self._kept_writer[1]
+
+    def _make_writer(self, session: Any, credentials: Credentials) -> Any:
+        from botocore.config import Config
+
+        return session.client(
+            "s3",
+            region_name=self._region,
+            endpoint_url=self._endpoint,
+            aws_access_key_id=credentials.access_key,
+            aws_secret_access_key=credentials.secret_key,
+            aws_session_token=credentials.session_token,
+            config=Config(s3={"addressing_style": "path"} if self._endpoint else None),
+        )
+
+    def _refusal(self, response: HttpResponse, key: str) -> StorageError:
+        found = _CODE.search(response.body)
+        code = found[1].decode() if found else f"HTTP status {response.status}"
+        if code in _REFUSED_CREDENTIALS:
+            self._credentials.forget()  # they may be renewed earlier than they said
+        if response.status == 404 and code != "NoSuchBucket":
+            return ObjectNotFound(f"{self.location}/{key}")
+        if response.status == 403 and not found:
+            code = "AccessDenied"
+        return StorageError(self.location, self._advice(code, "s3:GetObject"))
+
+    def _advice(self, code: str, action: str) -> str:
+        """What S3's error code means, and what to do about it."""
+        match code:
+            case "NoSuchBucket":
+                return f"there is no bucket {self._bucket}: check the location, or deploy the bucket first"
+            case "AccessDenied" | "AllAccessDisabled":
+                needs = f"{action} on arn:aws:s3:::{self._bucket}/{self._prefix}*"
+                return f"access denied: check that the role has {needs} and s3:ListBucket on the bucket"
+            case _ if code in _REFUSED_CREDENTIALS:
+                return f"the AWS credentials were refused ({code}): renew or correct them"
+            case "RequestTimeTooSkewed":
+                return "the clock of this machine is wrong by more than 15 minutes"
+            case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
+                return f"the bucket is not in {self._region} ({code}): set AWS_REGION to its region"
+            case _:
+                return f"S3 answered {code}; try again later"
+
+
+def _require_key(key: str, location: str) -> None:
+    segments = key.split("/")
+    if not {"", ".", ".."}.isdisjoint(segments) or _NEVER_IN_A_KEY.search(key):
+        raise StorageError(location, f"{key!r} is no key: expected names joined by single slashes")
+
+
+def _unless_unchanged(body: bytes, etag: str | None) -> StoredObject | None:
+    digest = hashlib.sha256(body).hexdigest()
+    return None if digest == etag else StoredObject(body, digest)
+
+
+def _replace(file: Path, body: bytes) -> None:
+    # Opened by its name and not as a private temporary file, so that the umask decides who may read it.
+    temporary = file.parent / f".{secrets.token_hex(8)}.tmp"
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(body)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _require_checksum(response: HttpResponse, location: str) -> None:
+    """Compare the body with the checksum it was stored with, where there is one.
+
+    A checksum with a dash is one of the checksums of an upload's parts; our own uploads have no parts.
+    """
+    stored = response.headers.get("x-amz-checksum-sha256", "")
+    digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
+    if stored and "-" not in stored and stored != digest:
+        raise StorageError(location, "the content does not match the checksum it was stored with")
+
+
+_REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
+_TRIES_IN_CONFLICT = 3
+"""S3 asks for another try when two writers add the same object at once."""
+
+_MAX_BYTES = 64 * 1024 * 1024
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")
+_CODE = re.compile(rb"<Code>(\w+)</Code>")

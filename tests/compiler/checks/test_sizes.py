@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from tests.support.endpoints import READABLE, doubted
+
+
+def doubts(folder: Path, index: str, operation: str = "query O @mcpTool { a }") -> list[str]:
+    files = {"index.graphql": index, "operations/o.graphql": operation, "config.yaml": READABLE}
+    return doubted(folder, files)
+
+
+def described(text: str) -> str:
+    return f'"""{text}""" query O @mcpTool {{ a }}'
+
+
+def test_description_that_clients_cut_is_a_warning_at_the_tool(tmp_path: Path) -> None:
+    fitting = "é" * (MAX_DESCRIPTION_BYTES // 2)
+
+    assert doubts(tmp_path, "type Query { a: Int }", described(fitting)) == []
+    assert doubts(tmp_path, "type Query { a: Int }", described(fitting + "!")) == [
+        'operations/o.graphql:1:1: "O" has a description of 2049 bytes: clients cut it after 2048'
+    ]
+
+
+def test_description_of_a_graphql_tool_that_clients_cut_is_a_warning_at_its_directive(tmp_path: Path) -> None:
+    text = "x" * 2_049
+    index = f"""type Query {{ a: Int }}
+extend schema
+  @tool(name: "t", description: "{text}", graphql: {{expose: true, types: "Query", fields: "a"}})"""
+
+    assert doubts(tmp_path, index) == [
+        'index.graphql:3:3: "t" has a description of 2049 bytes: clients cut it after 2048'
+    ]
+
+
+def test_list_entry_that_crowds_out_the_conversation_is_a_warning(tmp_path: Path) -> None:
+    values = " ".join(f"VALUE_NUMBER_{n}" for n in range(1_000))
+    index = f"enum Place {{ {values} }} type Query {{ a(place: Place): Int }}"
+
+    (line,) = doubts(tmp_path, index, "query O($p: Place) @mcpTool { a(place: $p) }")
+
+    assert line.startswith('operations/o.graphql:1:1: "O" takes ')
+    assert line.endswith(f" tokens in every conversation: more than {MAX_ENTRY_BYTES} bytes")
+
+
+def test_enum_whose_meanings_are_left_out_is_a_warning_for_each_tool(tmp_path: Path) -> None:
+    values = " ".join(f'"number {n:02}" VALUE_{n:02}' for n in range(45))
+    index = f"""
+        extend schema @tool(name: "t", prescribed: "O")
+        enum Place {{ {values} "xxx" LAST }} enum Other {{ "meant" A }}
+        input In {{ place: Place, other: Other }} type Query {{ a(place: Place, in: In): Int }}
+    """
+    operation = "query O($p: Place, $in: In) @mcpTool { a(place: $p, in: $in) }"
+    sentence = 'does not say what the values of "Place" mean: that is 1001 characters, more than 1000'
+
+    assert doubts(tmp_path / "1", index, operation) == [
+        f'operations/o.graphql:1:1: "O" {sentence}',
+        f'operations/o.graphql:1:1: "t" {sentence}',
+    ]
+    assert doubts(tmp_path / "2", index.replace("xxx", "xx"), operation) == []
+
+
+def test_nothing_is_cut_silently(tmp_path: Path) -> None:
+    text = "x" * 20_000
+
+    assert len(doubts(tmp_path, "type Query { a: Int }", described(text))) == 2

@@ -1,0 +1,480 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.bundle.model import Bundle, Limits
+from handler.bundle.upstream import NoAuth, Upstream
+from handler.compiler.compile import compile_endpoint
+from handler.errors import CompileError, Problem
+from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
+
+QUERY = "type Query { a: Int }"
+NOTHING: Any = {"claim_headers": {}, "forward_headers": (), "documents": "text", "auth": NoAuth()}
+"""What ``upstream`` has where nothing is said."""
+
+
+def bundle_with(folder: Path, config: str) -> Bundle:
+    return compiled(folder, {"index.graphql": QUERY, "config.yaml": config}).bundle
+
+
+def refused(folder: Path, config: str) -> list[str]:
+    return reported(folder, {"index.graphql": QUERY, "config.yaml": config})
+
+
+def staged(folder: Path, **files: str) -> Path:
+    """An endpoint folder with ``config.yaml`` and ``config.prod.yaml``."""
+    named = {f"config{'' if name == 'base' else '.' + name}.yaml": text for name, text in files.items()}
+    return write_endpoint(folder, {"index.graphql": QUERY, **named})
+
+
+def test_endpoint_without_config_gets_the_defaults(tmp_path: Path) -> None:
+    bundle = compiled(tmp_path, {"index.graphql": QUERY}).bundle
+
+    assert bundle.upstream == Upstream(url="", timeout_s=10, max_bytes=5_000_000, headers={}, **NOTHING)
+    assert bundle.limits == Limits(
+        max_tokens=5_000, max_depth=12, max_fields=200, max_aliases=20, max_cost=5_000, max_values=10_000
+    )
+
+
+@pytest.mark.parametrize("config", ["", "# nothing\n", "upstream:\nlimits: ~\naccess: null\n"])
+def test_config_that_says_nothing_is_as_good_as_none(tmp_path: Path, config: str) -> None:
+    assert bundle_with(tmp_path, config).limits.max_depth == 12
+
+
+def test_upstream_and_limits_are_read(tmp_path: Path) -> None:
+    bundle = bundle_with(
+        tmp_path,
+        """
+upstream:
+  url: https://api.example.com/graphql?tenant=a
+  timeout_s: 2.5
+  max_bytes: 10000
+  headers: {X-Client: stile, accept-language: "de, en"}
+limits: {max_tokens: 100, max_depth: 3, max_fields: 7, max_aliases: 0, max_cost: 1, max_values: 2}
+""",
+    )
+
+    assert bundle.upstream == Upstream(
+        url="https://api.example.com/graphql?tenant=a",
+        timeout_s=2.5,
+        max_bytes=10_000,
+        headers={"x-client": "stile", "accept-language": "de, en"},
+        **NOTHING,
+    )
+    assert bundle.limits == Limits(max_tokens=100, max_depth=3, max_fields=7, max_aliases=0, max_cost=1, max_values=2)
+
+
+def test_values_are_texts_that_take_their_kind_from_what_is_asked_for(tmp_path: Path) -> None:
+    bundle = bundle_with(tmp_path, 'upstream: {timeout_s: "3", headers: {x-version: 010, x-flag: yes}}')
+
+    assert bundle.upstream.timeout_s == 3
+    assert bundle.upstream.headers == {"x-version": "010", "x-flag": "yes"}
+
+
+def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
+    (problem,) = problems_of(tmp_path, {"index.graphql": QUERY, "config.yaml": "upstream:\n  ulr: https://a.b/\n"})
+
+    assert problem == Problem(
+        file="config.yaml",
+        line=2,
+        column=3,
+        sentence=(
+            'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, '
+            "forward_headers, documents, auth; did you mean url?"
+        ),
+    )
+
+
+def test_unknown_keys_are_reported_at_every_level(tmp_path: Path) -> None:
+    config = """\
+port: 8000
+limits: {depth: 3}
+access:
+  anonimous: allow
+  policies:
+    - type: Query
+      rule: []
+      policyDefault: {when: true}
+identity:
+  api_keys:
+    - {name: a, sha256: AAAA, claim: {}}
+"""
+    lines = refused(tmp_path, config.replace("AAAA", "a" * 64))
+
+    assert lines == [
+        (
+            'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool, '
+            "graphql, scalars, instructions, resources, code, catalog"
+        ),
+        (
+            'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
+            "max_aliases, max_cost, max_values, list_sizes; did you mean max_depth?"
+        ),
+        (
+            'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies, hide, show; '
+            "did you mean anonymous?"
+        ),
+        (
+            'config.yaml:7:7: unknown key "access.policies[0].rule": expected one of type, rules, policyDefault; '
+            "did you mean rules?"
+        ),
+        'config.yaml:8:22: there is no condition: expected one, such as true or $jwt.role:String == "admin"',
+        'config.yaml:8:23: unknown key "access.policies[0].policyDefault.when": expected one of condition',
+        (
+            'config.yaml:11:91: unknown key "identity.api_keys[0].claim": expected one of name, sha256, claims, '
+            "expires; did you mean claims?"
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        ("- upstream", "config.yaml:1:1: expected a mapping of keys to values"),
+        ("just a text", "config.yaml:1:1: expected a mapping of keys to values"),
+        ("upstream: [a]", 'config.yaml:1:11: "upstream": expected a mapping of keys to values'),
+        (
+            "upstream: https://a.b/",
+            "config.yaml:1:11: \"upstream\": expected a mapping of keys to values, got 'https://a.b/'",
+        ),
+        ("upstream: {url: {a: b}}", 'config.yaml:1:17: "upstream.url": expected a text'),
+        ("upstream: {headers: {a: [b]}}", 'config.yaml:1:25: "upstream.headers.a": expected a text'),
+        (
+            "upstream: {timeout_s: soon}",
+            "config.yaml:1:23: \"upstream.timeout_s\": expected a number from 0.1 to 900, got 'soon'",
+        ),
+        (
+            "upstream: {timeout_s: nan}",
+            "config.yaml:1:23: \"upstream.timeout_s\": expected a number from 0.1 to 900, got 'nan'",
+        ),
+        (
+            "upstream: {max_bytes: 5}",
+            "config.yaml:1:23: \"upstream.max_bytes\": expected a number from 1000 to 50000000, got '5'",
+        ),
+        ("limits: {max_depth: 0}", "config.yaml:1:21: \"limits.max_depth\": expected a number from 1 to 50, got '0'"),
+        ("limits: {max_depth: 1.5}", "config.yaml:1:21: \"limits.max_depth\": expected a whole number, got '1.5'"),
+        ("default_tool: no", "config.yaml:1:15: \"default_tool\": expected true or false, got 'no'"),
+        (
+            "access: {anonymous: maybe}",
+            "config.yaml:1:21: \"access.anonymous\": expected allow or challenge, got 'maybe'",
+        ),
+        ("access: {policies: [Query]}", 'config.yaml:1:21: "access.policies[0]": expected a mapping'),
+    ],
+)
+def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: str) -> None:
+    assert refused(tmp_path, config) == [line]
+
+
+@pytest.mark.parametrize(
+    ("config", "line"),
+    [
+        (
+            "access:\n\tanonymous: allow",
+            r"config.yaml:2:1: this is no YAML: found character '\t' that cannot start any token",
+        ),
+        ("access: {", "config.yaml:1:10: this is no YAML: expected the node content, but found '<stream end>'"),
+        ("access:\n  a: \0", "config.yaml:2:6: U+0000 cannot stand in YAML"),
+        ("access: *unknown", "config.yaml:1:9: this is no YAML: found undefined alias 'unknown'"),
+        ("access: {}\n---\naccess: {}", "config.yaml:2:1: this is no YAML: but found another document"),
+        ("? [a, b]\n: c", "config.yaml:1:3: this is no YAML: expected a text as the key"),
+        ("? &a [*a]\n: c", "config.yaml:1:3: this is no YAML: expected a text as the key"),
+        ("access: &a {policies: [*a]}", "config.yaml:1:9: this is no YAML: it contains itself"),
+        ('upstream: {headers: {x: "\\uD800"}}', "config.yaml:1:25: this is no YAML: expected whole characters"),
+        ("access: " + "[" * 3_000, "config.yaml: it is nested too deeply to be read"),
+    ],
+)
+def test_what_is_no_yaml_is_reported(tmp_path: Path, config: str, line: str) -> None:
+    assert refused(tmp_path, config) == [line]
+
+
+def test_keys_that_stand_twice_are_reported_wherever_they_are(tmp_path: Path) -> None:
+    config = """\
+default_tool: true
+limits:
+  max_depth: 3
+  max_depth: 4
+default_tool: false
+access:
+  policies:
+    - {type: Query, type: Query, policyDefault: {condition: true}}
+"""
+
+    assert refused(tmp_path, config) == [
+        'config.yaml:4:3: "max_depth" stands here twice',
+        'config.yaml:5:1: "default_tool" stands here twice',
+        'config.yaml:8:21: "type" stands here twice',
+    ]
+
+
+def test_anchors_and_aliases_are_read(tmp_path: Path) -> None:
+    config = """\
+access:
+  policies:
+    - {type: Query, policyDefault: &open {condition: true}}
+    - {type: Mutation, policyDefault: *open}
+"""
+    files = {"index.graphql": QUERY + " type Mutation { b: Int }", "config.yaml": config}
+
+    assert compiled(tmp_path, files).bundle.guards == {}
+
+
+def test_aliases_that_would_grow_without_end_cost_nothing(tmp_path: Path) -> None:
+    layers = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]" for n in range(1, 30)]
+    config = "l0: &l0 [lol]\n" + "\n".join(layers)
+
+    lines = refused(tmp_path, config)
+
+    assert len(lines) == 30
+    assert lines[0] == (
+        'config.yaml:1:1: unknown key "l0": expected one of '
+        "upstream, limits, access, identity, default_tool, graphql, scalars, instructions, resources, code, catalog"
+    )
+
+
+def test_tags_of_other_programs_do_nothing(tmp_path: Path) -> None:
+    config = 'upstream: {url: !!python/object/apply:os.system ["touch /tmp/never"]}'
+
+    assert refused(tmp_path, config) == ['config.yaml:1:17: "upstream.url": expected a text']
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:8000/graphql",
+        "https://api.example.com",
+        "HTTPS://api.example.com/graphql?a=b",
+        "http://[::1]:8000/",
+    ],
+)
+def test_http_url_is_taken_as_it_stands(tmp_path: Path, url: str) -> None:
+    assert bundle_with(tmp_path, f"upstream: {{url: '{url}'}}").upstream.url == url
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "api.example.com/graphql",
+        "ftp://api.example.com/",
+        "//api.example.com/",
+        "https://",
+        "https:///graphql",
+        "https://api.example.com:99999/",
+        "https://api.example.com:0/",
+        "http://[::1/",
+        "https://api example.com/",
+        "https://api.example.com/a b",
+        "https://exämple.com/",
+        "file:///etc/passwd",
+    ],
+)
+def test_other_url_is_reported(tmp_path: Path, url: str) -> None:
+    assert refused(tmp_path, f"upstream:\n  url: '{url}'") == [
+        f"config.yaml:2:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got '{url}'"
+    ]
+
+
+def test_url_with_a_line_break_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, 'upstream: {url: "https://a.b/\\nx"}') == [
+        r"""config.yaml:1:17: "upstream.url": expected the http(s) URL of a GraphQL API, got 'https://a.b/\nx'"""
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "HOST",
+        "Content-Length",
+        "Transfer-Encoding",
+        "connection",
+        "Forwarded",
+        "X-Forwarded-For",
+        "x-amz-date",
+        "X_Forwarded_For",
+        "Proxy-Authorization",
+        "proxy-connection",
+    ],
+)
+def test_header_that_belongs_to_the_connection_is_refused(tmp_path: Path, name: str) -> None:
+    assert refused(tmp_path, f"upstream:\n  headers:\n    x-client: stile\n    {name}: x\n") == [
+        f'config.yaml:4:{len(name) + 7}: upstream.headers "{name}": this header cannot be used'
+    ]
+
+
+AS_AUTH = "this header cannot be used: credentials stand in upstream.auth"
+
+
+@pytest.mark.parametrize("name", ["Authorization", "cookie", "X-API-Key", "x_api_key"])
+def test_header_that_is_a_credential_is_refused_with_its_place(tmp_path: Path, name: str) -> None:
+    assert refused(tmp_path, f"upstream: {{headers: {{{name}: x}}}}") == [
+        f'config.yaml:1:{len(name) + 24}: upstream.headers "{name}": {AS_AUTH}'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("header", "fault"),
+    [
+        ("x y: a", '"x y": this is no header name: expected letters, digits, - and _'),
+        ("größe: a", '"größe": this is no header name: expected letters, digits, - and _'),
+        ('"": a', '"": this is no header name: expected letters, digits, - and _'),
+        ('x: "a\\nb: c"', '"x": expected printable ASCII'),
+        ("x: größe", '"x": expected printable ASCII'),
+        ("x: 'claim:'", '"x": the claim has no name: expected claim:NAME, or a path such as claim:org.id'),
+        ("x: claim:größe", '"x": expected printable ASCII'),
+        (
+            "x: secret:K",
+            "\"x\": 'secret:K' is a secret, which stands in upstream.auth, as {header: NAME, value: secret:NAME}",
+        ),
+    ],
+)
+def test_header_that_cannot_be_sent_is_reported(tmp_path: Path, header: str, fault: str) -> None:
+    column = header.index(": ") + 7
+
+    assert refused(tmp_path, f"upstream:\n  headers:\n    {header}\n") == [
+        f"config.yaml:3:{column}: upstream.headers {fault}"
+    ]
+
+
+def test_header_that_stands_twice_in_other_letters_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "upstream: {headers: {x-a: 1, X-A: 2}}") == [
+        'config.yaml:1:35: upstream.headers "X-A": it stands here twice'
+    ]
+
+
+def test_stage_is_laid_over_the_config(tmp_path: Path) -> None:
+    folder = staged(
+        tmp_path,
+        base="upstream: {url: 'http://a.b/', timeout_s: 3, headers: {x-a: '1', x-b: '2'}}\nlimits: {max_depth: 4}",
+        prod="upstream:\n  url: https://api.example.com/\n  headers: {x-b: '3'}\n",
+    )
+
+    bundle = compile_endpoint(folder, stage="prod").bundle
+
+    assert bundle.upstream == Upstream(
+        url="https://api.example.com/",
+        timeout_s=3,
+        max_bytes=5_000_000,
+        headers={"x-a": "1", "x-b": "3"},
+        **NOTHING,
+    )
+    assert bundle.limits.max_depth == 4
+    assert compile_endpoint(folder).bundle.upstream.url == "http://a.b/"
+
+
+def test_list_of_a_stage_takes_the_place_of_the_other(tmp_path: Path) -> None:
+    folder = staged(
+        tmp_path,
+        base="access: {policies: [{type: Query, policyDefault: {condition: true}}]}",
+        prod="access: {policies: []}",
+    )
+
+    assert compile_endpoint(folder).bundle.guards == {}
+    assert list(compile_endpoint(folder, stage="prod").bundle.guards) == ["Query.a"]
+
+
+def test_stage_without_a_config_to_lay_it_over_is_enough(tmp_path: Path) -> None:
+    folder = staged(tmp_path, prod="limits: {max_depth: 4}")
+
+    assert compile_endpoint(folder, stage="prod").bundle.limits.max_depth == 4
+
+
+def test_problem_of_a_stage_is_reported_in_its_file(tmp_path: Path) -> None:
+    folder = staged(
+        tmp_path,
+        base="upstream:\n  url: nowhere\nlimits:\n  max_depth: 99\n  max_depth: 99\n",
+        prod="# the real one\n\nupstream:\n  url: https:/a.b\nspeed: 3\nspeed: 4\n",
+    )
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder, stage="prod")
+
+    assert [str(problem) for problem in caught.value.problems] == [
+        "config.prod.yaml:4:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got 'https:/a.b'",
+        'config.prod.yaml:6:1: "speed" stands here twice',
+        (
+            'config.prod.yaml:6:1: unknown key "speed": expected one of upstream, limits, access, identity, '
+            "default_tool, graphql, scalars, instructions, resources, code, catalog"
+        ),
+        'config.yaml:5:3: "max_depth" stands here twice',
+        "config.yaml:5:14: \"limits.max_depth\": expected a number from 1 to 50, got '99'",
+    ]
+
+
+def test_stage_that_does_not_exist_is_reported(tmp_path: Path) -> None:
+    folder = staged(tmp_path, base="limits: {max_depth: 4}")
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder, stage="prod")
+
+    assert str(caught.value) == "config.prod.yaml: it does not exist"
+
+
+def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
+    folder = staged(tmp_path, base="access: &a {access: *a}", prod="access: &a {access: *a}")
+
+    with pytest.raises(CompileError) as caught:
+        compile_endpoint(folder, stage="prod")
+
+    assert str(caught.value) == (
+        "config.prod.yaml:1:9: this is no YAML: it contains itself\n"
+        "config.yaml:1:9: this is no YAML: it contains itself"
+    )
+
+
+def doubts(folder: Path, config: str) -> list[str]:
+    """The warnings about a config, without the default tool's."""
+    lines = doubted(folder, {"index.graphql": QUERY, "config.yaml": config})
+    return [line for line in lines if not line.startswith("index.graphql")]
+
+
+def test_what_stepzen_says_about_backends_is_ignored_with_a_warning(tmp_path: Path) -> None:
+    config = """\
+configurationset:
+  - configuration: {name: db, uri: STEPZEN_NOT_SET}
+ruleset:
+  - {query: a, disabled: true}
+"""
+
+    assert doubts(tmp_path, config) == [
+        'config.yaml:1:1: "configurationset" is for backends that StepZen runs: it is ignored here',
+        'config.yaml:3:1: "ruleset" is for backends that StepZen runs: it is ignored here',
+    ]
+
+
+def test_identity_is_read_below_deployment_too(tmp_path: Path) -> None:
+    bundle = bundle_with(
+        tmp_path, f"deployment: {{identity: {{api_keys: [{{name: a, sha256: {'a' * 64}}}]}}}}\naccess: {{policies: []}}"
+    )
+
+    assert [key.name for key in bundle.identity.api_keys] == ["a"]
+    assert bundle.access.anonymous == "challenge"
+
+
+def test_identity_in_two_places_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "identity: {}\ndeployment:\n  identity: {}\n") == [
+        "config.yaml:3:3: identity stands outside of deployment too: keep one of them"
+    ]
+
+
+def test_unknown_key_below_deployment_is_reported(tmp_path: Path) -> None:
+    assert refused(tmp_path, "deployment:\n  identiy: {}\n") == [
+        'config.yaml:2:3: unknown key "deployment.identiy": expected one of identity; did you mean identity?'
+    ]
+
+
+def test_url_with_credentials_is_reported_without_showing_them(tmp_path: Path) -> None:
+    assert refused(tmp_path, "upstream: {url: 'https://user:secret@api.example.com/'}") == [
+        'config.yaml:1:17: "upstream.url": expected a URL without credentials in it'
+    ]
+
+
+@pytest.mark.parametrize(("timeout_s", "doubts"), [(28, 0), (29, 1)])
+def test_deadline_after_the_answer_is_doubted(tmp_path: Path, timeout_s: int, doubts: int) -> None:
+    files = {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{timeout_s: {timeout_s}}}"}
+
+    assert (
+        doubted(tmp_path, files)
+        == ['config.yaml:2:23: "upstream.timeout_s": callers are answered after 28 s, whatever stands here'] * doubts
+    )

@@ -1,0 +1,389 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from handler.commands.local_server import local_entries
+from handler.graph.index import read_index
+from handler.graph.view import build_view, print_view
+from handler.policy.evaluation import HIDDEN
+from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
+from tests.support.outcomes import outcome_of
+
+TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
+ELSEWHERE = "which Stile does not run: upstream.url must name a server that does"
+
+
+def printed(folder: Path, sdl: str) -> str:
+    made = compiled(folder, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
+    return print_view(build_view(read_index(made.index, sha256=made.bundle.index), ()))
+
+
+def warnings(folder: Path, sdl: str) -> list[str]:
+    return doubted(folder, {"index.graphql": TOOL + sdl})
+
+
+@pytest.mark.parametrize(
+    "directive",
+    [
+        '@rest(endpoint: "https://a.b/$x", setters: [{field: "a", path: "b"}])',
+        '@graphql(endpoint: "https://a.b/")',
+        '@dbquery(type: "mysql", query: "select 1")',
+        '@materializer(query: "a")',
+        '@sequence(steps: [{query: "a"}])',
+        '@supplies(query: "a")',
+        "@value(const: {a: [1]})",
+        "@mock",
+        '@mockfn(name: "Email")',
+        '@inject(from: "a", on: {expose: true, types: "Query", fields: "b"})',
+        '@connector(use: "x")',
+    ],
+)
+def test_backend_directive_of_stepzen_is_dropped_with_a_warning(tmp_path: Path, directive: str) -> None:
+    sdl = f"type Query {{\n  a: Int\n  b: Int {directive}\n}}"
+
+    assert printed(tmp_path / "1", sdl) == "type Query {\n  a: Int\n  b: Int\n}\n"
+    (name, *_) = directive.split("(")
+    assert warnings(tmp_path / "2", sdl) == [f"index.graphql:4:3: 1 field uses {name}, {ELSEWHERE}"]
+
+
+def test_definitions_for_editors_are_dropped_with_their_missing_types(tmp_path: Path) -> None:
+    definitions = """
+    directive @tool(name: String! graphql: [StepZen_VisibilityPattern!]) repeatable on SCHEMA
+    directive @sdl(files: [String!]! executables: [StepZen_ExecutableDocument!]) repeatable on SCHEMA
+    directive @rest(setters: [StepZen_Setter!]) on FIELD_DEFINITION
+    directive @mcpTool(name: String output: Stile_Output) on QUERY
+    """
+    assert printed(tmp_path, definitions + "type Query { a: Int }") == "type Query {\n  a: Int\n}\n"
+
+
+def test_operation_may_sort_as_stepzen_lets_it(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: [Int] }", "operations/o.graphql": "query O @mcpTool { a @sort }"}
+
+    assert prescribed_tool(compiled(tmp_path, files), "O").operation.text.split() == [
+        "query",
+        "O",
+        "{",
+        "a",
+        "@sort",
+        "}",
+    ]
+
+
+SUBGRAPH = """
+type Query { a: Int _service: _Service! _entities(representations: [_Any!]!): [_Entity]! }
+type _Service { sdl: String } union _Entity = A type A @key(fields: "id") { id: ID! }
+"""
+
+
+@pytest.mark.parametrize(
+    ("patterns", "shown"),
+    [
+        ('{expose: true, types: "Query", fields: ".*"}', []),
+        ('{expose: true, types: "Query", fields: "_.*|a"}', []),
+        ('{expose: true, types: "Query", fields: "a|_service"}', ["_service"]),
+        (
+            '{expose: true, types: ".*", fields: ".*"}, {expose: true, types: "Query", fields: "_entities"}',
+            ["_entities"],
+        ),
+        ('{expose: true, types: "Query", fields: "a"}, {expose: false, types: "Query", fields: "_service"}', []),
+    ],
+)
+def test_subgraph_fields_are_hidden_unless_a_pattern_exposes_them_by_name(
+    tmp_path: Path, patterns: str, shown: list[str]
+) -> None:
+    index = TOOL.replace('{expose: true, types: "Query", fields: ".*"}', f"[{patterns}]") + SUBGRAPH
+    made = compiled(tmp_path, {"index.graphql": index, "config.yaml": READABLE})
+
+    (entry,) = local_entries(made)
+    text = str(entry["inputSchema"])
+    assert [name for name in ("_service", "_entities") if f"  {name}" in text.replace("\\n", "\n")] == shown
+
+
+def test_subgraph_fields_are_hidden_where_no_tool_is_declared(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": SUBGRAPH, "config.yaml": READABLE})
+
+    for guards in (made.bundle.graphql.guards, graphql_tool(made, "api-things").guards):
+        assert {"Query._service", "Query._entities"} <= {each for each, mask in guards.items() if mask >= HIDDEN}
+
+
+def test_policy_may_forbid_subgraph_fields_that_a_tool_exposes(tmp_path: Path) -> None:
+    policy = "{type: Query, rules: [{condition: false, fields: [_service]}], policyDefault: {condition: true}}"
+    index = TOOL.replace('".*"', '"_service|a"') + SUBGRAPH
+    made = compiled(tmp_path, {"index.graphql": index, "config.yaml": f"access: {{policies: [{policy}]}}"})
+
+    everybody = outcome_of(made.bundle.conditions, unrestricted=False)
+    assert not made.bundle.guards["Query._service"] <= everybody
+    (entry,) = local_entries(made, unrestricted=False)
+    assert "_service" not in str(entry)
+
+
+def test_backend_directives_of_many_fields_are_one_warning(tmp_path: Path) -> None:
+    sdl = "type Query {\n  a: Int @mock\n  b: Int @rest @rest\n  c: Int @rest\n}"
+
+    assert warnings(tmp_path, sdl) == [f"index.graphql:3:3: 3 fields use @rest, @mock, {ELSEWHERE}"]
+
+
+def test_backend_directive_of_a_type_is_a_warning(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "type Query { a: A }\ntype A @mock { b: Int }") == [
+        f"index.graphql:3:1: 1 definition uses @mock, {ELSEWHERE}"
+    ]
+
+
+def test_backend_directive_that_is_defined_without_its_argument_types_is_dropped(tmp_path: Path) -> None:
+    sdl = "directive @rest(headers: [StepZen_Header!]) on FIELD_DEFINITION\ntype Query { a: Int }"
+
+    assert warnings(tmp_path, sdl) == []
+
+
+@pytest.mark.parametrize(
+    "sdl",
+    [
+        'type Query @aws_iam @aws_api_key { a: Int @aws_auth(cognito_groups: ["x"]) @aws_oidc }',
+        'type Query { a: A }\ntype A @key(fields: "b") @shareable { b: Int @external @tag(name: "x") }',
+        'type Query { a(x: Int @federation__tag(name: "x")): Int }',
+        'extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key"])\ntype Query { a: Int }',
+        'type Query { a(x: String @preset(value: "x-hasura-role")): Int }',
+        'enum E { A @tag(name: "x") }\ninput I { a: Int @tag(name: "x") }\ntype Query { a(i: I): E }',
+        "directive @key(fields: FieldSet!) on OBJECT\ntype Query { a: Int }",
+    ],
+)
+def test_directives_of_other_systems_are_dropped_without_a_word(tmp_path: Path, sdl: str) -> None:
+    assert warnings(tmp_path / "1", sdl) == []
+    assert "@" not in printed(tmp_path / "2", sdl)
+
+
+def test_what_federation_keeps_from_clients_is_hidden_from_everybody(tmp_path: Path) -> None:
+    sdl = """
+        type Query { a(b: Int, c: Int @inaccessible): Int d: Int @inaccessible e: Secret f: Size }
+        extend type Query { g: Int @federation__inaccessible }
+        type Secret @inaccessible { h: Int }
+        enum Size { SMALL LARGE @inaccessible }
+    """
+
+    made = compiled(tmp_path, {"index.graphql": TOOL + sdl, "config.yaml": READABLE})
+
+    (entry,) = local_entries(made)
+    sdl = entry["inputSchema"]["properties"]["query"]["description"]
+    assert "a(b: Int): Int" in sdl
+    assert "SMALL" in sdl
+    assert not [name for name in ("c:", "d:", "e:", "g:", "Secret", "LARGE") if f" {name}" in sdl]
+    assert made.warnings == ()
+
+
+def test_unknown_directive_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Query {\n  a: Int @rset\n}"}) == [
+        "index.graphql:2:10: Unknown directive '@rset'."
+    ]
+
+
+# "directive @tool ... Locations: repeatable, Type System: SCHEMA"; Cosmo's @mcpTool is "on QUERY | MUTATION".
+ON_THE_SCHEMA = (
+    'expected it on the schema, as in extend schema @tool(name: "customer", graphql: {expose: true, types: "Query", '
+    'fields: "customer"})'
+)
+
+SDL_ON_THE_SCHEMA = 'expected it on the schema, as in extend schema @sdl(files: ["customer.graphql"])'
+
+
+@pytest.mark.parametrize(
+    ("sdl", "place"),
+    [
+        ('type Query @tool(name: "x") { a: Int }', "1:12"),
+        ('type Query { a: Int @tool(name: "x") }', "1:21"),
+        ('type Query { a(b: Int @tool(name: "x")): Int }', "1:23"),
+        ('extend type Query @tool(name: "x") { a: Int }', "1:19"),
+        ('type Query { a: E } enum E @tool(name: "x") { X }', "1:28"),
+        ('type Query { a: E } enum E { X @tool(name: "x") }', "1:32"),
+        ('type Query { a: U } union U @tool(name: "x") = A type A { a: Int }', "1:29"),
+        ('type Query { a: S } scalar S @tool(name: "x")', "1:30"),
+        ('type Query { a(i: I): Int } input I @tool(name: "x") { a: Int }', "1:37"),
+        ("directive @tool on OBJECT type Query @tool { a: Int }", "1:38"),
+    ],
+)
+def test_tool_elsewhere_than_on_the_schema_is_reported_with_where_it_belongs(
+    tmp_path: Path, sdl: str, place: str
+) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [
+        f"index.graphql:{place}: @tool cannot stand here: {ON_THE_SCHEMA}"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sdl", "told"),
+    [
+        (
+            'type Q @sdl(files: "a.graphql") { a: Int } schema { query: Q }',
+            f"1:8: @sdl cannot stand here: {SDL_ON_THE_SCHEMA}",
+        ),
+        (
+            "extend schema @mcpTool\ntype Query { a: Int }",
+            "1:15: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            "type Query { a: Int @mcpTool }",
+            "1:21: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
+        (
+            'type Query { a(b: Int @mcpToolArg(description: "x")): Int }',
+            "1:23: @mcpToolArg cannot stand here: expected it on a variable of an operation in a file of operations",
+        ),
+    ],
+)
+def test_other_directive_of_stile_at_a_wrong_place_is_reported(tmp_path: Path, sdl: str, told: str) -> None:
+    assert reported(tmp_path, {"index.graphql": sdl}) == [f"index.graphql:{told}"]
+
+
+def test_tool_on_an_operation_is_reported_with_what_is_meant_for_one(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": 'query O @tool(name: "x") { a }'}
+
+    assert reported(tmp_path, files) == [
+        f"operations/o.graphql:1:9: @tool cannot stand here: {ON_THE_SCHEMA}; an operation becomes a tool with @mcpTool"
+    ]
+
+
+def test_directives_that_an_author_defines_are_taken(tmp_path: Path) -> None:
+    assert warnings(tmp_path, "directive @cost2(a: Int) on FIELD_DEFINITION\ntype Query { a: Int @cost2(a: 1) }") == []
+
+
+@pytest.mark.parametrize("name", ["Date", "DateTime", "JSON", "Secret", "AWSDateTime", "AWSJSON", "AWSEmail", "_Any"])
+def test_scalar_of_another_system_needs_no_definition_and_may_have_one(tmp_path: Path, name: str) -> None:
+    sdl = f"type Query {{\n  a(b: [{name}!]): {name}!\n}}\n"
+
+    assert printed(tmp_path / "1", sdl) == f"{sdl}\nscalar {name}\n"
+    assert printed(tmp_path / "2", f"scalar {name}\n{sdl}") == f"{sdl}\nscalar {name}\n"
+
+
+def test_unknown_scalar_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": "type Query { a: Money }"}) == [
+        "index.graphql:1:17: Unknown type 'Money'."
+    ]
+
+
+def test_schema_has_no_scalars_that_nothing_names(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {"index.graphql": TOOL + "type Query { a: Int }"})
+
+    assert "JSON" not in read_index(made.index, sha256=made.bundle.index)
+
+
+def test_operation_may_ask_hasura_to_cache(tmp_path: Path) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": "query O @cached(ttl: 9) @mcpTool { a }"}
+
+    text = prescribed_tool(compiled(tmp_path / "1", files), "O").operation.text
+    files["index.graphql"] += " directive @cached(ttl: String) on QUERY"
+
+    assert text.startswith("query O @cached(ttl: 9) {")
+    assert reported(tmp_path / "2", files) == [
+        "operations/o.graphql:1:22: String cannot represent a non string value: 9"
+    ]
+
+
+# StepZen extracts "the connection structure (edges, nodes & PageInfo) required by the GraphQL Cursor Connections
+# Specification" (input StepZen_RESTPagination), and its projects do not define PageInfo. Its fields are that
+# specification's: hasPreviousPage and hasNextPage are non-null booleans, startCursor and endCursor are opaque.
+STEPZEN = {"stepzen.config.json": '{"endpoint": "api/things"}', "config.yaml": READABLE}
+PAGED = """
+type Query { customers(first: Int! = 10, after: String! = ""): Customers }
+type Customers { edges: [CustomerEdge] pageInfo: PageInfo! }
+type CustomerEdge { node: String cursor: String }
+"""
+PAGE_INFO = "type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }"
+
+
+def shown_of(folder: Path, sdl: str, **files: str) -> str:
+    """What everybody is shown of a StepZen project's schema, on one line."""
+    named = {name.replace("__", "."): text for name, text in files.items()}
+    made = compiled(folder, {**STEPZEN, "index.graphql": TOOL + sdl, **named})
+    return " ".join(
+        local_entries(made, unrestricted=False)[0]["inputSchema"]["properties"]["query"]["description"].split()
+    )
+
+
+def test_page_of_a_stepzen_project_needs_no_definition(tmp_path: Path) -> None:
+    assert PAGE_INFO in shown_of(tmp_path, PAGED)
+
+
+def test_page_that_nothing_names_is_not_there(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": f"{TOOL}type Query {{ a: Int }}"})
+
+    assert "PageInfo" not in read_index(made.index, sha256=made.bundle.index)
+
+
+@pytest.mark.parametrize(
+    "own", ["type PageInfo { next: String }", "type PageInfo {} extend type PageInfo { next: String }"]
+)
+def test_page_that_an_author_defines_wins(tmp_path: Path, own: str) -> None:
+    assert "type PageInfo { next: String }" in shown_of(tmp_path, PAGED + own)
+
+
+def test_page_may_be_extended_and_be_in_a_union(tmp_path: Path) -> None:
+    sdl = "type Query { any: Any } union Any = PageInfo extend type PageInfo { total: Int }"
+
+    assert f"{PAGE_INFO[:-2]} total: Int }}" in shown_of(tmp_path, sdl)
+
+
+def test_page_outside_of_a_stepzen_project_is_reported(tmp_path: Path) -> None:
+    assert reported(tmp_path, {"index.graphql": TOOL + PAGED}) == ["index.graphql:4:50: Unknown type 'PageInfo'."]
+
+
+def test_other_unknown_type_of_a_stepzen_project_is_reported(tmp_path: Path) -> None:
+    files = {**STEPZEN, "index.graphql": f"{TOOL}type Query {{ p: PageInfo q: PageInf }}"}
+
+    assert reported(tmp_path, files) == ["index.graphql:2:29: Unknown type 'PageInf'. Did you mean 'PageInfo'?"]
+
+
+def test_broken_config_of_stepzen_brings_no_report_of_its_types(tmp_path: Path) -> None:
+    files = {"stepzen.config.json": '{"endpoint": 1}', "index.graphql": TOOL + PAGED}
+
+    assert [problem.partition(":")[0] for problem in reported(tmp_path, files)] == ["stepzen.config.json"]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        READABLE.replace("]}", "], hide: [PageInfo.startCursor]}"),
+        READABLE.replace(
+            "]}",
+            ", {type: PageInfo, rules: [{condition: false, fields: startCursor}], policyDefault: {condition: true}}]}",
+        ),
+    ],
+    ids=["hide", "policy"],
+)
+def test_field_of_a_page_can_be_guarded(tmp_path: Path, config: str) -> None:
+    hidden = PAGE_INFO.replace("startCursor: String ", "")
+
+    assert hidden in shown_of(tmp_path, PAGED, config__yaml=config)
+
+
+def test_field_of_a_page_can_be_hidden_by_patterns_of_a_tool(tmp_path: Path) -> None:
+    tool = (
+        'extend schema @tool(name: "t", graphql: [{expose: true, types: "Query", fields: ".*"}, '
+        '{expose: false, types: "PageInfo", fields: ".*Cursor"}])\n'
+    )
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": tool + PAGED})
+
+    assert {"PageInfo.startCursor", "PageInfo.endCursor"} <= graphql_tool(made, "t").guards.keys()
+
+
+@pytest.mark.parametrize(("index", "hidden"), [("a: Int", True), ("a: Int last: PageInfo", False)])
+def test_field_of_a_page_is_hidden_where_no_other_file_names_the_type(
+    tmp_path: Path, index: str, *, hidden: bool
+) -> None:
+    sdl = (
+        'extend schema @sdl(files: ["paged.graphql"], visibility: [{expose: true, types: "Query", fields: ".*"}, '
+        f'{{expose: false, types: "PageInfo", fields: "endCursor"}}])\ntype Query {{ {index} }}'
+    )
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": TOOL + sdl, "paged.graphql": PAGED})
+
+    assert (made.bundle.guards.get("PageInfo.endCursor") == HIDDEN) is hidden
+
+
+def test_operation_of_a_page_has_an_output_schema(tmp_path: Path) -> None:
+    operation = "query Customers @mcpTool { customers { pageInfo { hasNextPage endCursor } } }"
+    made = compiled(tmp_path, {**STEPZEN, "index.graphql": PAGED, "operations/o.graphql": operation})
+
+    output = str(prescribed_tool(made, "Customers").entry["outputSchema"])
+
+    assert "'hasNextPage': {'type': 'boolean'}" in output
+    assert "endCursor" in output

@@ -1,0 +1,493 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from handler.bundle.model import CatalogTool, CodeTool, GraphQLTool
+from handler.bundle.stored import read_bundle, write_bundle
+from handler.compiler.compile import Compiled
+from handler.policy.evaluation import Evaluation
+from tests.conftest import ROOT
+from tests.support.endpoints import READABLE, compiled, doubted, reported, write_endpoint
+from tests.support.modules import Modules, modules
+
+__all__ = ["modules"]
+
+SCHEMA = "type Query { a: String }\n"
+KIT = """\
+from handler import Context, Elicit, InputRequired, Toolkit
+
+kit = Toolkit(category="Orders")
+
+
+@kit.tool(aliases=["sums"], scopes=["read"], version="1.2.0", title="Sum")
+def total(year: int, *, ctx: Context) -> dict:
+    "Sum up a year."
+    return {}
+
+
+@kit.tool(hidden=True)
+def secret() -> str:
+    "Say nothing."
+    return ""
+
+
+@kit.prompt
+def complaint(order: str, tone: str = "friendly") -> str:
+    "Answer a complaint."
+    return order
+
+
+@kit.resource("orders://{number}", mime_type="application/json")
+def order(number: str) -> dict:
+    "One order."
+    return {}
+"""
+TAKES_IT = READABLE + 'code: [{use: "shop_tools:kit", condition: true}]\n'
+
+
+@pytest.fixture
+def shop(modules: Modules) -> Modules:
+    modules.write("shop_tools.py", KIT)
+    return modules
+
+
+def made(folder: Path, modules: Modules, config: str, **files: str) -> Compiled:
+    return compiled(folder, {"index.graphql": SCHEMA, "config.yaml": config, **files}, **modules.environ)
+
+
+def problems(folder: Path, modules: Modules, config: str) -> list[str]:
+    return reported(folder, {"index.graphql": SCHEMA, "config.yaml": config}, **modules.environ)
+
+
+def code_tool(compiled: Compiled, name: str) -> CodeTool:
+    (tool,) = [tool for tool in compiled.bundle.tools if tool.name == name]
+    assert isinstance(tool, CodeTool)
+    return tool
+
+
+def test_a_kit_becomes_finished_entries(tmp_path: Path, shop: Modules) -> None:
+    bundle = made(tmp_path, shop, TAKES_IT).bundle
+
+    (kit,) = bundle.code
+    assert (kit.use, kit.per_caller, kit.hidden, kit.category, kit.mask) == (
+        "shop_tools:kit",
+        False,
+        None,
+        "",
+        frozenset(),
+    )
+    tool = code_tool(made(tmp_path, shop, TAKES_IT), "total")
+    assert tool.entry == {
+        "name": "total",
+        "title": "Sum",
+        "description": "Sum up a year.",
+        "inputSchema": {"type": "object", "properties": {"year": {"type": "integer"}}, "required": ["year"]},
+        "_meta": {"tool_version": "1.2.0", "category": "Orders"},
+    }
+    assert tool.kit == "shop_tools:kit"
+    assert tool.options.aliases == ("sums",)
+    assert tool.options.scopes == ("read",)
+    assert not tool.options.hidden
+    (prompt,) = bundle.prompts
+    (resource,) = bundle.resources
+    assert prompt.entry["arguments"] == [
+        {"name": "order", "required": True},
+        {"name": "tone", "required": False},
+    ]
+    assert resource.entry["uriTemplate"] == "orders://{number}"
+
+
+def test_what_the_configuration_says_is_stronger_than_the_kit(tmp_path: Path, shop: Modules) -> None:
+    config = READABLE + 'code: [{use: "shop_tools:kit", visible: true, category: Sales, condition: true}]\n'
+
+    bundle = made(tmp_path, shop, config)
+
+    assert code_tool(bundle, "total").entry["_meta"]["category"] == "Sales"
+    assert not code_tool(bundle, "secret").options.hidden
+    assert (bundle.bundle.code[0].hidden, bundle.bundle.code[0].category) == (False, "Sales")
+
+
+def test_hidden_is_stronger_than_visible(tmp_path: Path, shop: Modules) -> None:
+    config = READABLE + 'code: [{use: "shop_tools:kit", visible: true, hidden: true}]\n'
+
+    assert code_tool(made(tmp_path, shop, config), "total").options.hidden
+
+
+def test_same_files_and_modules_give_same_bytes(tmp_path: Path, shop: Modules) -> None:
+    first = write_bundle(made(tmp_path, shop, TAKES_IT).bundle)
+    shop.forget()
+
+    assert write_bundle(made(tmp_path, shop, TAKES_IT).bundle) == first
+    bundle = read_bundle(first, endpoint="api/things")
+    assert write_bundle(bundle) == first
+
+
+def test_another_text_in_the_code_is_another_digest_of_the_sources(tmp_path: Path, shop: Modules) -> None:
+    first = made(tmp_path, shop, TAKES_IT).bundle
+    shop.forget()
+    shop.write("shop_tools.py", KIT.replace("Sum up a year", "Add up a year"))
+
+    second = made(tmp_path, shop, TAKES_IT).bundle
+
+    assert second.sources != first.sources
+    assert code_tool(made(tmp_path, shop, TAKES_IT), "total").digest == first.tools[0].digest  # type: ignore[union-attr]
+
+
+def test_an_endpoint_with_a_kit_has_no_default_tool_and_no_open_graphql(tmp_path: Path, shop: Modules) -> None:
+    bundle = made(tmp_path, shop, TAKES_IT).bundle
+
+    assert not [tool for tool in bundle.tools if isinstance(tool, GraphQLTool)]
+    assert bundle.graphql.mode == "persisted"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("code: [shop_tools]", '2:8: "code[0].use": expected a toolkit as module:attribute, such as shop_tools:kit'),
+        ('code: ["shop_tools:"]', '2:8: "code[0].use": expected a toolkit as module:attribute'),
+        ('code: ["../shop:kit"]', '2:8: "code[0].use": expected a toolkit as module:attribute'),
+        ("code: [[a]]", '2:8: "code[0]": expected a mapping'),
+        ("code: [{hidden: true}]", '2:8: "code[0].use": expected a toolkit as module:attribute'),
+        ('code: [{use: "shop_tools:kit", hidden: maybe}]', '2:40: "code[0].hidden": expected true or false'),
+        ('code: [{use: "shop_tools:kit", hide: true}]', '2:32: unknown key "code[0].hide": expected one of use,'),
+        ('code: ["shop_tools:kit", "shop_tools:kit"]', '2:26: "shop_tools:kit" stands at config.yaml:2:8 too'),
+        ("catalog: {nam: x}", '2:11: unknown key "catalog.nam": expected one of name, hidden'),
+        ("catalog: perhaps", '2:10: "catalog": expected true or false'),
+        ("catalog: {name: a b}", "2:17: catalog: name 'a b': expected 1 to 128 of"),
+    ],
+)
+def test_what_does_not_fit_in_the_configuration_is_told_by_its_place(
+    tmp_path: Path, shop: Modules, code: str, expected: str
+) -> None:
+    found = problems(tmp_path, shop, READABLE + code + "\n")
+
+    assert any(each.startswith(f"config.yaml:{expected}") for each in found), found
+
+
+def test_only_named_modules_are_imported(tmp_path: Path, shop: Modules) -> None:
+    files = {"index.graphql": SCHEMA, "config.yaml": TAKES_IT}
+    shop.write("shop_tools.py", "raise RuntimeError('imported')")
+
+    (nothing,) = reported(tmp_path, files)
+    (other,) = reported(tmp_path, files, STILE_CODE_MODULES="shop_tool,other")
+
+    expected = 'config.yaml:2:14: "shop_tools:kit": modules are imported only if STILE_CODE_MODULES names them: '
+    assert nothing == expected + "set STILE_CODE_MODULES=shop_tools here and where the function runs"
+    assert other == expected + "set STILE_CODE_MODULES=shop_tool,other,shop_tools here and where the function runs"
+
+
+def test_a_setting_that_names_no_modules_is_a_problem(tmp_path: Path, shop: Modules) -> None:
+    (told,) = reported(tmp_path, {"index.graphql": SCHEMA, "config.yaml": TAKES_IT}, STILE_CODE_MODULES="a b")
+
+    assert told.startswith("config.yaml:2:7: STILE_CODE_MODULES")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "expected"),
+    [
+        ("\nraise RuntimeError('boom')", 2, "its code raised RuntimeError: boom"),
+        ("x = (", 1, "its code raised SyntaxError: '(' was never closed"),
+        ("import sys\nsys.exit(3)", 2, "its module calls sys.exit while it is imported"),
+        ("\nimport no_such_module_here", 2, "its code raised ModuleNotFoundError: No module named"),
+        ("class E(Exception):\n  def __str__(self): 1/0\nraise E", 3, "its code raised"),
+    ],
+)
+def test_an_import_that_fails_is_told_with_the_authors_own_line(
+    tmp_path: Path, shop: Modules, text: str, line: int, expected: str
+) -> None:
+    file = shop.write("shop_tools.py", text)
+
+    (told,) = problems(tmp_path, shop, TAKES_IT)
+
+    assert told.startswith(f"{file}:{line}:")
+    assert f'"shop_tools:kit": {expected}' in told
+
+
+@pytest.mark.parametrize(
+    ("use", "expected"),
+    [
+        ("shop_tools.inner:kit", "there is no module shop_tools.inner"),
+        ("shop_tools:kits", "shop_tools has no kits"),
+        ("shop_tools:total", "expected a Toolkit, got function"),
+    ],
+)
+def test_what_is_no_kit_is_told_at_its_name(tmp_path: Path, shop: Modules, use: str, expected: str) -> None:
+    (told,) = problems(tmp_path, shop, READABLE + f'code: ["{use}"]\n')
+
+    assert told == f'config.yaml:2:8: "{use}": {expected}'
+
+
+def test_every_definition_error_is_told_by_file_and_line(tmp_path: Path, shop: Modules) -> None:
+    bad = """
+@kit.tool(output_schema={"type": "object", "properties": {"a": {"type": "txt"}}})
+def one() -> dict: ...
+
+@kit.tool
+def two(a: float = float("nan")) -> dict: ...
+"""
+    file = shop.write("shop_tools.py", KIT + bad)
+
+    found = problems(tmp_path, shop, TAKES_IT)
+
+    line = KIT.count("\n") + 2
+    assert [each.partition(": ")[0] for each in found] == [f"{file}:{line}:1", f"{file}:{line + 3}:1"]
+    assert "tool one: output_schema: " in found[0]
+    assert "tool two: its list entry is no JSON" in found[1]
+
+
+def test_resume_that_cannot_be_called_is_told_by_its_own_line(tmp_path: Path, shop: Modules) -> None:
+    bad = """
+from handler import Async, Err, Ok, Tool
+
+class Search(Tool):
+    async def call(self) -> Async: ...
+
+    def resume(self, tag: str, outcome: str) -> str: ...
+
+kit.add(Search)
+"""
+    file = shop.write("shop_tools.py", KIT + bad)
+
+    (told,) = problems(tmp_path, shop, TAKES_IT)
+
+    assert told == (
+        f"{file}:{KIT.count(chr(10)) + 7}:1: tool search: resume: its parameter outcome gets Ok or Err, and is "
+        "annotated as str: expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
+    )
+
+
+def test_tools_that_return_async_without_resume_are_all_told(tmp_path: Path, shop: Modules) -> None:
+    bad = """
+from handler import Async
+
+@kit.tool
+async def one() -> Async: ...
+
+@kit.tool
+async def two() -> "Async | str": ...
+"""
+    file = shop.write("shop_tools.py", KIT + bad)
+
+    found = problems(tmp_path, shop, TAKES_IT)
+
+    line = KIT.count("\n") + 4
+    assert [each.partition(": ")[0] for each in found] == [f"{file}:{line}:1", f"{file}:{line + 3}:1"]
+    assert all(": it returns Async, and has no resume to go on with: expected resume(tag, outcome)" in x for x in found)
+
+
+def test_what_a_decorator_refuses_is_told_by_its_place(tmp_path: Path, shop: Modules) -> None:
+    file = shop.write("shop_tools.py", KIT + "\n@kit.tool(annotations={'read_only': True})\ndef one(): ...\n")
+
+    (told,) = problems(tmp_path, shop, TAKES_IT)
+
+    assert told.startswith(f"{file}:{KIT.count(chr(10)) + 2}:1: tool one: annotations: unknown key 'read_only'")
+
+
+def test_names_are_unique_across_kinds_and_kits(tmp_path: Path, shop: Modules) -> None:
+    shop.write("more_tools.py", KIT)
+    config = READABLE + 'code: ["shop_tools:kit", "more_tools:kit"]\ncatalog: {name: sums}\n'
+
+    found = reported(
+        tmp_path,
+        {
+            "index.graphql": SCHEMA,
+            "config.yaml": config,
+            "operations/a.graphql": 'query A @mcpTool(name: "secret") { a }',
+        },
+        **shop.environ,
+    )
+
+    told = "\n".join(found)
+    assert 'a tool named "secret" stands at operations/a.graphql:1:1 too' in told
+    assert 'a tool named "total" stands at' in told
+    assert 'config.yaml:3:17: a tool named "sums" stands at' in told
+    assert "prompt complaint: one of these stands at" in told
+    assert "resource orders://{number}: one of these stands at" in told
+
+
+def test_without_policies_only_unrestricted_callers_get_a_kits_tools(tmp_path: Path, shop: Modules) -> None:
+    files = {"index.graphql": SCHEMA, "config.yaml": 'code: ["shop_tools:kit"]\n'}
+
+    made = compiled(tmp_path, files, **shop.environ)
+
+    mask = code_tool(made, "total").mask
+    assert not Evaluation(made.bundle.conditions, claims={"sub": "ada"}).meets(mask)
+    assert Evaluation(made.bundle.conditions, claims=None, unrestricted=True).meets(mask)
+    (told,) = [str(each) for each in made.warnings if "shop_tools" in each.sentence]
+    assert told == (
+        "config.yaml:1:8: there are no access.policies, so only keys without claims may use shop_tools:kit: "
+        'expected {use: "shop_tools:kit", condition: "…"}, where true is for whoever gets in'
+    )
+
+
+def test_with_policies_a_kit_without_condition_is_for_whoever_gets_in(tmp_path: Path, shop: Modules) -> None:
+    files = {"index.graphql": SCHEMA, "config.yaml": READABLE + 'code: ["shop_tools:kit"]\n'}
+
+    made = compiled(tmp_path, files, **shop.environ)
+
+    assert Evaluation(made.bundle.conditions, claims=None).meets(code_tool(made, "secret").mask)
+    (told,) = doubted(tmp_path, files, **shop.environ)
+    assert told.startswith(
+        "config.yaml:2:8: shop_tools:kit has no condition, so callers without a credential may call secret"
+    )
+
+
+def test_kit_without_condition_needs_a_credential_where_policies_of_stepzen_let_callers_in(
+    tmp_path: Path, shop: Modules
+) -> None:
+    identity = "deployment: {identity: {keys: [{algorithm: HS256, key: development-only}]}}\n"
+    files = {"index.graphql": SCHEMA, "config.yaml": f'{identity}{READABLE}code: ["shop_tools:kit"]\n'}
+    files["stepzen.config.json"] = '{"endpoint": "api/things"}'
+
+    made = compiled(tmp_path, files, **shop.environ)
+
+    mask = code_tool(made, "secret").mask
+    assert made.bundle.access.anonymous == "allow"
+    assert not Evaluation(made.bundle.conditions, claims=None).meets(mask)
+    assert Evaluation(made.bundle.conditions, claims={}).meets(mask)
+    assert Evaluation(made.bundle.conditions, claims=None, unrestricted=True).meets(mask)
+    assert [str(each) for each in made.warnings if "shop_tools" in each.sentence] == []
+
+
+def test_a_condition_guards_all_that_a_kit_has(tmp_path: Path, shop: Modules) -> None:
+    config = READABLE + """code: [{use: "shop_tools:kit", condition: '$jwt.role:String == "sales"'}]\n"""
+
+    made_ = made(tmp_path, shop, config)
+
+    bundle = made_.bundle
+    guarded = [*bundle.tools, *bundle.prompts, *bundle.resources, *bundle.code]
+    masks = {each.mask for each in guarded if not isinstance(each, CatalogTool | GraphQLTool)}
+    assert len(masks) == 1
+    (mask,) = masks
+    assert Evaluation(bundle.conditions, claims={"role": "sales"}).meets(mask)
+    assert not Evaluation(bundle.conditions, claims={"role": "other"}).meets(mask)
+    assert not Evaluation(bundle.conditions, claims=None).meets(mask)
+    assert made_.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("$jwt.role", 'config.yaml:2:44: "$jwt.role" has no type'),
+        ('$variables.a:String == "x"', "config.yaml:2:43: it asks for $variables"),
+    ],
+)
+def test_a_condition_that_cannot_be_judged_is_a_problem(
+    tmp_path: Path, shop: Modules, condition: str, expected: str
+) -> None:
+    (told,) = problems(tmp_path, shop, READABLE + f"code: [{{use: \"shop_tools:kit\", condition: '{condition}'}}]\n")
+
+    assert told.startswith(expected)
+
+
+def test_the_catalog_is_a_tool_of_its_name(tmp_path: Path, shop: Modules) -> None:
+    hidden = made(tmp_path, shop, TAKES_IT + "catalog: true\n").bundle.tools[-1]
+    listed = made(tmp_path, shop, TAKES_IT + "catalog: {name: find, hidden: false}\n").bundle.tools[-1]
+    none = made(tmp_path, shop, TAKES_IT + "catalog: false\n").bundle.tools[-1]
+
+    assert isinstance(hidden, CatalogTool)
+    assert (hidden.name, hidden.options.hidden) == ("catalog", True)
+    assert hidden.entry["annotations"] == {"readOnlyHint": True}
+    assert (listed.name, listed.options.hidden) == ("find", False)
+    assert isinstance(none, CodeTool)
+
+
+def test_what_may_ask_its_user_is_known_by_its_annotation(tmp_path: Path, shop: Modules) -> None:
+    asking = """
+@kit.tool
+def cancel() -> str | InputRequired: "Cancel."
+
+def go_on(tag, outcome) -> str | InputRequired: "Go on."
+
+@kit.tool(resume=go_on)
+def later() -> str: "Later."
+
+@kit.prompt
+def ask() -> "str | InputRequired": "Ask."
+"""
+    shop.write("shop_tools.py", KIT + asking)
+
+    assert list(made(tmp_path, shop, TAKES_IT).asking) == ["tool cancel", "tool later", "prompt ask"]
+
+
+def test_a_kit_with_providers_is_marked(tmp_path: Path, shop: Modules) -> None:
+    provider = "class P:\n  def tools(self, ctx): return []\nkit.add_provider(P())"
+    shop.write("shop_tools.py", f"from handler import Toolkit\nkit = Toolkit()\n{provider}")
+
+    bundle = made(tmp_path, shop, TAKES_IT).bundle
+
+    assert bundle.code[0].per_caller
+    assert bundle.tools == ()
+
+
+def test_a_prompt_of_the_code_cannot_have_the_name_of_a_file(tmp_path: Path, shop: Modules) -> None:
+    files = {"index.graphql": SCHEMA, "config.yaml": TAKES_IT, "prompts/complaint.md": "Complain.\n"}
+
+    (told,) = reported(tmp_path, files, **shop.environ)
+
+    assert told == 'prompts/complaint.md: shop_tools:kit has a prompt named "complaint" too'
+
+
+def test_an_endpoint_without_code_loads_nothing_of_it(tmp_path: Path) -> None:
+    folder = write_endpoint(tmp_path, {"index.graphql": SCHEMA, "config.yaml": READABLE})
+    script = (
+        "import sys, pathlib\n"
+        "from handler.compiler.compile import compile_endpoint\n"
+        f"compile_endpoint(pathlib.Path({str(folder)!r}))\n"
+        "print([name for name in sys.modules if name.startswith(('pydantic', 'handler.code_tools'))])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+PATTERNS = """\
+from typing import Annotated
+
+from handler import Toolkit
+from pydantic import BaseModel, Field
+
+kit = Toolkit()
+
+
+class Line(BaseModel):
+    sku: Annotated[str, Field(pattern=r"^(\\\\w+\\\\s?)*$")]
+    code: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+
+
+@kit.tool
+def check(slug: Annotated[str, Field(pattern=r"^(a+)+$")], lines: list[Line]) -> str:
+    "Check."
+    return slug
+
+
+@kit.tool(input_schema={"type": "object", "properties": {
+    "pattern": {"type": "string", "default": "(a+)+"},
+    "names": {"type": "object", "patternProperties": {"^(x*)*$": {}}},
+}})
+def take(arguments: dict) -> str:
+    "Take."
+    return ""
+"""
+
+
+def test_pattern_that_may_take_very_long_is_a_warning_at_its_tool_and_argument(
+    tmp_path: Path, modules: Modules
+) -> None:
+    file = modules.write("shop_tools.py", PATTERNS.replace("\\\\", "\\"))
+
+    told = [str(each) for each in made(tmp_path, modules, TAKES_IT).warnings]
+
+    line = PATTERNS[: PATTERNS.index("@kit.tool\n")].count("\n") + 1
+    other = PATTERNS[: PATTERNS.index("@kit.tool(")].count("\n") + 1
+    reason = "it may take very long: it repeats what"
+    assert [each[: each.index(reason) + len(reason)] for each in told if "pattern" in each] == [
+        rf"{file}:{line}:1: tool check: Line.sku: pattern '^(\\w+\\s?)*$': {reason}",
+        f"{file}:{line}:1: tool check: slug: pattern '^(a+)+$': {reason}",
+        f"{file}:{other}:1: tool take: names: pattern '^(x*)*$': {reason}",
+    ]

@@ -1,0 +1,86 @@
+"""JSON Schemas of which each caller sees what they may use."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from handler.policy.evaluation import OPEN
+from handler.policy.guarded_schema import GUARDS, conditions_in, guarded, seen_by
+
+FILTER: dict[str, Any] = {
+    "type": "object",
+    "properties": {"name": {"type": "string"}, "pay": {"$ref": "#/$defs/PayFilter"}, "team": {"$ref": "#/$defs/Team"}},
+    GUARDS: {"pay": [1, 2]},
+}
+SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "where": {"if": {"not": {"type": "null"}}, "then": {"$ref": "#/$defs/Filter"}},
+        "order": {"enum": ["NAME", "PAY", None], GUARDS: {"PAY": [2]}},
+        "pays": {"type": "array", "items": {"$ref": "#/$defs/Team"}},
+    },
+    "$defs": {
+        "Filter": FILTER,
+        "PayFilter": {"type": "object", "properties": {"in": {"$ref": "#/$defs/Range"}}},
+        "Range": {"type": "object", "properties": {"gt": {"type": "number"}}},
+        "Team": {"enum": ["A", "B"]},
+    },
+}
+
+
+def test_names_stand_with_their_masks_and_open_ones_without() -> None:
+    enum = {"enum": ["NAME", "PAY"]}
+
+    assert guarded(enum, {"PAY": frozenset({2, 1}), "NAME": OPEN}) == {**enum, GUARDS: {"PAY": [1, 2]}}
+    assert guarded(enum, {}) == enum
+
+
+def test_who_meets_every_mask_sees_the_schema_without_its_guards() -> None:
+    seen = seen_by(SCHEMA, frozenset({1, 2}))
+
+    assert GUARDS not in str(seen)
+    assert seen["$defs"].keys() == SCHEMA["$defs"].keys()
+    assert seen["properties"]["order"] == {"enum": ["NAME", "PAY", None]}
+    assert list(seen["$defs"]["Filter"]["properties"]) == ["name", "pay", "team"]
+
+
+@pytest.mark.parametrize("outcome", [OPEN, frozenset({1}), frozenset({0, 3})])
+def test_who_lacks_a_condition_sees_neither_the_name_nor_what_it_alone_refers_to(outcome: frozenset[int]) -> None:
+    seen = seen_by(SCHEMA, outcome)
+
+    assert seen["properties"]["order"] == {"enum": ["NAME", None]}
+    assert list(seen["$defs"]["Filter"]["properties"]) == ["name", "team"]
+    assert list(seen["$defs"]) == ["Filter", "Team"]
+    assert "pay" not in str(seen).replace("pays", "").lower()
+
+
+def test_hidden_name_is_not_required_either() -> None:
+    schema = {"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a", "b"], GUARDS: {"b": [1]}}
+
+    assert seen_by(schema, OPEN) == {"type": "object", "properties": {"a": {}}, "required": ["a"]}
+
+
+def test_properties_that_are_called_like_keywords_are_properties() -> None:
+    schema = {
+        "type": "object",
+        "properties": {"enum": {"enum": ["A", "B"], GUARDS: {"B": [1]}}, "required": {}, "properties": {}},
+        GUARDS: {"properties": [1]},
+    }
+
+    assert seen_by(schema, OPEN) == {"type": "object", "properties": {"enum": {"enum": ["A"]}, "required": {}}}
+
+
+def test_all_conditions_of_a_schema_are_found() -> None:
+    assert conditions_in(SCHEMA) == {1, 2}
+    assert conditions_in({"type": "object", "properties": {"a": {"enum": ["A"]}}}) == OPEN
+
+
+def test_schema_itself_stays_as_it_is() -> None:
+    before = copy.deepcopy(SCHEMA)
+
+    seen_by(SCHEMA, OPEN)
+
+    assert before == SCHEMA

@@ -1,0 +1,219 @@
+"""Scopes never hide a tool. Who lacks some learns which ones the tool needs, and nothing is sent.
+
+Source: MCP 2026-07-28, basic/authorization ("Scope Challenge Handling"); RFC 6750, section 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.errors import CredentialRequired, InsufficientScope
+from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
+from handler.server.auth.scopes import require_scopes
+from tests.support.endpoints import READABLE, compiled, prescribed_tool
+from tests.support.function import Answer, Function, running_function
+from tests.support.identities import HOLDER, identified
+from tests.support.upstream import Upstream
+
+SDL = "type Query { customer(email: String!): Customer } type Customer { id: ID! name: String! }"
+EMAIL = "elif.nunez@example.com"
+DOCUMENT = f'{{ customer(email: "{EMAIL}") {{ name }} }}'
+FOUND = {"data": {"customer": {"name": "Elif Núñez"}}}
+
+SCOPES = '["orders:read", "orders:write"]'
+OPERATION = "query {}($email: String!) @mcpTool(name: {}) {{ customer(email: $email) {{ name }} }}"
+T = OPERATION.format("T", f'"t" scopes: {SCOPES}')
+T_DOCUMENT = f"sha256:{sha256(T.encode()).hexdigest()}"
+CHALLENGE = 'Bearer realm="api/things", error="insufficient_scope", scope="orders:read orders:write{}"'
+
+ENOUGH: list[Mapping[str, Any]] = [
+    {"scope": "orders:read orders:write"},
+    {"scope": "other  orders:write orders:read"},
+    {"scp": ["orders:read", "orders:write", "other"]},
+    {"scp": "orders:write orders:read"},
+    {"scope": ["orders:read"], "scp": "orders:write"},
+]
+LACKING: list[tuple[Mapping[str, Any], str]] = [
+    ({}, ""),
+    ({"scope": ""}, ""),
+    ({"scope": "orders:read"}, ""),
+    ({"scope": "orders:write profile openid offline_access"}, " openid profile"),
+    ({"scope": "orders:read,orders:write"}, " orders:read,orders:write"),
+    ({"scope": "ORDERS:READ ORDERS:WRITE"}, " ORDERS:READ ORDERS:WRITE"),
+    ({"scope": "orders:read orders:writer"}, " orders:writer"),
+    ({"scope": ["orders:read orders:write"]}, ""),
+    ({"scp": ['a"b', "a\\b", "é", "a\r\nb", "", "a,b"]}, " a,b"),
+    ({"scope": {"orders:read": True, "orders:write": True}}, ""),
+    ({"scp": [1, None, ["orders:read", "orders:write"]]}, ""),
+    ({"scopes": "orders:read orders:write"}, ""),
+]
+"""Claims, and what the challenge says beside the scopes that are needed: those that the token has, too."""
+
+
+@contextmanager
+def serving(folder: Path, upstream: Upstream, claims: Mapping[str, Any] | None, **services: Any) -> Iterator[Function]:
+    """A prescribed tool ``t`` and a GraphQL tool ``g`` with the same scopes, and ``free`` without any."""
+    patterns = '[{expose: true, types: "Query", fields: ".*"}]'
+    files = {
+        "index.graphql": f'extend schema @tool(name: "g", graphql: {patterns}, scopes: {SCOPES}) {SDL}',
+        "operations/t.graphql": T,
+        "operations/free.graphql": OPERATION.format("Free", '"free"'),
+        "config.yaml": f"upstream: {{url: '{upstream.url}'}}\n{READABLE}",
+    }
+    upstream.clear()
+    with running_function(identified(compiled(folder, files), claims), **services) as function:
+        yield function
+
+
+def asked(function: Function, headers: Mapping[str, str] = HOLDER) -> list[Answer]:
+    """Each way to use a tool that has scopes."""
+    return [
+        function.call("t", {"email": EMAIL}, headers=headers),
+        function.call("g", {"query": DOCUMENT}, headers=headers),
+        function.graphql({"query": DOCUMENT}, "/tools/g/graphql", headers=headers),
+        function.get({"query": DOCUMENT}, "/tools/g/graphql", headers=headers),
+        function.graphql({"documentId": T_DOCUMENT, "variables": {"email": EMAIL}}, headers=headers),
+    ]
+
+
+@pytest.mark.parametrize("claims", ENOUGH)
+def test_claims_with_all_scopes_of_a_tool_may_use_it(
+    tmp_path: Path, upstream: Upstream, claims: Mapping[str, Any]
+) -> None:
+    with serving(tmp_path, upstream, claims) as function:
+        t, *_, by_get, by_id = asked(function)
+
+        assert t.result["structuredContent"] == FOUND
+        assert by_get.json == by_id.json == FOUND
+        assert len(upstream.requests()) == 5
+
+
+@pytest.mark.parametrize(("claims", "held"), LACKING)
+def test_claims_that_lack_a_scope_are_403_and_told_all_that_are_needed_with_those_that_they_have(
+    tmp_path: Path, upstream: Upstream, claims: Mapping[str, Any], held: str
+) -> None:
+    with serving(tmp_path, upstream, claims) as function:
+        for answer in asked(function):
+            assert answer.status == 403
+            assert answer.headers["www-authenticate"] == CHALLENGE.format(held)
+    assert upstream.requests() == []
+
+
+def test_scopes_that_a_token_has_are_told_as_far_as_a_header_holds_them(tmp_path: Path, upstream: Upstream) -> None:
+    many = [f"scope-{number:04}" for number in range(5_000)]
+    with serving(tmp_path, upstream, {"scp": many}) as function:
+        said = function.call("t", {"email": EMAIL}, headers=HOLDER).headers["www-authenticate"]
+
+    told = said.partition('scope="')[2].partition('"')[0].split()
+    assert told[:2] == ["orders:read", "orders:write"]
+    assert set(told[2:]) < set(many)
+    assert 1_900 < len(said) < 2_200
+
+
+def test_client_that_asks_for_what_each_challenge_says_can_call_both_tools_in_the_end(
+    tmp_path: Path, upstream: Upstream
+) -> None:
+    """TypeScript SDK 1.32 does; with the tool's scopes alone it would sign in anew for each call, for ever."""
+    tools = {name: f'"{name}" scopes: ["orders:{name}"]' for name in ("read", "write")}
+    files = {
+        "index.graphql": SDL,
+        **{f"operations/{name}.graphql": OPERATION.format(name, said) for name, said in tools.items()},
+        "config.yaml": f"upstream: {{url: '{upstream.url}'}}\n{READABLE}",
+    }
+    endpoint, scope = compiled(tmp_path, files), "orders:read"
+    for name in ("read", "write", "read"):
+        with running_function(identified(endpoint, {"scope": scope})) as function:
+            answer = function.call(name, {"email": EMAIL}, headers=HOLDER)
+        if answer.status == 403:
+            scope = answer.headers["www-authenticate"].partition('scope="')[2].partition('"')[0]
+
+    assert set(scope.split()) == {"orders:read", "orders:write"}
+    assert answer.status == 200
+
+
+def test_bodies_of_a_lacking_scope_are_those_of_their_routes(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, {}) as function:
+        mcp, _, graphql, *_ = asked(function)
+
+    assert mcp.json == {
+        "error": "insufficient_scope",
+        "message": "t needs a token with the scopes orders:read orders:write",
+    }
+    assert graphql.json == {"errors": [{"message": "g needs a token with the scopes orders:read orders:write"}]}
+
+
+def test_scopes_hide_no_tool_and_ask_nothing_of_others(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, {}) as function:
+        listed = function.request("tools/list", headers=HOLDER).result["tools"]
+
+        assert [tool["name"] for tool in listed] == ["g", "free", "t"]
+        assert function.call("free", {"email": EMAIL}, headers=HOLDER).result["structuredContent"] == FOUND
+
+
+def test_caller_without_claims_is_not_asked_for_scopes(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, None) as function:
+        assert {answer.status for answer in asked(function)} == {200}
+
+
+def test_development_principal_is_not_asked_for_scopes(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, {}, development=True) as function:
+        assert {answer.status for answer in asked(function, {})} == {200}
+
+
+def test_anonymous_caller_is_asked_for_a_credential_with_the_tools_scopes(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, {}) as function:
+        for answer in asked(function, {}):
+            assert answer.status == 401
+            assert answer.headers["www-authenticate"] == 'Bearer realm="api/things", scope="orders:read orders:write"'
+    assert upstream.requests() == []
+
+
+def test_missing_scopes_come_before_arguments_that_do_not_fit(tmp_path: Path, upstream: Upstream) -> None:
+    with serving(tmp_path, upstream, {}) as function:
+        assert function.call("t", {"nonsense": 1}, headers=HOLDER).status == 403
+        assert function.graphql({"query": "{"}, "/tools/g/graphql", headers=HOLDER).status == 403
+
+
+@pytest.mark.parametrize("modern", [False, True])
+def test_lacking_scope_is_403_in_every_era(tmp_path: Path, upstream: Upstream, modern: bool) -> None:
+    params = {"name": "t", "arguments": {"email": EMAIL}}
+    with serving(tmp_path, upstream, {}) as function:
+        assert function.request("tools/call", params, modern=modern, headers=HOLDER).status == 403
+
+
+def test_denial_carries_the_tool_and_all_its_scopes(tmp_path: Path, upstream: Upstream) -> None:
+    files = {
+        "index.graphql": f'extend schema @tool(name: "t", prescribed: "T", scopes: {SCOPES}) {SDL}',
+        "operations/t.graphql": 'query T { customer(email: "x") { id } }',
+        "config.yaml": READABLE,
+    }
+    tool = prescribed_tool(compiled(tmp_path, files), "t")
+
+    with pytest.raises(InsufficientScope) as lacking:
+        require_scopes(tool.name, tool.options.scopes, Principal(kind="token", claims={"scope": "orders:read"}))
+    with pytest.raises(CredentialRequired) as anonymous:
+        require_scopes(tool.name, tool.options.scopes, ANONYMOUS)
+
+    assert (lacking.value.tool, lacking.value.scopes) == ("t", ("orders:read", "orders:write"))
+    assert anonymous.value.scopes == ("orders:read", "orders:write")
+    require_scopes(tool.name, tool.options.scopes, DEVELOPMENT)
+
+
+@pytest.mark.parametrize(
+    ("claims", "scopes"),
+    [
+        ({"scope": "a b"}, {"a", "b"}),
+        ({"scp": ["a", "b"]}, {"a", "b"}),
+        ({"scope": "a", "scp": ["b"]}, {"a", "b"}),
+        ({"scope": None, "scp": 5}, set()),
+        ({}, set()),
+    ],
+)
+def test_scopes_are_read_from_texts_and_arrays(claims: Mapping[str, Any], scopes: set[str]) -> None:
+    assert scopes_of(claims) == scopes

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from starlette.requests import Request as HttpCall
+
+from handler.errors import AccessError, CallError, DeadlinePassed, StileError, UpstreamError, ValuesRefused
+from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE
+from handler.server.asgi.request_log import _FACTS
+from handler.server.context.statuses import STATUSES, status_of
+from handler.server.graphql.route import _refusal
+from handler.server.mcp.route import DENIALS
+
+
+class Unheard(CallError):
+    """One of which no table knows."""
+
+
+class UnheardUpstream(UpstreamError):
+    """The same of the API's."""
+
+
+def below(error: type[StileError]) -> Iterator[type[StileError]]:
+    for each in error.__subclasses__():
+        yield each
+        yield from below(each)
+
+
+def made(error: type[StileError]) -> Any:
+    """An error of a class, with something for each argument that it needs."""
+    something = {"str": "a", "int": 1, "float": 1.0, "Sequence[str]": ["/a: b"]}
+    given = inspect.signature(error).parameters.values() if error.__init__ is not Exception.__init__ else ()
+    needed = [each for each in given if each.default is each.empty and each.kind is not each.VAR_POSITIONAL]
+    keywords = {each.name: something.get(each.annotation) for each in needed if each.kind is each.KEYWORD_ONLY}
+    return error(*(something.get(each.annotation, []) for each in needed if each.name not in keywords), **keywords)
+
+
+CALL_ERRORS = sorted({*below(CallError), CallError}, key=lambda each: each.__name__)
+
+
+@pytest.mark.parametrize("error", CALL_ERRORS)
+def test_every_error_of_a_call_is_a_graphql_response(error: type[CallError]) -> None:
+    facts: dict[str, Any] = {}
+    exc = made(error)
+    refusal = _refusal(HttpCall({"type": "http", _FACTS: facts}), exc)
+    response = refusal.response(GRAPHQL_RESPONSE)
+
+    assert response.status_code == status_of(exc) == refusal.status
+    assert 400 <= response.status_code < 600
+    assert response.status_code != 500
+    assert "errors" in json.loads(bytes(response.body))
+    assert "failure" not in facts
+
+
+def test_every_denial_has_a_row_and_a_word() -> None:
+    denials = {*below(AccessError)}
+
+    assert denials < STATUSES.keys()
+    assert {STATUSES[each] for each in denials} == DENIALS.keys()
+
+
+def test_error_without_a_row_has_the_status_of_the_nearest_class_above_it() -> None:
+    assert [status_of(each) for each in (Unheard(), UnheardUpstream(), ValuesRefused(), DeadlinePassed())] == [
+        400,
+        502,
+        403,
+        504,
+    ]
+    assert {status_of(error.__new__(error)) for error in below(StileError)} <= {400, 401, 403, 404, 500, 502, 503, 504}

@@ -1,0 +1,811 @@
+"""An API that fails: what the model is told, of a query and of a mutation, and what whoever maintains the tool."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from email.utils import formatdate
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from handler.aws.sigv4 import Credentials, CredentialSource
+from handler.http.client import HttpClient
+from handler.server.asgi.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
+from handler.server.outgoing.circuit_breaker import MAX_FAILURES
+from handler.server.outgoing.services import OutgoingServices
+from handler.server.upstream.graphql_errors import MAX_ERRORS
+from tests.conftest import ROOT
+from tests.server.outgoing.serving import asking, identity_with, with_token
+from tests.support.api import Asked, Reply, running_api
+from tests.support.endpoints import PUBLIC, compiled
+from tests.support.function import Context, Function, running_function
+from tests.support.issuers import AUDIENCE
+from tests.support.kits import MODULES, TOOLS, with_kit
+from tests.support.raw_http import Peer, answer, answering, running_server
+
+SDL = """
+type Query { things(first: Int, color: Color): [Thing] order(id: ID!): Order }
+type Mutation { pay(id: ID): String }
+type Thing { name: String }
+type Order { total: Int }
+enum Color { RED GREEN }
+"""
+FILES = {
+    "index.graphql": SDL,
+    "operations/things.graphql": "query Things @mcpTool { things(first: 3, color: RED) { name } }",
+    "operations/pay.graphql": "mutation Pay @mcpTool { pay(id: 1) }",
+    "operations/careful.graphql": "mutation Careful @mcpTool(confirm: required) { pay(id: 2) }",
+}
+JSON = {"content_type": "application/json"}
+DOUBT = (
+    "The mutation was sent and may have been carried out: find out whether it was before anything is sent once more."
+)
+
+
+@contextmanager
+def serving(folder: Path, url: str, upstream: str = "", **services: Any) -> Iterator[Function]:
+    config = f"upstream: {{url: '{url}', timeout_s: 1, max_bytes: 100000{upstream}}}\n{PUBLIC}"
+    with running_function(compiled(folder, {**FILES, "config.yaml": config}), **services) as function:
+        yield function
+
+
+@contextmanager
+def answered(folder: Path, script: Callable[[Peer], None], **services: Any) -> Iterator[Function]:
+    with running_server(script) as server, serving(folder, f"{server.url}graphql", **services) as function:
+        yield function
+
+
+def body(content: Any, *, status: str = "200 OK", **headers: str) -> Callable[[Peer], None]:
+    return answering(answer(json.dumps(content).encode(), status=status, **{**JSON, **headers}))
+
+
+def _silent(peer: Peer) -> None:
+    peer.read_request()
+    peer.wait()
+
+
+def _hangs_up(peer: Peer) -> None:
+    peer.read_request()
+
+
+def _breaks_off(peer: Peer) -> None:
+    peer.read_request()
+    peer.send(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{")
+
+
+HTML = {"content_type": "text/html; charset=utf-8"}
+PAGE = b"<html>The service is down</html>"
+LARGE = b'{"data": "' + b"x" * 200_000 + b'"}'
+
+UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
+    "timeout": (_silent, "The API did not answer within 1 s.", "Ask for less, or try later.", "UpstreamTimeout"),
+    "dropped": (
+        _hangs_up,
+        "The API's answer broke off, or could not be read.",
+        "Try later.",
+        "UpstreamBroken: connection closed before the answer was complete",
+    ),
+    "cut": (
+        _breaks_off,
+        "The API's answer broke off, or could not be read.",
+        "Try later.",
+        "UpstreamBroken: connection closed before the answer was complete",
+    ),
+    "too large": (
+        answering(answer(LARGE, **JSON)),
+        "The API's answer is larger than 100000 bytes.",
+        "Ask for fewer rows or fields.",
+        "UpstreamTooLarge",
+    ),
+    "a page of status 200": (
+        answering(answer(PAGE, **HTML)),
+        "The API answered with status 200 and no GraphQL response: it is a web page.",
+        "",
+        "UpstreamHtml",
+    ),
+    "a page of status 502": (
+        answering(answer(PAGE, status="502 Bad Gateway", **HTML)),
+        "The API answered with status 502 and no GraphQL response.",
+        "Try later.",
+        "UpstreamStatus: 502",
+    ),
+    "bad JSON": (
+        answering(answer(b'{"data":', **JSON)),
+        "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "",
+        "UpstreamBadJson",
+    ),
+    "another JSON": (
+        answering(answer(b"[1]", **JSON)),
+        "The API answered with status 200 and no GraphQL response.",
+        "",
+        "UpstreamNotGraphQL",
+    ),
+    "a redirect": (
+        answering(answer(status="302 Found", location="/")),
+        "The API answered with a redirect, which is not followed.",
+        "Whoever maintains this tool has to look after it.",
+        "UpstreamRedirect: 302",
+    ),
+    "another encoding": (
+        answering(answer(b"\x00", content_encoding="br", **JSON)),
+        "The API's answer has the encoding br, which was not asked for.",
+        "Whoever maintains this tool has to look after it.",
+        "UpstreamEncoding: br",
+    ),
+    "parts": (
+        answering(answer(b"--x", content_type='multipart/mixed; boundary="x"')),
+        (
+            "The API answered with status 200 and no GraphQL response: it comes in parts (multipart), as for "
+            "@defer and @stream."
+        ),
+        "",
+        "UpstreamMediaType: multipart/mixed",
+    ),
+    "events": (
+        answering(answer(b"event: next", content_type="text/event-stream")),
+        "The API answered with status 200 and no GraphQL response: it is a stream of events, as for subscriptions.",
+        "",
+        "UpstreamMediaType: text/event-stream",
+    ),
+    "503 with a time": (
+        answering(answer(PAGE, status="503 Service Unavailable", retry_after="30", **HTML)),
+        "The API answered with status 503 and no GraphQL response. The API asks to wait 30 s.",
+        "Try again then.",
+        "UpstreamStatus: 503",
+    ),
+    "503 with words": (
+        body({"error": {"message": "Down \n for   repairs"}}, status="503 Service Unavailable"),
+        'The API answered with status 503 and no GraphQL response. The API says: "Down for repairs"',
+        "Try later.",
+        "UpstreamStatus: 503",
+    ),
+}
+
+
+@pytest.mark.parametrize("failure", UNANSWERED)
+def test_query_without_an_answer_is_told_what_happened_and_what_may_help(tmp_path: Path, failure: str) -> None:
+    script, said, advice, reason = UNANSWERED[failure]
+    with answered(tmp_path, script) as function:
+        called = function.call("Things", {})
+
+    assert called.result["isError"] is True
+    assert called.text == f"{said} {advice}".strip()
+    assert function.lines[-1]["reason"] == reason
+    assert level_of(function.lines[-1]) == WARNING
+
+
+@pytest.mark.parametrize("failure", UNANSWERED)
+def test_mutation_without_an_answer_may_have_been_carried_out(tmp_path: Path, failure: str) -> None:
+    script, said, _, reason = UNANSWERED[failure]
+    with answered(tmp_path, script) as function:
+        called = function.call("Pay", {})
+
+    assert called.text == f"{said} {DOUBT}"
+    assert function.lines[-1]["reason"] == reason
+
+
+def test_mutation_that_a_user_agreed_to_names_its_idempotency_key(tmp_path: Path) -> None:
+    elicits: dict[str, Any] = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
+    with running_server(_hangs_up) as server, serving(tmp_path, server.url, states=_states()) as function:
+        asked = _modern(function, {"name": "Careful", "arguments": {}}, elicits).result
+        agreed = {"confirm": {"action": "accept", "content": {"confirm": True}}}
+        params = {"name": "Careful", "arguments": {}, "inputResponses": agreed, "requestState": asked["requestState"]}
+        text = _modern(function, params, elicits).text
+
+        (sent,) = server.requests
+    key = next(line[17:] for line in sent.decode().splitlines() if line.startswith("idempotency-key: "))
+    assert text.endswith(f"{DOUBT} It was sent with the idempotency key {key}.")
+
+
+def _states() -> Any:
+    from handler.server.auth.sealed_state import RequestStates
+
+    return RequestStates(["a key for states that only this test has"])
+
+
+def _modern(function: Function, params: dict[str, Any], meta: dict[str, Any]) -> Any:
+    from tests.support.function import META, MODERN
+
+    headers = {"mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": params["name"]}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {**params, "_meta": {**META, **meta}}}
+    return function.post(message, headers=headers)
+
+
+def test_mutation_that_outlasts_the_call_may_have_been_carried_out(tmp_path: Path) -> None:
+    with answered(tmp_path, _silent) as function:
+        text = dataclasses.replace(function, context=Context(remaining_ms=800)).call("Pay", {}).text
+
+    assert text.startswith("The API did not answer within 0.")
+    assert text.endswith(DOUBT)
+
+
+class _SlowCredentials(CredentialSource):
+    """Credentials that the platform takes its time to give."""
+
+    def current(self) -> Credentials:
+        time.sleep(0.3)
+        return Credentials(access_key="of the test", secret_key="of the test, too")
+
+
+def test_mutation_that_outlasts_the_call_was_sent_however_long_its_credentials_took(tmp_path: Path) -> None:
+    signed = "timeout_s: 20, auth: {sigv4: {service: appsync, region: eu-central-1}}"
+    with running_server(_silent) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', {signed}}}\n{PUBLIC}"})
+        with running_function(made, outgoing=OutgoingServices(aws=_SlowCredentials({}, http=HttpClient()))) as function:
+            text = dataclasses.replace(function, context=Context(remaining_ms=1_200)).call("Pay", {}).text
+
+    assert text.endswith(DOUBT)
+
+
+def test_mutation_whose_result_cannot_be_told_is_not_to_be_repeated(tmp_path: Path) -> None:
+    large = json.dumps({"data": {"pay": "x" * 4_000_000}}).encode()
+    config = f"upstream: {{url: 'URL', timeout_s: 10, max_bytes: 20000000}}\n{PUBLIC}"
+    with running_server(answering(answer(large, **JSON))) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": config.replace("URL", server.url)})
+        with running_function(made) as function:
+            text = function.call("Pay", {}).text
+
+    assert "do not send it once more" in text
+    assert "Ask for fewer" not in text
+
+
+@pytest.mark.parametrize(("field", "repeatable"), [("things", True), ("pay", False)])
+def test_answer_that_a_graphql_route_cannot_tell_is_a_reason_to_repeat_queries_alone(
+    tmp_path: Path, field: str, repeatable: bool
+) -> None:
+    kind = "query" if repeatable else "mutation"
+    large = {"data": {field: "x" * 6_500_000}}
+    config = f"upstream: {{url: 'URL', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+    with running_server(body(large)) as server:
+        made = compiled(tmp_path, {**FILES, "config.yaml": config.replace("URL", server.url)})
+        with running_function(made) as function:
+            selected = "{ name }" if repeatable else ""
+            (error,) = function.graphql({"query": f"{kind} {{ {field} {selected} }}"}).json["errors"]
+
+    assert ("Ask for fewer" in error["message"]) == repeatable
+    assert ("do not send it once more" in error["message"]) != repeatable
+    assert function.lines[-1]["reason"] == "UpstreamTooLarge"
+
+
+@pytest.mark.parametrize("tool", ["Things", "Pay"])
+def test_request_that_was_not_sent_says_so(tmp_path: Path, tool: str) -> None:
+    with serving(tmp_path, "http://127.0.0.1:1/graphql") as function:
+        first = function.call(tool, {}).text
+        reasons = [function.lines[-1]["reason"]]
+        for _ in range(MAX_FAILURES):
+            last = function.call(tool, {}).text
+        reasons.append(function.lines[-1]["reason"])
+
+    assert first == "The API cannot be reached at the moment, so nothing was sent. Try later."
+    assert "Nothing was sent." in last
+    assert reasons == ["UpstreamUnreachable: connection refused", "CircuitOpen"]
+
+
+STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
+    "GitHub's 401": (
+        body({"message": "Bad credentials", "documentation_url": "x"}, status="401 Unauthorized"),
+        (
+            "The API refused this endpoint, which has no credential for it (status 401). "
+            'Whoever maintains this tool has to look after it. The API says: "Bad credentials"'
+        ),
+        "UpstreamRefused: 401",
+    ),
+    "a page of status 403": (
+        answering(answer(PAGE, status="403 Forbidden", **HTML)),
+        (
+            "The API refused this endpoint, which has no credential for it (status 403). "
+            "Whoever maintains this tool has to look after it."
+        ),
+        "UpstreamRefused: 403",
+    ),
+    "GitHub's second rate limit": (
+        body({"message": "You have exceeded a secondary rate limit."}, status="403 Forbidden", retry_after="60"),
+        (
+            "The API answered with status 403 and no GraphQL response. "
+            'The API says: "You have exceeded a secondary rate limit." The API asks to wait 60 s. Try again then.'
+        ),
+        "UpstreamLimit: 403",
+    ),
+    "429": (
+        answering(answer(PAGE, status="429 Too Many Requests", retry_after="7", **HTML)),
+        "The API answered with status 429 and no GraphQL response. The API asks to wait 7 s. Try again then.",
+        "UpstreamLimit: 429",
+    ),
+    "429 without a time": (
+        answering(answer(b"", status="429 Too Many Requests", retry_after="soon")),
+        "The API answered with status 429 and no GraphQL response. Try later.",
+        "UpstreamLimit: 429",
+    ),
+    "404": (
+        body({"title": "Not Found", "detail": "No such route", "status": 404}, status="404 Not Found"),
+        'The API answered with status 404 and no GraphQL response. The API says: "No such route"',
+        "UpstreamStatus: 404",
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", ["Things", "Pay"])
+@pytest.mark.parametrize("failure", STATUSES)
+def test_status_of_a_refusal_is_told_with_its_words_and_nothing_was_carried_out(
+    tmp_path: Path, failure: str, tool: str
+) -> None:
+    script, text, reason = STATUSES[failure]
+    with answered(tmp_path, script) as function:
+        called = function.call(tool, {})
+
+    assert called.text == text
+    (line,) = function.lines
+    assert line["reason"] == reason
+    assert line["upstream_status"] == int(reason[-3:])
+
+
+def test_date_to_wait_for_is_told_in_seconds(tmp_path: Path) -> None:
+    later = formatdate(time.time() + 100, usegmt=True)
+    with answered(tmp_path, answering(answer(b"", status="429 Too Many Requests", retry_after=later))) as function:
+        text = function.call("Things", {}).text
+
+    told = int(text.partition("The API asks to wait ")[2].partition(" s.")[0])
+    assert 80 < told <= 100
+
+
+@pytest.mark.parametrize(
+    "words", ["<html>down</html>", "", 7, None, {"message": ["x"]}, {"other": "x"}, ["x"], {"message": {"a": 1}}]
+)
+def test_words_that_are_no_plain_text_are_not_told(tmp_path: Path, words: Any) -> None:
+    with answered(tmp_path, body({"message": words}, status="500 Internal Server Error")) as function:
+        text = function.call("Things", {}).text
+
+    assert text == "The API answered with status 500 and no GraphQL response. Try later."
+
+
+def test_words_are_told_cut_and_without_suggestions(tmp_path: Path) -> None:
+    for said, told in {
+        "x" * 9_000: "x" * 299 + "…",
+        "No /grahpql.\x1b[31m Did you mean /salary?": "No /grahpql. [31m",
+    }.items():
+        with answered(tmp_path, body({"message": said}, status="404 Not Found")) as function:
+            assert function.call("Things", {}).text.endswith(f'The API says: "{told}"')
+
+
+REFUSED = {"errors": [{"message": "Who are you?", "extensions": {"code": "UNAUTHENTICATED"}}]}
+
+
+@pytest.mark.parametrize("content", [REFUSED, {"message": "Who are you?"}])
+@pytest.mark.parametrize("status", [401, 403])
+def test_endpoints_own_credential_that_is_refused_is_its_maintainers_matter(
+    tmp_path: Path, status: int, content: Any
+) -> None:
+    with running_api(lambda _: Reply(content, status=status)) as api:
+        auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
+        with asking(tmp_path, auth, **_secret("of the endpoint")) as function:
+            text = function.call("Me", {}).text
+
+    assert f"The API refused the endpoint's own credential (status {status})." in text
+    assert "Who are you?" in text
+    assert "of the endpoint" not in text
+    assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
+    assert level_of(function.lines[-1]) == WARNING
+
+
+def _given(reply: Reply, _: Asked) -> Reply:
+    return reply
+
+
+@pytest.mark.parametrize("auth", ["bearer: env:KEY", "header: x-api-key, value: env:KEY"])
+def test_credential_that_an_error_repeats_is_not_told(tmp_path: Path, auth: str) -> None:
+    repeated = {"message": "There is no key of-the-endpoint here"}
+    for content in (repeated, {"errors": [repeated]}):
+        reply = Reply(content, status=403)
+        with running_api(partial(_given, reply)) as api:
+            upstream = f"{{url: '{api.url}', auth: {{{auth}}}}}"
+            with asking(tmp_path, upstream, **_secret("of-the-endpoint")) as function:
+                text = function.call("Me", {}).text
+
+        assert "There is no key … here" in text
+
+
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 500])
+@pytest.mark.parametrize(
+    "content",
+    [{"message": "Not valid: Bearer {}"}, {"errors": [{"message": "Not valid: {}", "extensions": {"code": "{}"}}]}],
+)
+def test_credential_that_an_api_repeats_is_told_to_nobody(tmp_path: Path, status: int, content: Any) -> None:
+    secret = "sk-of-the-endpoint-alone"
+    said = json.loads(json.dumps(content).replace("{}", secret))
+    with running_api(lambda _: Reply(said, status=status)) as api:
+        auth = f"{{url: '{api.url}', auth: {{bearer: env:KEY}}}}"
+        with asking(tmp_path, auth, **_secret(secret)) as function:
+            text = function.call("Me", {}).text
+
+    assert "Not valid: " in text
+    assert secret not in text + str(function.lines)
+
+
+def test_callers_token_that_is_refused_is_the_callers_matter(tmp_path: Path) -> None:
+    with running_api(lambda _: Reply(REFUSED, status=401)) as api:
+        passthrough = f"{{url: '{api.url}', auth: {{passthrough: {{audience: '{AUDIENCE}'}}}}}}"
+        with asking(tmp_path, passthrough, identity=identity_with()) as function:
+            text = function.request(
+                "tools/call", {"name": "Me", "arguments": {}}, headers=with_token(aud=AUDIENCE)
+            ).text
+
+    assert "The API refused the token of this tool's caller (status 401). Tell your user to sign in again" in text
+    assert function.lines[-1]["reason"] == "CallerTokenRefused: 401"
+    assert level_of(function.lines[-1]) == INFO
+
+
+def _secret(value: str) -> dict[str, Any]:
+    return {"secrets": {"KEY": value}}
+
+
+def test_time_to_wait_is_told_beside_graphql_errors(tmp_path: Path) -> None:
+    limited = {"errors": [{"message": "Too many requests"}]}
+    with answered(tmp_path, body(limited, status="429 Too Many Requests", retry_after="30")) as function:
+        errors = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert errors == [{"message": "The API asks to wait 30 s."}, {"message": "Too many requests"}]
+    assert function.lines[-1]["reason"] == "UpstreamLimit: 429"
+
+
+@pytest.mark.parametrize(("status", "reason"), [("429 X", "UpstreamLimit: 429"), ("504 X", "UpstreamStatus: 504")])
+def test_status_beside_graphql_errors_is_the_reason(tmp_path: Path, status: str, reason: str) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "Slow down"}]}, status=status)) as function:
+        errors = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert errors == [{"message": "Slow down"}]
+    assert function.lines[-1]["reason"] == reason
+
+
+def test_gateway_that_gave_a_mutation_up_may_have_passed_it_on(tmp_path: Path) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "Gateway timeout"}]}, status="504 X")) as function:
+        errors = function.call("Pay", {}).result["structuredContent"]["errors"]
+
+    assert errors == [{"message": DOUBT}, {"message": "Gateway timeout"}]
+
+
+def test_graphql_client_reads_that_a_mutation_was_answered(tmp_path: Path) -> None:
+    large = json.dumps({"data": {"pay": '"' * 2_500_000}}).encode()
+    with running_server(answering(answer(large, **JSON))) as server:
+        config = f"upstream: {{url: '{server.url}', max_bytes: 20000000}}\ngraphql: 'on'\n{PUBLIC}"
+        with running_function(compiled(tmp_path, {**FILES, "config.yaml": config})) as function:
+            (error,) = function.graphql({"query": "mutation { pay(id: 1) }"}).json["errors"]
+
+    assert "do not send it once more" in error["message"]
+
+
+LIMITED = {"errors": [{"message": "Throttled", "extensions": {"code": "THROTTLED"}}]}
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "reason"),
+    [
+        (LIMITED, "200 OK", "UpstreamLimit: 200"),
+        ({"data": {"things": None}, **LIMITED}, "429 Too Many Requests", "UpstreamLimit: 429"),
+        ({"message": "You have exceeded a secondary rate limit."}, "200 OK", "UpstreamNotGraphQL"),
+    ],
+)
+def test_time_to_wait_is_told_whatever_the_status_and_the_form_of_the_answer(
+    tmp_path: Path, content: Any, status: str, reason: str
+) -> None:
+    with answered(tmp_path, body(content, status=status, retry_after="12")) as function:
+        called = function.call("Things", {})
+
+    assert "The API asks to wait 12 s." in called.text
+    assert called.result["isError"] is True
+    assert function.lines[-1]["reason"] == reason
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_credential_that_is_refused_beside_a_null_is_told_too(tmp_path: Path, status: int) -> None:
+    content = {"data": {"things": None}, "errors": [{"message": "Who are you?", "path": ["things"]}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        text = function.call("Things", {}).text
+
+    assert f"which has no credential for it (status {status})" in text
+    assert "Who are you?" in text
+    assert function.lines[-1]["reason"] == f"UpstreamRefused: {status}"
+
+
+@pytest.mark.parametrize("status", [408, 500, 502, 503, 504])
+def test_mutation_that_a_gateway_gave_up_in_graphql_may_have_been_carried_out(tmp_path: Path, status: int) -> None:
+    content = {"errors": [{"message": "timeout", "extensions": {"code": "REQUEST_TIMEOUT"}}]}
+    with answered(tmp_path, body(content, status=f"{status} No")) as function:
+        paid = function.call("Pay", {}).result["structuredContent"]["errors"]
+        reason = function.lines[-1]["reason"]
+        asked = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert paid == [{"message": DOUBT}, *asked]
+    assert asked == content["errors"]
+    assert reason == f"UpstreamStatus: {status}"
+
+
+def test_mutation_that_the_apis_schema_does_not_allow_was_not_carried_out_whatever_the_status(tmp_path: Path) -> None:
+    error = {"message": 'Cannot query field "pay" on type "Mutation".', "locations": AT}
+    with answered(tmp_path, body({"errors": [error]}, status="500 No")) as function:
+        text = function.call("Pay", {}).text
+
+    assert "carried out" not in text
+    assert function.lines[-1]["reason"] == "Drift: Mutation.pay"
+
+
+def test_mutation_that_failed_where_it_was_executed_is_told_as_its_error_alone(tmp_path: Path) -> None:
+    content = {"data": {"pay": None}, "errors": [{"message": "No money", "path": ["pay"]}]}
+    with answered(tmp_path, body(content, status="500 No")) as function:
+        assert function.call("Pay", {}).result["structuredContent"] == content
+
+
+@pytest.mark.parametrize("content", [{"data": None}, {"data": None, "errors": []}, {"data": None, "errors": None}])
+def test_null_without_an_error_is_no_response(tmp_path: Path, content: Any) -> None:
+    with answered(tmp_path, body(content)) as function:
+        called = function.call("Pay", {})
+
+    assert called.result["isError"] is True
+    assert called.text.endswith(DOUBT)
+    assert function.lines[-1]["reason"] == "UpstreamNotGraphQL"
+
+
+def test_mark_before_json_is_read_over(tmp_path: Path) -> None:
+    with answered(tmp_path, answering(answer(b'\xef\xbb\xbf{"data": {"things": []}}', **JSON))) as function:
+        assert function.call("Things", {}).result["structuredContent"] == {"data": {"things": []}}
+
+
+AT = [{"line": 1, "column": 9}]
+ERRORS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "drift": (
+        {"message": 'Cannot query field "things" on type "Query". Did you mean "salary"?', "locations": AT},
+        ("The API refused a request that its published schema allows: its schema has changed since. "
+        "Whoever maintains this tool has to publish it again."),
+        "Drift: Query.things",
+    ),
+    "drift of a value": (
+        {"message": 'Value "RED" does not exist in "Color" enum.', "locations": AT},
+        ("The API refused a request that its published schema allows: its schema has changed since. "
+        "Whoever maintains this tool has to publish it again."),
+        "Drift: Color.RED",
+    ),
+    "a limit with a code of validation": (
+        {
+            "message": "'Things' exceeds maximum operation depth of 3",
+            "locations": AT,
+            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+        },
+        "'Things' exceeds maximum operation depth of 3",
+        "UpstreamLimit",
+    ),
+    "a limit in words alone": (
+        {"message": "'Things' exceeds maximum operation depth of 3", "locations": AT},
+        "'Things' exceeds maximum operation depth of 3",
+        "UpstreamLimit",
+    ),
+    "introspection": (
+        {
+            "message": "GraphQL introspection is not allowed by Apollo Server, but the query contained __schema or "
+            "__type. To enable introspection, pass introspection: true in production",
+            "locations": AT,
+            "extensions": {"code": "GRAPHQL_VALIDATION_FAILED"},
+        },
+        ("GraphQL introspection is not allowed by Apollo Server, but the query contained __schema or __type. To enable "
+        "introspection, pass introspection: true in production"),
+        "GraphQLErrors: GRAPHQL_VALIDATION_FAILED",
+    ),
+    "access": (
+        {"message": "Access denied for field things", "locations": AT},
+        "Access denied for field things",
+        "GraphQLErrors",
+    ),
+    "access to what was not asked for": (
+        {"message": "Access denied for field salary of Employee.bonus, baseSalary and 'wage'", "locations": AT},
+        "Access denied for field … of ….…, … and '…'",
+        "GraphQLErrors",
+    ),
+    "a field that was not asked for": (
+        {"message": 'Cannot query field "salary" on type "Employee".', "locations": AT, "path": ["salary"],
+         "extensions": {"code": "HC0020", "specifiedBy": "https://spec.graphql.org/draft/#x"}},
+        'Cannot query field "…" on type "…".',
+        "GraphQLErrors: HC0020",
+    ),
+    "a business rule": (
+        {"message": 'Order 500 exceeds the credit limit of "Ada", a request of many', "path": ["things"]},
+        'Order 500 exceeds the credit limit of "Ada", a request of many',
+        "GraphQLErrors",
+    ),
+    "documents as text only": (
+        {"message": "PersistedQueryNotSupported", "extensions": {"code": "PERSISTED_QUERY_NOT_SUPPORTED"}},
+        "The API does not take operations by their id. Whoever maintains this tool has to have it sent as a text.",
+        "UpstreamDocuments: as text only",
+    ),
+    "documents by id only": (
+        {"message": "PersistedQueryOnly"},
+        ("The API runs only operations that it knows by their id, and was sent this one as a text. "
+        "Whoever maintains this tool has to have it sent by its id."),
+        "UpstreamDocuments: by id only",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("data", [{}, {"data": None}, {"data": {}}])
+@pytest.mark.parametrize("error", ERRORS)
+def test_error_of_a_request_is_told_to_the_model_and_its_reason_to_the_maintainer(
+    tmp_path: Path, error: str, data: Any
+) -> None:
+    sent, message, reason = ERRORS[error]
+    with answered(tmp_path, body({**data, "errors": [sent]})) as function:
+        told = function.call("Things", {}).result
+
+    assert told["structuredContent"]["errors"][0]["message"] == message
+    assert "salary" not in json.dumps(told)
+    (line,) = function.lines
+    assert (line["outcome"], line["reason"]) == ("tool_error", reason)
+    assert level_of(line) == (WARNING if reason.startswith(("Drift", "UpstreamDocuments")) else INFO)
+
+
+def test_errors_beside_data_keep_their_words(tmp_path: Path) -> None:
+    message = 'Cannot query field "things" on type "Query". Did you mean "these"?'
+    with answered(tmp_path, body({"data": {"things": []}, "errors": [{"message": message}]})) as function:
+        told = function.call("Things", {}).result["structuredContent"]
+
+    assert told == {"data": {"things": []}, "errors": [{"message": message}]}
+
+
+def test_error_of_the_document_beside_a_null_names_nothing_that_was_not_asked_for(tmp_path: Path) -> None:
+    message = 'Cannot query field "thing" on type "Query". Did you mean "salary"?'
+    of_place = {"message": "Unknown city. Did you mean Berlin?", "path": ["things"]}
+    content = {"data": {"things": None}, "errors": [{"message": message, "locations": AT}, of_place]}
+    with answered(tmp_path, body(content)) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": 'Cannot query field "…" on type "Query".'}, of_place]
+
+
+@pytest.mark.parametrize("data", [None, {"things": []}])
+def test_errors_are_bounded_in_number_and_size(tmp_path: Path, data: Any) -> None:
+    long = "é" * 3_000
+    error = {"message": long, "path": ["things", long, *range(500)], "extensions": {"code": long}}
+    config = {"data": data, "errors": [error] * 200}
+    with running_server(body(config)) as server:
+        made = compiled(
+            tmp_path, {**FILES, "config.yaml": f"upstream: {{url: '{server.url}', max_bytes: 50000000}}\n{PUBLIC}"}
+        )
+        with running_function(made) as function:
+            told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert len(told) == MAX_ERRORS + 1
+    assert told[-1] == {"message": "The API reported 190 more errors."}
+    assert len(json.dumps(told[0], ensure_ascii=False)) < 2_000
+    assert told[0]["message"] == "é" * 999 + "…"
+
+
+@pytest.mark.parametrize("step", [10**4_000, -1, True, 1.5, None, [0]], ids=lambda step: f"{step!r:.10}")
+def test_path_is_left_out_if_it_has_a_step_that_no_answer_has(tmp_path: Path, step: Any) -> None:
+    with answered(tmp_path, body({"errors": [{"message": "No.", "path": ["things", step]}]})) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": "No."}]
+
+
+@pytest.mark.parametrize("message", ["", " ", 'Did you mean "salary"?'])
+def test_error_of_which_no_word_can_be_told_is_not_blank(tmp_path: Path, message: str) -> None:
+    with answered(tmp_path, body({"errors": [{"message": message}]})) as function:
+        told = function.call("Things", {}).result["structuredContent"]["errors"]
+
+    assert told == [{"message": "The API reported an error."}]
+
+
+@pytest.mark.parametrize("filler", [" ", "(", "did you mea ", "\n", '"a" '])
+def test_foreign_text_costs_no_more_time_than_reading_it(tmp_path: Path, filler: str) -> None:
+    said = "No user with the address " + filler * 40_000
+    with answered(tmp_path, body({"errors": [{"message": said, "locations": AT}]})) as function:
+        function.call("Things", {})
+        started = time.process_time()
+        function.call("Things", {})
+
+    assert time.process_time() - started < 2
+
+
+def test_line_names_times_status_bundle_and_version(tmp_path: Path) -> None:
+    from handler import __version__
+
+    with answered(tmp_path, body({"data": {"things": []}})) as function:
+        function.call("Things", {})
+
+    (line,) = function.lines
+    assert line["upstream_status"] == 200
+    assert 0 < line["upstream_ms"] <= line["duration_ms"]
+    assert line["stile"] == __version__
+    assert len(line["bundle"]) == 12
+    assert set(line["bundle"]) <= set("0123456789abcdef")
+
+
+def test_readme_lists_the_reasons_that_are_warnings() -> None:
+    rows = re.findall(r"^\| (`.*`) \| `WARNING` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+
+    assert {word.strip("` ") for row in rows for word in row.split(",")} == FOR_MAINTAINERS
+
+
+def test_every_reason_for_maintainers_is_a_word_that_is_noted() -> None:
+    modules = (ROOT / "handler").rglob("*.py")
+    code = "".join(path.read_text("utf-8") for path in modules if path.name != "request_log.py")
+
+    assert [word for word in FOR_MAINTAINERS if word not in code] == []
+
+
+def test_reason_of_one_call_of_a_batch_is_the_lines_level() -> None:
+    assert level_of({"calls": [{"reason": "GraphQLErrors"}, {"reason": "Drift: Query.things"}]}) == WARNING
+    assert level_of({"calls": [{"outcome": "ok"}]}) == INFO
+    assert level_of({}) == INFO
+
+
+class _Stuck:
+    """An API that answers some, and others never."""
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def __call__(self, asked: Asked) -> Reply:
+        if asked.json.get("operationName") == "Pay":
+            self.over.wait(20)
+        return Reply({"data": {"me": "you", "pay": "paid"}})
+
+
+def test_slow_answers_that_one_caller_provokes_do_not_rest_the_api_for_others(tmp_path: Path) -> None:
+    stuck = _Stuck()
+    ada, ben = with_token(sub="ada"), with_token(sub="ben")
+    with running_api(stuck) as api, asking(tmp_path, f"{{url: '{api.url}', timeout_s: 0.2}}") as function:
+        provoked = [function.call("Pay", {}, headers=ada).text for _ in range(MAX_FAILURES + 1)]
+        others = function.call("Me", {}, headers=ben).result
+        anonymous = function.call("Me", {}).result
+        stuck.over.set()
+
+    assert "nothing was sent" not in provoked[0]
+    assert "Nothing was sent." in provoked[-1]
+    assert "isError" not in others
+    assert "isError" not in anonymous
+
+
+def test_slow_answers_to_one_request_of_nobody_do_not_rest_another(tmp_path: Path) -> None:
+    stuck = _Stuck()
+    with running_api(stuck) as api, asking(tmp_path, f"{{url: '{api.url}', timeout_s: 0.2}}") as function:
+        for _ in range(MAX_FAILURES + 1):
+            provoked = function.call("Pay", {}).text
+        other = function.call("Me", {}).result
+        stuck.over.set()
+
+    assert "Nothing was sent." in provoked
+    assert "isError" not in other
+
+
+def test_connections_that_cannot_be_made_rest_the_api_for_everybody(tmp_path: Path) -> None:
+    with asking(tmp_path, "{url: 'http://127.0.0.1:1/'}") as function:
+        for _ in range(MAX_FAILURES):
+            function.call("Me", {}, headers=with_token(sub="ada"))
+        text = function.call("Pay", {}, headers=with_token(sub="ben")).text
+
+    assert "Nothing was sent." in text
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        (_hangs_up, "UpstreamBroken: connection closed before the answer was complete"),
+        (body({"errors": [ERRORS["drift"][0]]}), "Drift: Query.things"),
+    ],
+)
+def test_reason_is_that_of_the_api_where_a_tool_in_python_asks_it(
+    tmp_path: Path, script: Callable[[Peer], None], reason: str
+) -> None:
+    with running_server(script) as server:
+        config = f"upstream: {{url: '{server.url}'}}\n{PUBLIC}"
+        made = with_kit(compiled(tmp_path, {**FILES, "config.yaml": config}), TOOLS)
+        with running_function(made, code_modules=MODULES) as function:
+            function.call("ask_graphql", {"query": "{ things(first: 3, color: RED) { name } }"})
+
+    assert (function.lines[-1]["decision"], function.lines[-1]["reason"]) == ("allowed", reason)
