@@ -101,7 +101,12 @@ def test_every_event_is_answered_with_503_in_its_own_form_and_each_is_an_error_i
     for event, answer in zip(map(json.loads, events), answers, strict=True):
         balanced = isinstance(event, dict) and "elb" in event.get("requestContext", {})
         assert ("statusDescription" in answer) == balanced
-        assert answer["headers"] == {"content-type": "application/json", "cache-control": "no-store"}
+        listed = balanced and "multiValueHeaders" in event
+        assert ("headers" in answer) != listed
+        headers = (
+            {name: values[0] for name, values in answer["multiValueHeaders"].items()} if listed else answer["headers"]
+        )
+        assert headers == {"content-type": "application/json", "cache-control": "no-store"}
         assert list(json.loads(answer["body"])) == ["error"]
         assert ELSEWHERE not in answer["body"]
     lines = [json.loads(line) for line in done.stdout.splitlines()]

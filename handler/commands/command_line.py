@@ -24,7 +24,8 @@ def parse_in_any_order(
     options = _Options(parser, add_help=True)
     add_arguments(options)
     found, rest = options.parse_known_args(words[:end])
-    unknown = [word for word in rest if word.startswith("-") and word != "-"]
+    # argparse takes a word with a space in it for no option, and so does this.
+    unknown = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
     if unknown:
         hint = "; words that begin with - but are no options stand after --" if "=" in unknown[0] else ""
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")

@@ -241,7 +241,7 @@ def test_json_stays_json_where_the_output_is_ascii(workplace: Path) -> None:
             ["check", "empty"],
             "empty: no endpoint here; expected an index.graphql, a stepzen.config.json, or a config.yaml with code",
         ),
-        (["check", "empty", "--jsno"], "no endpoint here"),
+        (["check", "empty", "--jsno"], "unrecognized arguments: --jsno"),
         (["chek"], "invalid choice: 'chek'"),
     ],
 )

@@ -141,8 +141,8 @@ class TestNameOnTheCommandLine:
 
         assert (done.code, done.out) == (2, "")
         assert done.err.splitlines()[-1] == (
-            "stile: error: argument --endpoint: endpoints has 5 endpoints (endpoints/api/e01, endpoints/api/e02, "
-            "endpoints/api/e03 and 2 more); name the folder of one"
+            f"stile {command}: error: argument --endpoint: endpoints has 5 endpoints (endpoints/api/e01, "
+            "endpoints/api/e02, endpoints/api/e03 and 2 more); name the folder of one"
         )
         assert not (workplace / "out").exists()
 

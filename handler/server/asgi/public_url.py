@@ -26,7 +26,7 @@ DEFAULT_STAGE = "$default"
 # Patterns are compiled when they are first used, which most front doors do without.
 _ENDPOINT = ENDPOINT_NAME.pattern
 ROUTE = (
-    r"/health"
+    r"/health(/live)?"
     rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
