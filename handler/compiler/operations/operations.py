@@ -23,7 +23,7 @@ from handler.compiler.operations.normalize import Unused, sendable
 from handler.compiler.operations.operation_files import operation_files
 from handler.compiler.operations.validation import judge, warn_of_deprecations
 from handler.compiler.problems import Place, Problems, place_of
-from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS, ON_SCHEMA, read_arguments
+from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS, read_arguments
 from handler.compiler.schema.schema import AuthorSchema, ExecutableFile
 from handler.compiler.schema.tool_options import AuthorOptions, read_options
 from handler.compiler.source.files import EndpointFiles
@@ -297,7 +297,7 @@ def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchem
         problems.add(Place(executable.name), TOO_MUCH)
         return
     directive = next(iter(error.nodes))
-    if isinstance(directive, DirectiveNode) and directive.name.value in ON_SCHEMA:
+    if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
         name = directive.name.value
         hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
         problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}")

@@ -93,7 +93,10 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
         ("query O { orders { id @fresh } }", "1:23: Unknown directive '@fresh'."),
         ("query O { orders { id @cached } }", "1:23: Directive '@cached' may not be used on field."),
         ("query O @mcptool { orders { id } }", "1:9: Unknown directive '@mcptool'."),
-        ("query O { orders @mcpTool { id } }", "1:18: Unknown directive '@mcpTool'."),
+        (
+            "query O { orders @mcpTool { id } }",
+            "1:18: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
         (
             "query O { orders { id } }\ntype A { b: Int }",
             "2:1: this is a type definition: expected operations and fragments",
@@ -694,17 +697,23 @@ ARGUMENT = '@mcpToolArg(description: "d")'
             f"mutation M($n: Int)\n{ARGUMENT} @mcpTool {{ b(n: $n) }}",
             "2:1: @mcpToolArg stands on a mutation: expected a variable, as in $id: ID! @mcpToolArg(...)",
         ),
-        (f"query O @mcpTool {{ b {ARGUMENT} }}", "1:22: Unknown directive '@mcpToolArg'."),
+        (
+            f"query O @mcpTool {{ b {ARGUMENT} }}",
+            "1:22: @mcpToolArg cannot stand here: expected it on a variable of an operation in a file of operations",
+        ),
         (
             f"query O @mcpTool {{ ...F }}\nfragment F on Query {ARGUMENT} {{ b }}",
-            "2:21: Unknown directive '@mcpToolArg'.",
+            "2:21: @mcpToolArg cannot stand here: expected it on a variable of an operation in a file of operations",
         ),
         (
             "query O @mcpTool @mcpBind(value: 1) { b }",
             "1:18: @mcpBind stands on a query: expected a variable, as in $id: ID! @mcpBind(...)",
         ),
         # Cosmo, @mcpTool: it stands on QUERY | MUTATION.
-        ("query O { b @mcpTool }", "1:13: Unknown directive '@mcpTool'."),
+        (
+            "query O { b @mcpTool }",
+            "1:13: @mcpTool cannot stand here: expected it on a query or mutation in a file of operations",
+        ),
         (
             "query O($n: Int @mcpTool) { a(n: $n) }",
             "1:17: @mcpTool stands on a variable: expected a query or mutation",
