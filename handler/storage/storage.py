@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -146,6 +147,8 @@ class FolderStorage:
                 raise StorageError(self.location, "no such folder") from exc
             raise ObjectNotFound(f"{self.location}/{key}") from exc
         except OSError as exc:
+            if exc.errno == errno.ENAMETOOLONG:  # whoever calls the function may ask for any name: no fault of the disk
+                raise ObjectNotFound(f"{self.location}/{key}") from exc
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be read") from exc
         return _unless_unchanged(body, etag)
 
@@ -208,8 +211,10 @@ class S3Storage:
         self._kept_writer: tuple[Credentials, Any] | None = None
 
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
-        """See ``Storage``."""
+        """See ``Storage``. S3 has no object of a longer key, and would answer with an error rather than that."""
         _require_key(key, self.location)
+        if len((self._prefix + key).encode()) > _MAX_KEY_BYTES:
+            raise ObjectNotFound(f"{self.location}/{key}")
         headers = {"x-amz-checksum-mode": "ENABLED"} | ({"if-none-match": etag} if etag else {})
         request = HttpRequest(
             method="GET",
@@ -356,6 +361,8 @@ class S3Storage:
                 return f"the AWS credentials were refused ({code}): renew or correct them"
             case "RequestTimeTooSkewed":
                 return "the clock of this machine is wrong by more than 15 minutes"
+            case "KeyTooLongError":
+                return f"a key of more than {_MAX_KEY_BYTES:,} bytes: shorten the endpoint's name or the prefix"
             case "PermanentRedirect" | "TemporaryRedirect" | "AuthorizationHeaderMalformed":
                 return f"the bucket is not in {self._region} ({code}): set AWS_REGION to its region"
             case _:
@@ -402,6 +409,9 @@ _TRIES_IN_CONFLICT = 3
 """S3 asks for another try when two writers add the same object at once."""
 
 _MAX_BYTES = 64 * 1024 * 1024
+_MAX_KEY_BYTES = 1024
+"""Source: the Amazon S3 guide, "Naming Amazon S3 objects"."""
+
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")
 _CODE = re.compile(rb"<Code>(\w+)</Code>")

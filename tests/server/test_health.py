@@ -76,6 +76,10 @@ def slowed(peer: Peer, _: bytes) -> None:
     peer.send(refusal("503 Slow Down", "SlowDown"))
 
 
+def key_too_long(peer: Peer, _: bytes) -> None:
+    peer.send(refusal("400 Bad Request", "KeyTooLongError"))
+
+
 def cut_off(peer: Peer, good: bytes) -> None:
     peer.send(good[:-5])
     raise ConnectionAbortedError
@@ -222,6 +226,17 @@ class TestNames:
             assert listed(function, f"api/none{number}") == 404
 
         assert health(function) == (200, "ok", 1, 0, 0)
+
+    def test_name_that_no_object_can_have_does_not_count(self, function: Function, objects: Objects) -> None:
+        """S3 answers 400 for a key of more than 1,024 bytes, and anybody can send such a path."""
+        objects.fault = key_too_long
+
+        assert [listed(function, f"{'a' * chars}/b") for chars in (1_100, 5_000)] == [404, 404]
+        assert objects.requests == 0
+
+        objects.fault = None
+        assert listed(function, f"{'a' * 900}/b") == 404
+        assert health(function) == (200, "ok", 0, 0, 0)
 
     def test_removed_endpoint_leaves_the_count(self, function: Function, objects: Objects, clocks: Clocks) -> None:
         for name in NAMES:
@@ -371,6 +386,11 @@ class TestAws:
     def test_bucket_that_is_gone_is_not_ready(self, bucket: BundleBucket) -> None:
         with started_function("s3://stile-gone/endpoints", **bucket.writer) as function:
             assert health(function) == (503, "not_ready", 0, 0, 0)
+
+    def test_name_that_no_file_can_have_does_not_count(self, folder_storage: FolderStorage) -> None:
+        with running_function(storage=folder_storage) as function:
+            assert listed(function, f"{'a' * 300}/b") == 404
+            assert health(function)[:2] == (200, "ok")
 
     def test_folder_that_is_gone_is_not_ready_and_an_empty_one_is_ready(self, folder_storage: FolderStorage) -> None:
         with started_function(folder_storage.location) as function:
