@@ -248,7 +248,10 @@ SETTINGS = {
     "CodeModules": "STILE_CODE_MODULES",
     "SecretArns": "STILE_SECRET_ARNS",
     "EnvSecrets": "STILE_ENV_SECRETS",
+    "LogKeyArn": "STILE_LOG_KEY",
+    "StateKeyArn": "STILE_STATE_KEY",
 }
+KEYS = ("LogKeyArn", "StateKeyArn")
 SECRET_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/COGNITO-AbC123"
 
 
@@ -272,6 +275,8 @@ SECRET_ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/COGNITO
         ("SecretArns", f"{SECRET_ARN},{SECRET_ARN.replace('COGNITO', 'ENTRA').replace('stile/', '')}"),
         ("SecretArns", SECRET_ARN.replace("aws", "aws-cn", 1).replace("eu-west-1", "cn-north-1")),
         ("SecretArns", SECRET_ARN.replace("aws", "aws-us-gov", 1).replace("eu-west-1", "us-gov-east-1")),
+        *((key, SECRET_ARN) for key in KEYS),
+        *((key, SECRET_ARN.replace("aws", "aws-cn", 1).replace("eu-west-1", "cn-north-1")) for key in KEYS),
         ("EnvSecrets", ""),
         ("EnvSecrets", "shop/orders/COGNITO,shop/returns/COGNITO"),
     ],
@@ -306,6 +311,9 @@ def test_what_a_parameter_accepts_is_a_setting(template: dict[str, Any], paramet
         ("SecretArns", SECRET_ARN.replace("123456789012", "*")),
         ("SecretArns", SECRET_ARN.replace("secretsmanager", "ssm")),
         ("SecretArns", f"{SECRET_ARN}:COGNITO::"),
+        *((key, SECRET_ARN.replace("stile/COGNITO", "rds!db")) for key in KEYS),
+        *((key, SECRET_ARN.replace("aws", "aws-iso", 1).replace("eu-west-1", "us-iso-east-1")) for key in KEYS),
+        *((key, SECRET_ARN.replace("eu-west-1", "ireland")) for key in KEYS),
         ("EnvSecrets", "COGNITO"),
         ("EnvSecrets", "shop/*/COGNITO"),
     ],
@@ -348,7 +356,7 @@ def test_the_key_of_a_log_is_kept_as_the_log_is(template: dict[str, Any]) -> Non
 
 @pytest.mark.parametrize("parameter", ["LogKeyArn", "StateKeyArn"])
 def test_a_key_of_ones_own_is_one_secret(template: dict[str, Any], parameter: str) -> None:
-    for arn in ("", f"{ARN}stile/log-AbCdEf", f"{ARN}stile-log_2-a1B2c3".replace("aws:", "aws-us-gov:")):
+    for arn in ("", f"{ARN}stile/log-AbCdEf", f"{ARN}stile-log_2-a1B2c3"):
         assert accepts(template, parameter, arn), arn
     for other in ("k" * 32, f"{ARN}*", f"{ARN}stile/*-AbCdEf", f"{ARN}stile", ARN, f"{ARN}a-AbCdEf,{ARN}b-AbCdEf"):
         assert not accepts(template, parameter, other), other
