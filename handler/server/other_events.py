@@ -63,10 +63,12 @@ POLLED = frozenset({"activemq", "documentdb", "dynamodb", "kafka", "kinesis", "r
 WARMERS: tuple[Mapping[str, Any], ...] = (
     {"stile": "warm"},
     {"detail-type": "Scheduled Event", "source": "aws.events"},
+    {"detail-type": "Scheduled Event", "source": "aws.scheduler"},
     {"source": "serverless-plugin-warmup"},
     {"warmer": True},
 )
-"""Events that keep a function warm: ours, EventBridge's schedules, serverless-plugin-warmup, lambda-warmer."""
+"""Events that keep a function warm: ours, those of EventBridge's rules and of its Scheduler if they are given no input,
+serverless-plugin-warmup, lambda-warmer."""
 
 HTTP_ANSWERS: Mapping[str, tuple[int, str]] = {
     "http": (400, "this event cannot be read as an HTTP request"),

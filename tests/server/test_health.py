@@ -206,6 +206,28 @@ class TestFailing:
 
         assert health(function) == (200, "degraded", 1, 1, 0)
 
+    @pytest.mark.parametrize("index", [None, b"{}"], ids=["missing", "damaged"])
+    def test_schema_that_cannot_be_loaded_counts_and_is_logged_until_it_can_be(
+        self, function: Function, objects: Objects, clocks: Clocks, index: bytes | None
+    ) -> None:
+        (key,) = (key for key in objects.bodies if key.startswith(".index/"))
+        good = objects.bodies.pop(key)
+        if index is not None:
+            objects.write(key, index)
+        listed(function, NAMES[0])
+        assert health(function) == (200, "ok", 1, 0, 0)
+
+        for _ in range(3):
+            assert function.query("employee-lookup", "{ __typename }").result["isError"]
+        assert health(function) == (200, "degraded", 1, 1, 0)
+        assert [line["trouble"] for line in function.lines if "trouble" in line] == [NAMES[0]]
+
+        clocks.wait(61)
+        assert health(function) == (200, "degraded", 1, 1, 0)
+        objects.write(key, good)
+        clocks.wait(61)
+        assert health(function) == (200, "ok", 1, 0, 0)
+
     def test_health_alone_notices_a_storage_that_fails_later(
         self, function: Function, objects: Objects, clocks: Clocks
     ) -> None:

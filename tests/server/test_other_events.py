@@ -145,6 +145,7 @@ def test_every_polled_source_has_a_case() -> None:
     [
         {"stile": "warm"},
         {"version": "0", "detail-type": "Scheduled Event", "source": "aws.events", "detail": {}},
+        {"version": "0", "detail-type": "Scheduled Event", "source": "aws.scheduler", "detail": "{}"},
         {"source": "serverless-plugin-warmup"},
         {"warmer": True, "concurrency": 3},
     ],

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
@@ -27,7 +27,7 @@ from handler.bundle.stored import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
 from handler.server.auth.principal import Principal
-from handler.storage.storage import Storage
+from handler.storage.storage import READ_TIMEOUT_S, Storage
 from handler.strict_json import Entry, to_json_bytes
 
 if TYPE_CHECKING:
@@ -82,9 +82,20 @@ def schema_loading() -> Iterator[None]:
 
 
 class Endpoint:
-    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes."""
+    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes.
 
-    def __init__(self, bundle: Bundle, storage: Storage, *, stored_bytes: int = 0, digest: str = "") -> None:
+    ``on_trouble`` is told if the schema index cannot be loaded, once until it can be.
+    """
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        storage: Storage,
+        *,
+        stored_bytes: int = 0,
+        digest: str = "",
+        on_trouble: Callable[[Exception], None] = lambda _: None,
+    ) -> None:
         self.bundle = bundle
         self.digest = digest  # of the stored bundle, its beginning
         self.tools: Mapping[str, Tool] = {
@@ -97,6 +108,8 @@ class Endpoint:
         }
         self._storage = storage
         self._conditions = Conditions(bundle.conditions)
+        self._on_trouble = on_trouble
+        self.schema_fails = False  # the last time that it was needed, the schema index could not be loaded
         self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
         self._index_bytes = 0
@@ -300,6 +313,12 @@ class Endpoint:
             keep(self._schemas, key, schemas, most=MAX_VIEWS)
         return schemas
 
+    def recheck_schema(self, *, timeout_s: float) -> None:
+        """Load the schema index if it could not be loaded the last time. Blocks."""
+        if self.schema_fails:
+            with self._lock, suppress(StorageError, BundleError):
+                self._require_index(timeout_s)
+
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
         for tool in map(self.tools.get, names):
             if isinstance(tool, PrescribedTool):
@@ -349,13 +368,20 @@ class Endpoint:
             keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
         return entry
 
-    def _require_index(self) -> SchemaIndex:
+    def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
         from handler.graph.index import read_index
 
         if self._index is None:
-            stored = self._storage.read(index_key(self.bundle.index))
-            body = stored.body if stored else b""
-            self._index = read_index(body, sha256=self.bundle.index)
+            try:
+                stored = self._storage.read(index_key(self.bundle.index), timeout_s=timeout_s)
+                body = stored.body if stored else b""
+                self._index = read_index(body, sha256=self.bundle.index)
+            except (StorageError, BundleError) as exc:
+                if not self.schema_fails:
+                    self._on_trouble(exc)
+                self.schema_fails = True
+                raise
+            self.schema_fails = False
             self._index_bytes = read_cost(len(body))
         return self._index
 

@@ -106,7 +106,7 @@ class Known:
     name: str
     asked: Instant | None  # when storage was last asked for it
     serves: bool
-    failing: bool  # storage or what it holds failed the last time; the last good bundle may serve
+    failing: bool  # storage or what it holds failed the last time, or the schema; the last good bundle may serve
     lacking: bool  # the function was built or configured without what it needs
 
 
@@ -216,7 +216,7 @@ class Endpoints:
                 name=each.endpoint.bundle.endpoint,
                 asked=each.asked,
                 serves=not each.closed,
-                failing=each.failing,
+                failing=each.failing or each.endpoint.schema_fails,
                 lacking=bool(each.lacks),
             )
             for each in self._held.values()
@@ -312,9 +312,11 @@ class Endpoints:
         if stored is not None:
             bundle = read_bundle(stored.body, endpoint=name)
             digest = short_digest(stored.body)
-            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body), digest=digest)
+            told = partial(self._on_trouble, name)
+            endpoint = Endpoint(bundle, self._storage, stored_bytes=len(stored.body), digest=digest, on_trouble=told)
             lacks = self._find_lacks(bundle)
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
+        known.endpoint.recheck_schema(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)
