@@ -116,7 +116,15 @@ def _overrides_of(config: Mapping[str, Any], stage: str, command: str) -> dict[s
     """`parameter_overrides` of one command, in any form that SAM takes; `None` where it has none."""
     at = f"[{stage}.{command}.parameters]"
     value = _table(_table(_table(config, stage), command), "parameters").get("parameter_overrides")
-    return None if value is None else dict(_pairs_of(value, f"{at} parameter_overrides"))
+    if value is None:
+        return None
+    overrides = dict(_pairs_of(value, f"{at} parameter_overrides"))
+    known = {name.lower(): name for name in DEFAULTS}
+    for name in overrides.keys() - DEFAULTS.keys():
+        meant = known.get(name.replace("_", "").lower())
+        if meant:  # `sam deploy` leaves out without a word what the template does not have
+            raise BuildError(f"{at} parameter_overrides: {name}: expected {meant}")
+    return overrides
 
 
 def _pairs_of(value: object, at: str) -> Iterator[tuple[str, str]]:

@@ -23,6 +23,7 @@ CodeModules = ["acme.tools", "shop_tools"]
 [default.build_artifact.parameters]
 code = ["lib/acme", "shop_tools.py"]
 """
+TEXT = "[default.deploy.parameters]\nparameter_overrides = 'MemorySize=512 {}=x'\n"
 PROD = '[prod.deploy.parameters]\nstack_name = "stile-prod"\n'
 
 
@@ -73,6 +74,18 @@ def test_what_is_not_said_is_as_in_the_template(tmp_path: Path, config: str) -> 
 
     assert settings(tmp_path, config) == (0, [parameters[name]["Default"] for name in ("Architecture", "Extras")])
     assert parameters["CodeModules"]["Default"] == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"), [("extras", "Extras"), ("ARCHITECTURE", "Architecture"), ("code_modules", "CodeModules")]
+)
+@pytest.mark.parametrize("form", ["[default.global.parameters.parameter_overrides]\n{} = 'x'", TEXT])
+def test_key_that_is_almost_one_is_refused(tmp_path: Path, said: str, meant: str, form: str) -> None:
+    place = re.findall(r"\[(default\.\w+\.parameters)", form)[0]
+
+    assert refused(tmp_path, form.format(said)) == (
+        f"samconfig.toml: [{place}] parameter_overrides: {said}: expected {meant}"
+    )
 
 
 def test_extras_that_the_build_knows_are_those_of_the_template() -> None:
