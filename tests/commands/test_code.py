@@ -15,7 +15,7 @@ from tests.commands.running import FILES, Stile, change, ran
 from tests.support.endpoints import write_endpoint
 
 KIT = """\
-from handler import Image, McpError, InputRequired, Elicit, Toolkit
+from stile import Image, McpError, InputRequired, Elicit, Toolkit
 
 kit = Toolkit()
 
