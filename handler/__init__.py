@@ -7,7 +7,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Return a public name of `stile`, the same object, for modules written before that package. It goes after 0.1."""
+    """Return the object that `stile` has under a public name. This function goes after 0.1: it is for older modules."""
     stile = import_module("stile")
     if name not in (*stile.__all__, "__all__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

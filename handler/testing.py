@@ -1,4 +1,4 @@
-"""The old place of `stile.testing`, for tests written before that package. It goes after 0.1."""
+"""The old place of `stile.testing`. This module goes after 0.1."""
 
 from stile.testing import Answer, TestClient
 
