@@ -183,7 +183,7 @@ sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
 .PHONY: clean
 clean:  ## Remove what was built and cached, but no environment
 	rm -rf .aws-sam .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
-	find benchmarks handler tests examples -name __pycache__ -prune -exec rm -rf {} +
+	find benchmarks handler stile tests examples -name __pycache__ -prune -exec rm -rf {} +
 
 # Called by `sam build` (template.yaml, BuildMethod: makefile), which gives ARTIFACTS_DIR. An ARCH of `make build` comes
 # along in MAKEFLAGS, and is refused if samconfig.toml says another one.

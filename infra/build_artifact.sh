@@ -92,8 +92,9 @@ compile -b "$artifact"
 find "$artifact" -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) -not -path '*/anyio/*' -delete
 find "$artifact/anyio" -type f -name '*.pyc' -delete
 
-# The request's half of the package: the compiler and the commands work at deploy time only.
-cp -R handler "$artifact/"
+# The request's half of the function, and what authors' modules import: the compiler and the commands work at deploy
+# time only.
+cp -R handler stile "$artifact/"
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
 
 for module in $code; do

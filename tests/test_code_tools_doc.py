@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import handler
+import stile
 from handler.code_tools.option_checks import HINTS
 from handler.code_tools.options import KitOptions, RegistrationOptions, ToolOptions
 from handler.compiler.config.code import KIT_KEYS
@@ -126,7 +126,7 @@ def test_options_of_the_page_are_all_there_are() -> None:
 
 
 def test_page_speaks_of_every_name_that_authors_import() -> None:
-    assert [name for name in handler.__all__ if name not in PAGE and not name.startswith("__")] == []
+    assert [name for name in stile.__all__ if name not in PAGE and not name.startswith("__")] == []
 
 
 def test_every_link_of_the_page_leads_somewhere() -> None:

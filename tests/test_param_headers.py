@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from mcp.shared.inbound import find_invalid_x_mcp_header, x_mcp_header_map
 
-from handler import Toolkit
 from handler.errors import ToolDefinitionError
 from handler.param_headers import mirrored_in
 from handler.server.asgi.headers import decoded, find_mismatch
+from stile import Toolkit
 
 REGION = {"type": "string", "x-mcp-header": "Region"}
 

@@ -7,15 +7,27 @@ import tomllib
 
 import pytest
 
+from handler import __version__
 from tests.conftest import ROOT
 
 RUNTIME = {"aws-lambda-powertools", "boto3", "graphql-core", "jsonschema", "mangum", "starlette"}
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+INSTALLED = re.compile(r"install '?([a-z-]+)\[([a-z]+)\]")
+"""A distribution and its extra, in a message that says what to install."""
 
 
 def test_package_asks_for_all_that_it_imports_at_run_time() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {re.split(r"[<>=\[]", each)[0] for each in PROJECT["dependencies"]} == RUNTIME
 
-    assert {re.split(r"[<>=\[]", each)[0] for each in project["dependencies"]} == RUNTIME
+
+def test_distribution_has_the_name_that_messages_install_and_the_version_that_the_function_logs() -> None:
+    assert (PROJECT["name"], PROJECT["version"]) == ("stile-mcp", __version__)
+    assert PROJECT["scripts"] == {"stile": "handler.__main__:main"}
+    sources = [path for package in ("handler", "stile") for path in sorted((ROOT / package).rglob("*.py"))]
+    named = [name for path in sources for name in INSTALLED.findall(path.read_text("utf-8"))]
+    assert {name for name, _ in named} == {"stile-mcp"}
+    assert {extra for _, extra in named} <= set(PROJECT["optional-dependencies"])
 
 
 @pytest.mark.parametrize("lock", ["run.txt", "run-code.txt", "run-jwt.txt"])

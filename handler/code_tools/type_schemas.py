@@ -18,7 +18,7 @@ from handler.json_schema.messages import pointer_of
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
 
-MISSING = "tools in Python need pydantic, which is in the extra `code`: pip install 'stile[code]'"
+MISSING = "tools in Python need pydantic, which is in the extra `code`: pip install 'stile-mcp[code]'"
 EXPECTED_TYPE = "expected a type that JSON Schema can describe"
 FIELD = "stile_argument_{}"
 """What parameters are called in the model: some names a model may not have, as ``schema`` and ``_id``."""

@@ -3,8 +3,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Annotated
 
-from handler import Field, Toolkit
-from handler.testing import TestClient
+from stile import Field, Toolkit
+from stile.testing import TestClient
 
 
 class Mode(Enum):

@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import pytest
 from pydantic import AfterValidator
 
-from handler import Field, McpError, Toolkit, tool
 from handler.code_tools.options import ToolOptions
-from handler.testing import TestClient
+from stile import Field, McpError, Toolkit, tool
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import Mode, client_of, echo
 

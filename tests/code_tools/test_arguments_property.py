@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from handler import Context, Toolkit
 from handler.code_tools.dispatch import call_tool
+from stile import Context, Toolkit
 from tests.code_tools.test_hints import HINTS, Node, Options, Order
 
 HINTED = [*(hint for hint, *_ in HINTS), Order, Options, Node, list[Order], dict[str, Node] | None]

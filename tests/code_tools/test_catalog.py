@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from handler import Context, McpError, Toolkit
 from handler.code_tools.catalog import catalog_tool
 from handler.code_tools.dispatch import sections_of
-from handler.testing import TestClient
+from stile import Context, McpError, Toolkit
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import ECHO_SCHEMA, echo
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handler import Context, Tool, Toolkit, describe
 from handler.errors import ToolDefinitionError
-from handler.testing import TestClient
+from stile import Context, Tool, Toolkit, describe
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import client_of
 

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from handler import Context, McpError, ToolError, Toolkit, assert_provider_token
 from handler.errors import AuthenticationRequired, InsufficientScope
-from handler.testing import TestClient
+from stile import Context, McpError, ToolError, Toolkit, assert_provider_token
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import client_of
 

@@ -11,7 +11,10 @@ from typing import Any
 
 import pytest
 
-from handler import (
+from handler.code_tools.context import Context as ToolContext
+from handler.code_tools.dispatch import call_tool
+from handler.code_tools.execution import MAX_STEPS
+from stile import (
     Async,
     Context,
     Elicit,
@@ -23,10 +26,7 @@ from handler import (
     Toolkit,
     tool,
 )
-from handler.code_tools.context import Context as ToolContext
-from handler.code_tools.dispatch import call_tool
-from handler.code_tools.execution import MAX_STEPS
-from handler.testing import Answer
+from stile.testing import Answer
 from tests.code_tools.cases import case
 from tests.code_tools.echo import client_of
 

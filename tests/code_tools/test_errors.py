@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handler import InvalidParams, McpError, Text, ToolError, Toolkit
 from handler.errors import CallError, UpstreamError
-from handler.testing import TestClient
+from stile import InvalidParams, McpError, Text, ToolError, Toolkit
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import client_of, echo
 

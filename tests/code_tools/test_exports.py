@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 import handler
+import handler.testing
+import stile
+import stile.testing
 from tests.code_tools.cases import case
 from tests.conftest import ROOT
 
@@ -28,18 +33,19 @@ def loaded_by(code: str) -> set[str]:
 
 @case("M-001")
 def test_import_of_the_package_loads_nothing_heavy() -> None:
-    assert loaded_by("import handler") == set()
-    assert loaded_by("import handler\nhandler.__version__") == set()
+    for package in ("handler", "stile"):
+        assert loaded_by(f"import {package}") == set()
+        assert loaded_by(f"import {package}\n{package}.__version__") == set()
 
 
 def test_errors_content_and_context_load_nothing_heavy() -> None:
     names = "Async, Context, Elicit, Err, Image, InputRequired, McpError, Ok, Text, ToolError, ToolResult, tool_fail"
 
-    assert loaded_by(f"from handler import {names}") == set()
+    assert loaded_by(f"from stile import {names}") == set()
 
 
 def test_tools_load_pydantic_only_when_their_types_are_asked_for() -> None:
-    define = "from handler import Toolkit\nkit = Toolkit()\n@kit.tool\ndef add(a: int) -> int: return a"
+    define = "from stile import Toolkit\nkit = Toolkit()\n@kit.tool\ndef add(a: int) -> int: return a"
 
     assert "pydantic" not in loaded_by(define)
     assert "pydantic" in loaded_by(f"{define}\nkit.tools[0].entry")
@@ -47,8 +53,8 @@ def test_tools_load_pydantic_only_when_their_types_are_asked_for() -> None:
 
 def test_tool_with_a_schema_of_its_own_needs_no_pydantic() -> None:
     code = """
-from handler import Toolkit
-from handler.testing import TestClient
+from stile import Toolkit
+from stile.testing import TestClient
 kit = Toolkit()
 @kit.tool(input_schema={"type": "object"})
 def raw(arguments): return arguments
@@ -58,48 +64,76 @@ assert TestClient(kit).call("raw", a=[1]).data == {"a": [1]}
     assert "pydantic" not in loaded_by(code)
 
 
-def test_what_authors_import_is_this() -> None:
-    assert sorted(handler.__all__) == [
-        "Async",
-        "Audio",
-        "Context",
-        "Elicit",
-        "EmbeddedResource",
-        "Err",
-        "Field",
-        "GraphQLErrors",
-        "Image",
-        "InputRequired",
-        "InvalidArguments",
-        "InvalidParams",
-        "McpError",
-        "Ok",
-        "ResourceLink",
-        "SchemaValidator",
-        "Text",
-        "Tool",
-        "ToolDefinitionError",
-        "ToolError",
-        "ToolResult",
-        "Toolkit",
-        "__version__",
-        "assert_provider_token",
-        "describe",
-        "tool",
-        "tool_fail",
+PUBLIC = {
+    "Async": "handler.code_tools.continuation",
+    "Audio": "handler.code_tools.content",
+    "Context": "handler.code_tools.context",
+    "Elicit": "handler.code_tools.continuation",
+    "EmbeddedResource": "handler.code_tools.content",
+    "Err": "handler.code_tools.continuation",
+    "Field": "pydantic.fields",
+    "GraphQLErrors": "handler.errors",
+    "Image": "handler.code_tools.content",
+    "InputRequired": "handler.code_tools.continuation",
+    "InvalidArguments": "handler.errors",
+    "InvalidParams": "handler.errors",
+    "McpError": "handler.errors",
+    "Ok": "handler.code_tools.continuation",
+    "ResourceLink": "handler.code_tools.content",
+    "SchemaValidator": "handler.code_tools.validator",
+    "Text": "handler.code_tools.content",
+    "Tool": "handler.code_tools.definition",
+    "ToolDefinitionError": "handler.errors",
+    "ToolError": "handler.errors",
+    "ToolResult": "handler.code_tools.content",
+    "Toolkit": "handler.code_tools.toolkit",
+    "assert_provider_token": "handler.code_tools.context",
+    "describe": "handler.code_tools.definition",
+    "tool": "handler.code_tools.decorator",
+    "tool_fail": "handler.code_tools.content",
+}
+"""The public names, each with the module that defines it: tracebacks and pickles of authors have its name."""
+
+
+def test_public_names_and_their_modules_are_these() -> None:
+    assert sorted(stile.__all__) == sorted([*PUBLIC, "__version__"])
+    assert {name: getattr(stile, name).__module__ for name in PUBLIC} == PUBLIC
+    assert stile.__version__ == handler.__version__
+
+
+def test_type_checkers_see_the_public_names_where_they_are() -> None:
+    for_checkers = [
+        (alias.name, node.module)
+        for block in ast.parse((ROOT / "stile" / "__init__.py").read_text("utf-8")).body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in ast.walk(block)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     ]
-    assert all(getattr(handler, name) is not None for name in handler.__all__)
+
+    assert dict(for_checkers) == PUBLIC | {"Field": "pydantic"}
+    assert all((ROOT / package / "py.typed").is_file() for package in ("stile", "handler"))
+
+
+def test_old_places_of_the_names_hold_the_same_objects() -> None:
+    assert [name for name in stile.__all__ if getattr(handler, name) is not getattr(stile, name)] == []
+    assert handler.testing.TestClient is stile.testing.TestClient
+    assert handler.testing.Answer is stile.testing.Answer
+    names: dict[str, object] = {}
+    exec("from handler import *", names)
+    assert names["Toolkit"] is stile.Toolkit
 
 
 def test_field_is_pydantics() -> None:
     from pydantic import Field
 
-    assert handler.Field is Field
+    assert stile.Field is Field
 
 
-def test_other_names_are_not_there() -> None:
-    with pytest.raises(AttributeError, match="module 'handler' has no attribute 'Server'"):
-        _ = handler.Server
+@pytest.mark.parametrize("module", [stile, handler])
+def test_other_names_are_not_there(module: ModuleType) -> None:
+    with pytest.raises(AttributeError, match=f"module '{module.__name__}' has no attribute 'Server'"):
+        _ = module.Server
 
 
 WITHOUT_PYDANTIC = """
@@ -109,7 +143,7 @@ class Missing:
         if name.partition(".")[0] in ("pydantic", "pydantic_core"):
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Missing())
-from handler import Toolkit
+from stile import Toolkit
 kit = Toolkit()
 @kit.tool
 def add(a: int) -> int: return a
@@ -124,7 +158,7 @@ except Exception as exc:
     ("code", "sentence"),
     [
         ("kit.tools[0].entry", "tool add: tools in Python need pydantic, which is in the extra `code`"),
-        ("from handler import Field", "ModuleNotFoundError: Field is pydantic's, which is in the extra `code`"),
+        ("from stile import Field", "ModuleNotFoundError: Field is pydantic's, which is in the extra `code`"),
     ],
 )
 def test_missing_pydantic_is_told_with_the_extra_that_brings_it(code: str, sentence: str) -> None:
@@ -138,4 +172,4 @@ def test_missing_pydantic_is_told_with_the_extra_that_brings_it(code: str, sente
     )
 
     assert sentence in done.stdout
-    assert "pip install 'stile[code]'" in done.stdout
+    assert "pip install 'stile-mcp[code]'" in done.stdout

@@ -14,8 +14,8 @@ import pytest
 from pydantic import AfterValidator, BaseModel, ConfigDict
 from typing_extensions import TypedDict
 
-from handler import Context, Field, describe, tool
 from handler.code_tools.signature import is_context
+from stile import Context, Field, describe, tool
 from tests.code_tools.echo import client_of
 
 

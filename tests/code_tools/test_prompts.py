@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from handler import Context, EmbeddedResource, Field, Image, InputRequired, McpError, Text, ToolError, Toolkit
 from handler.errors import InvalidParams, ToolDefinitionError
-from handler.testing import TestClient
+from stile import Context, EmbeddedResource, Field, Image, InputRequired, McpError, Text, ToolError, Toolkit
+from stile.testing import TestClient
 
 
 def client() -> TestClient:

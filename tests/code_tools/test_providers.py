@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from handler import Context, McpError, ToolError, Toolkit
 from handler.code_tools.dispatch import list_entries
-from handler.testing import TestClient
+from stile import Context, McpError, ToolError, Toolkit
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import echo
 

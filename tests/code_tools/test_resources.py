@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from handler import Context, EmbeddedResource, McpError, ToolError, Toolkit
 from handler.errors import ToolDefinitionError
-from handler.testing import TestClient
+from stile import Context, EmbeddedResource, McpError, ToolError, Toolkit
+from stile.testing import TestClient
 
 
 def kit() -> Toolkit:

@@ -15,7 +15,8 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from handler import (
+from handler.errors import ToolDefinitionError
+from stile import (
     Async,
     Audio,
     EmbeddedResource,
@@ -29,8 +30,7 @@ from handler import (
     tool,
     tool_fail,
 )
-from handler.errors import ToolDefinitionError
-from handler.testing import TestClient
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import Mode, client_of
 

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import pytest
 
-from handler import Async, Context, Err, Ok, Tool, ToolDefinitionError, Toolkit, describe, tool
 from handler.code_tools.resuming import EXPECTED
-from handler.testing import TestClient
+from stile import Async, Context, Err, Ok, Tool, ToolDefinitionError, Toolkit, describe, tool
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import client_of
 
 if TYPE_CHECKING:
-    from handler import Context as Around
-    from handler import Ok as Success
+    from stile import Context as Around
+    from stile import Ok as Success
 
 Outcome = Ok | Err
 T = TypeVar("T")

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from handler import Field, Toolkit
 from handler.json_schema.sent_arguments import unstringified, without_refused_nulls
-from handler.testing import TestClient
+from stile import Field, Toolkit
+from stile.testing import TestClient
 from tests.code_tools.echo import client_of
 
 

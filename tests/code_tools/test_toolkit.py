@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from handler import Toolkit, tool
 from handler.errors import ToolDefinitionError
-from handler.testing import TestClient
+from stile import Toolkit, tool
+from stile.testing import TestClient
 from tests.code_tools.cases import case
 from tests.code_tools.echo import echo
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from handler import Context, InvalidArguments, SchemaValidator, ToolDefinitionError, Toolkit, describe, tool
-from handler.testing import TestClient
+from stile import Context, InvalidArguments, SchemaValidator, ToolDefinitionError, Toolkit, describe, tool
+from stile.testing import TestClient
 
 SCHEMA = {
     "type": "object",

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handler import Context, InvalidParams, McpError, Tool, ToolError, Toolkit, tool
+from stile import Context, InvalidParams, McpError, Tool, ToolError, Toolkit, tool
 from tests.code_tools.cases import case
 from tests.code_tools.echo import Mode, client_of
 

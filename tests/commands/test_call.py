@@ -323,7 +323,7 @@ def test_nobody_in_particular_may_call_what_is_open(workplace: Path, stile: Stil
 
 
 KIT = """
-from handler import Context, Elicit, Image, InputRequired, McpError, ResourceLink, Toolkit
+from stile import Context, Elicit, Image, InputRequired, McpError, ResourceLink, Toolkit
 
 kit = Toolkit()
 

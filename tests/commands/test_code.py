@@ -15,7 +15,7 @@ from tests.commands.running import FILES, Stile, change, ran
 from tests.support.endpoints import write_endpoint
 
 KIT = """\
-from handler import Image, McpError, InputRequired, Elicit, Toolkit
+from stile import Image, McpError, InputRequired, Elicit, Toolkit
 
 kit = Toolkit()
 
@@ -81,6 +81,18 @@ def test_tool_that_may_ask_its_user_without_a_key_is_a_warning(
     assert [warning["sentence"][: len(sentence)] for warning in endpoint["warnings"]] == [sentence]
     monkeypatch.setenv("STILE_STATE_KEY", "aVerySecretKeyOf32CharactersOrMore")
     assert stile("check", ".", "--strict").code == 0
+
+
+def test_import_from_the_old_place_is_a_warning_and_the_tools_are_there(shop: Path, stile: Stile) -> None:
+    (shop / "shop_tools.py").write_text(KIT.replace("from stile", "from handler"), encoding="utf-8")
+
+    done = stile("check", ".", "--json")
+
+    assert done.code == 0
+    (endpoint,) = json.loads(done.out)["endpoints"]
+    assert [tool["name"] for tool in endpoint["tools"]] == ["total", "chart", "fail", "cancel"]
+    (warning,) = [each for each in endpoint["warnings"] if "`from stile import " in each["sentence"]]
+    assert (warning["file"], warning["line"], warning["column"]) == ("shop_tools.py", 1, 1)
 
 
 def test_json_stays_json_whatever_a_module_prints(shop: Path) -> None:

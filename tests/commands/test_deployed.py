@@ -16,7 +16,7 @@ from tests.support.moto import Moto
 
 BUCKET = "deployed"
 LOCATION = f"s3://{BUCKET}/endpoints"
-KIT = """from handler import Toolkit
+KIT = """from stile import Toolkit
 kit = Toolkit()
 @kit.tool
 def total(year: int) -> int:

@@ -10,7 +10,7 @@ from tests.commands.running import change
 from tests.commands.test_dev import running_dev
 from tests.support.endpoints import write_endpoint
 
-KIT = 'from handler import Toolkit\nkit = Toolkit()\n@kit.tool\ndef one() -> str:\n    "One."\n    return "1"\n'
+KIT = 'from stile import Toolkit\nkit = Toolkit()\n@kit.tool\ndef one() -> str:\n    "One."\n    return "1"\n'
 CONFIG = 'access: {anonymous: allow}\ncode: [{use: "shop_tools.kits:kit", condition: true}]\n'
 
 

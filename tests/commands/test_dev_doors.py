@@ -72,7 +72,7 @@ def test_names_that_callers_write_neither_reach_the_terminal_nor_make_lines(endp
 
 def test_exception_that_quotes_a_caller_is_escaped(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("STILE_CODE_MODULES", "quoting")
-    module = 'from handler import Toolkit\nkit = Toolkit()\n@kit.tool\ndef one(text: str) -> str:\n    "One."\n'
+    module = 'from stile import Toolkit\nkit = Toolkit()\n@kit.tool\ndef one(text: str) -> str:\n    "One."\n'
     (workplace / "quoting.py").write_text(f"{module}    raise RuntimeError(text)\n", encoding="utf-8")
     config = 'access: {anonymous: allow}\ncode: [{use: "quoting:kit", condition: true}]\n'
     write_endpoint(workplace, {"config.yaml": config})

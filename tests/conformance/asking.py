@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler import Context, Elicit, InputRequired, Toolkit
+from stile import Context, Elicit, InputRequired, Toolkit
 
 asking = Toolkit()
 

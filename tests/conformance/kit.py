@@ -9,7 +9,7 @@ import asyncio
 import base64
 from typing import Literal
 
-from handler import Audio, Context, EmbeddedResource, Image, Text, ToolError, Toolkit
+from stile import Audio, Context, EmbeddedResource, Image, Text, ToolError, Toolkit
 from tests.conformance.asking import asking
 
 PNG = base64.b64decode(

@@ -15,7 +15,7 @@ from customer_tools.chart import BAR, GAP, HEIGHT, bar_chart
 
 from handler.bundle.model import CodeTool
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.testing import TestClient
+from stile.testing import TestClient
 from tests.conftest import DEMO
 from tests.support.demo_code import MODULES, demo_with_code
 from tests.support.function import Function, running_function

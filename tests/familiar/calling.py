@@ -73,8 +73,8 @@ def functions(tool_error: Exception, protocol_error: Exception) -> list[Callable
 
 def ours() -> JSONObject:
     """What a toolkit answers."""
-    from handler import McpError, ToolError, Toolkit
-    from handler.testing import TestClient
+    from stile import McpError, ToolError, Toolkit
+    from stile.testing import TestClient
 
     kit = Toolkit()
     for function in functions(ToolError("try again"), McpError(1001, "custom")):

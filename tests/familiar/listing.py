@@ -16,8 +16,8 @@ JSONObject = dict[str, Any]
 
 def ours() -> list[JSONObject]:
     """The entries of a toolkit."""
-    from handler import Context, Text, Toolkit
-    from handler.testing import TestClient
+    from stile import Context, Text, Toolkit
+    from stile.testing import TestClient
 
     kit = Toolkit()
     for function in functions(Context, Text):

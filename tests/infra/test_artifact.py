@@ -17,8 +17,12 @@ def names(folder: Path) -> set[str]:
 def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
     handler = names(artifact / "handler")
 
-    assert {"__init__.py", "lambda_function.py", "server", "bundle.py"} <= handler
+    assert {"__init__.py", "lambda_function.py", "server", "bundle"} <= handler
     assert not {"compiler", "commands", "__main__.py"} & handler
+
+
+def test_it_holds_the_package_that_authors_import_from(artifact: Path) -> None:
+    assert {"__init__.py", "testing.py", "py.typed"} <= names(artifact / "stile")
 
 
 def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
@@ -74,10 +78,10 @@ def test_every_module_is_compiled_for_3_13_and_never_checked_again(artifact: Pat
 
 def test_modules_of_ours_keep_their_sources_for_tracebacks_and_packages_go_without(artifact: Path) -> None:
     sources = set(artifact.rglob("*.py"))
-    ours = {path for path in sources if path.is_relative_to(artifact / "handler")}
+    ours = {path for path in sources if path.relative_to(artifact).parts[0] in ("handler", "stile")}
     authors = {Path(module).name for module in os.environ.get("STILE_CODE", "").split()}
 
-    assert {path.relative_to(artifact).parts[0] for path in sources} <= {"anyio", "handler", *authors}
+    assert {path.relative_to(artifact).parts[0] for path in sources} <= {"anyio", "handler", "stile", *authors}
     assert ours
     for source in ours:
         assert (source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc").is_file(), source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Context, GraphQLErrors, Toolkit
+from stile import Context, GraphQLErrors, Toolkit
 
 kit = Toolkit()
 

@@ -146,7 +146,7 @@ CALLING = {
 }
 """The same of a prescribed call, beside those."""
 
-WITH_NEEDS = {"server.lacks", "tools", "tools.modules"}
+WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
 OTHERS = "tests.leaks.passing_on:kit"
@@ -197,6 +197,7 @@ def test_init_and_list_load_neither_graphql_nor_jsonschema(bundles: str) -> None
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_init
     assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_list
     assert _ours(after_list) == LISTING
+    assert _of_stile(after_list) == set()
 
 
 def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
@@ -206,6 +207,7 @@ def test_cold_prescribed_call_loads_none_of_the_heavy_packages(
         *_, after_call = _modules(environ, "tools-call-prescribed")
 
         assert _ours(after_call) == LISTING | CALLING
+        assert _of_stile(after_call) == set()
         assert not (HEAVY | {"jsonschema", "handler.compiler"}) & after_call
 
 
@@ -223,6 +225,7 @@ def test_graphql_tool_call_loads_graphql_core_and_no_compiler(bundles: str) -> N
     *_, after_call = _modules({"STILE_BUNDLES": bundles}, "tools-call-graphql")
 
     assert {"graphql", "handler.graph.documents.fast_nodes"} <= after_call
+    assert _of_stile(after_call) == set()
     assert not (HEAVY - {"graphql"} | {"handler.compiler"}) & after_call
 
 
@@ -296,7 +299,11 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
 
     after_other, after_good = steps
     assert not HEAVY & after_other
-    assert _ours(after_other) - LISTING == WITH_NEEDS | {"server.challenges", "server.denials"}
+    assert _ours(after_other) - LISTING == WITH_NEEDS | {
+        "server.context.challenges",
+        "server.context.denials",
+        "server.context.statuses",
+    }
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good
 
@@ -391,6 +398,11 @@ def _ours(modules: set[str]) -> set[str]:
     return {name.removeprefix("handler.") for name in modules if name.startswith("handler.")}
 
 
+def _of_stile(modules: set[str]) -> set[str]:
+    """The modules of the package that authors import from."""
+    return {name for name in modules if name.partition(".")[0] == "stile"}
+
+
 def _modules(environ: dict[str, str], *events: str) -> list[set[str]]:
     on_loopback = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true"}
     done = run({**on_loopback, **environ}, *(ROOT / "events" / f"{name}.json" for name in events))
@@ -458,6 +470,8 @@ def test_listing_tools_in_python_loads_no_module_of_their_author_and_a_call_load
     assert not (HEAVY | authors | {"jsonschema", "handler.compiler", "handler.code_tools.definition"}) & after_catalog
     assert not (HEAVY - {"pydantic"} | {"handler.compiler"}) & after_call
     assert after_call & authors == {"tests.support.acme_tools"}
+    assert _of_stile(after_catalog) == set()
+    assert _of_stile(after_call) == {"stile"}  # which its author imports from
     assert json.loads(answers[-1]["body"])["result"]["structuredContent"]["said"] == "hi"
 
 

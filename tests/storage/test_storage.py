@@ -524,7 +524,7 @@ class TestS3:
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
         assert ran.returncode == 1
-        assert "StorageError: s3://bundles: boto3 is missing: install stile[cli]" in ran.stderr
+        assert "StorageError: s3://bundles: boto3 is missing: install stile-mcp[cli]" in ran.stderr
 
     def test_reading_imports_neither_boto3_nor_botocore(self, moto: Moto) -> None:
         moto.client("s3").put_object(Bucket="stile-bundles", Key="cold/k", Body=b"{}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Audio, EmbeddedResource, Image, ResourceLink, Text, Toolkit, ToolResult
+from stile import Audio, EmbeddedResource, Image, ResourceLink, Text, Toolkit, ToolResult
 
 kit = Toolkit()
 

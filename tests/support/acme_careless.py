@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Context, Elicit, InputRequired, McpError, Toolkit
+from stile import Context, Elicit, InputRequired, McpError, Toolkit
 
 kit = Toolkit()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Context, McpError, ToolError, Toolkit
+from stile import Context, McpError, ToolError, Toolkit
 
 HALF = "Party \ud83c"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from handler import Context, ToolError, Toolkit
+from stile import Context, ToolError, Toolkit
 
 PLUGINS = {"acme": ["invoice", "refund"], "globex": ["invoice"]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handler import Context, Toolkit
+from stile import Context, Toolkit
 
 kit = Toolkit()
 

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
-from handler import Context, Toolkit
+from stile import Context, Toolkit
 
 kit = Toolkit()
 

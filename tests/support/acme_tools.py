@@ -6,7 +6,7 @@ import asyncio
 from hashlib import sha256
 from typing import Any
 
-from handler import Context, Elicit, GraphQLErrors, InputRequired, McpError, ToolError, Toolkit, ToolResult
+from stile import Context, Elicit, GraphQLErrors, InputRequired, McpError, ToolError, Toolkit, ToolResult
 
 kit = Toolkit()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from handler import Context, Toolkit
+from stile import Context, Toolkit
 
 kit = Toolkit()
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from handler import Context, Field, Image, Text, ToolError, Toolkit
+from stile import Context, Field, Image, Text, ToolError, Toolkit
 
 from .chart import bar_chart
 

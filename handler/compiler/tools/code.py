@@ -17,6 +17,7 @@ from handler.code_tools.source_location import Place as Written
 from handler.code_tools.source_location import place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, doubt_access, required_auth_rule, rule_of
+from handler.compiler.checks.old_imports import warn_of_old_imports
 from handler.compiler.checks.slow_patterns import doubt_patterns
 from handler.compiler.config.code import CatalogUse, CodeConfig, KitUse
 from handler.compiler.problems import Place, Problems, shown
@@ -40,6 +41,7 @@ def read_code(
     found: list[_Frozen] = []
     for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
         if toolkit is not None:
+            warn_of_old_imports(kit.module, modules=modules, problems=problems)
             frozen = _freeze(kit, toolkit, rule.mask, grounds, problems)
             doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
             kits.append(_kit(kit, toolkit, rule.mask))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 

@@ -108,7 +108,7 @@ def test_free_variables_say_that_they_take_any_name(tmp_path: Path) -> None:
 
 KIT = """
 from typing import Any
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 

@@ -18,7 +18,7 @@ __all__ = ["modules"]
 
 SCHEMA = "type Query { a: String }\n"
 KIT = """\
-from handler import Context, Elicit, InputRequired, Toolkit
+from stile import Context, Elicit, InputRequired, Toolkit
 
 kit = Toolkit(category="Orders")
 
@@ -241,7 +241,7 @@ def two(a: float = float("nan")) -> dict: ...
 
 def test_resume_that_cannot_be_called_is_told_by_its_own_line(tmp_path: Path, shop: Modules) -> None:
     bad = """
-from handler import Async, Err, Ok, Tool
+from stile import Async, Err, Ok, Tool
 
 class Search(Tool):
     async def call(self) -> Async: ...
@@ -262,7 +262,7 @@ kit.add(Search)
 
 def test_tools_that_return_async_without_resume_are_all_told(tmp_path: Path, shop: Modules) -> None:
     bad = """
-from handler import Async
+from stile import Async
 
 @kit.tool
 async def one() -> Async: ...
@@ -416,7 +416,7 @@ def ask() -> "str | InputRequired": "Ask."
 
 def test_a_kit_with_providers_is_marked(tmp_path: Path, shop: Modules) -> None:
     provider = "class P:\n  def tools(self, ctx): return []\nkit.add_provider(P())"
-    shop.write("shop_tools.py", f"from handler import Toolkit\nkit = Toolkit()\n{provider}")
+    shop.write("shop_tools.py", f"from stile import Toolkit\nkit = Toolkit()\n{provider}")
 
     bundle = made(tmp_path, shop, TAKES_IT).bundle
 
@@ -449,7 +449,7 @@ def test_an_endpoint_without_code_loads_nothing_of_it(tmp_path: Path) -> None:
 PATTERNS = """\
 from typing import Annotated
 
-from handler import Toolkit
+from stile import Toolkit
 from pydantic import BaseModel, Field
 
 kit = Toolkit()

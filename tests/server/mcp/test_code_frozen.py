@@ -15,7 +15,7 @@ from tests.support.modules import Modules, modules
 __all__ = ["modules"]
 
 KIT = """\
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 
@@ -89,7 +89,7 @@ GOING_ON = """\
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from handler import Async, Context, Err, Ok, Tool, Toolkit
+from stile import Async, Context, Err, Ok, Tool, Toolkit
 
 kit = Toolkit()
 
@@ -163,7 +163,7 @@ import functools
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from handler import Context, Toolkit, tool
+from stile import Context, Toolkit, tool
 
 kit = Toolkit()
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handler.errors import McpError
-from handler.testing import TestClient
+from stile.testing import TestClient
 from tests.support.acme_plugins import kit
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import META, Answer, Function, running_function

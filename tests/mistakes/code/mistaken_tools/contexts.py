@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler import Context, Toolkit
+from stile import Context, Toolkit
 
 kit = Toolkit()
 

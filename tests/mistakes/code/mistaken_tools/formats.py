@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 

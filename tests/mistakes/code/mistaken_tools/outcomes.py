@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler import Async, Tool, Toolkit
+from stile import Async, Tool, Toolkit
 
 kit = Toolkit()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from handler import Toolkit
+from stile import Toolkit
 
 kit = Toolkit()
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from handler import Async, Toolkit
+from stile import Async, Toolkit
 
 kit = Toolkit()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handler import Async, Err, Ok, Toolkit
+from stile import Async, Err, Ok, Toolkit
 
 kit = Toolkit()
 

@@ -1,0 +1,65 @@
+"""Warnings of imports in authors' modules from `handler`, the place of their API before the package `stile`."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from importlib.util import resolve_name
+from pathlib import Path
+from types import ModuleType
+
+from handler.code_tools.modules import is_among
+from handler.compiler.problems import Place, Problems
+
+OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
+
+
+def warn_of_old_imports(module: str, *, modules: Sequence[str], problems: Problems) -> None:
+    """Warn of each import from an old place, in an imported module and in those of ``modules`` that it imports."""
+    for file, tree in _sources(module, modules):
+        for node in ast.walk(tree):
+            match node:
+                case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
+                    new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
+                case ast.Import(names=names) if found := [each.name for each in names if each.name in OLD_PLACES]:
+                    old = found[0]
+                    new = ast.Import(names=[_moved(each) for each in names])
+                case _:
+                    continue
+            sentence = f"{old} has the API of tools in Python in this version only: write `{ast.unparse(new)}`"
+            problems.warn(Place(file, node.lineno, node.col_offset + 1), sentence)
+
+
+def _moved(alias: ast.alias) -> ast.alias:
+    return ast.alias(name=OLD_PLACES.get(alias.name, alias.name), asname=alias.asname)
+
+
+def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Module]]:
+    """The file and syntax tree of a module, and of those of ``modules`` that it imports, directly or not."""
+    waiting, seen = [first], set[str]()
+    while waiting:
+        name = waiting.pop()
+        module = sys.modules.get(name)
+        if module is None or name in seen or not is_among(name, modules):
+            continue
+        seen.add(name)
+        waiting.append(name.rpartition(".")[0])
+        file = str(getattr(module, "__file__", None) or "")
+        with suppress(OSError, SyntaxError, ValueError):  # a module without a source, or one that changed meanwhile
+            tree = ast.parse(Path(file).read_bytes())
+            waiting += _imported_by(tree, module)
+            yield file, tree
+
+
+def _imported_by(tree: ast.Module, module: ModuleType) -> Iterator[str]:
+    """The names of modules in the import statements of a module, and some names that are no modules."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import(names=names):
+                yield from (each.name for each in names)
+            case ast.ImportFrom(module=source, names=names, level=level):
+                with suppress(ImportError):  # more dots than there are packages, in code that never ran
+                    package = resolve_name("." * level + (source or ""), module.__package__)
+                    yield from (package, *(f"{package}.{each.name}" for each in names))

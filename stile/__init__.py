@@ -1,0 +1,95 @@
+"""The API of tools in Python, as their authors import it.
+
+Each name loads its module when a program first asks for the name: pydantic alone would take a cold start more time
+than everything else.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from handler import __version__
+
+if TYPE_CHECKING:
+    from pydantic import Field
+
+    from handler.code_tools.content import (
+        Audio,
+        EmbeddedResource,
+        Image,
+        ResourceLink,
+        Text,
+        ToolResult,
+        tool_fail,
+    )
+    from handler.code_tools.context import Context, assert_provider_token
+    from handler.code_tools.continuation import Async, Elicit, Err, InputRequired, Ok
+    from handler.code_tools.decorator import tool
+    from handler.code_tools.definition import Tool, describe
+    from handler.code_tools.toolkit import Toolkit
+    from handler.code_tools.validator import SchemaValidator
+    from handler.errors import (
+        GraphQLErrors,
+        InvalidArguments,
+        InvalidParams,
+        McpError,
+        ToolDefinitionError,
+        ToolError,
+    )
+
+__all__ = [
+    "Async",
+    "Audio",
+    "Context",
+    "Elicit",
+    "EmbeddedResource",
+    "Err",
+    "Field",
+    "GraphQLErrors",
+    "Image",
+    "InputRequired",
+    "InvalidArguments",
+    "InvalidParams",
+    "McpError",
+    "Ok",
+    "ResourceLink",
+    "SchemaValidator",
+    "Text",
+    "Tool",
+    "ToolDefinitionError",
+    "ToolError",
+    "ToolResult",
+    "Toolkit",
+    "__version__",
+    "assert_provider_token",
+    "describe",
+    "tool",
+    "tool_fail",
+]
+
+_MODULES = {
+    "Field": "pydantic",
+    **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "InvalidParams", "McpError"), "handler.errors"),
+    **dict.fromkeys(("ToolDefinitionError", "ToolError"), "handler.errors"),
+    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content"),
+    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content"),
+    **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),
+    **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.continuation"),
+    "tool": "handler.code_tools.decorator",
+    **dict.fromkeys(("Tool", "describe"), "handler.code_tools.definition"),
+    "Toolkit": "handler.code_tools.toolkit",
+    "SchemaValidator": "handler.code_tools.validator",
+}
+
+
+if not TYPE_CHECKING:  # with it, any name would pass a type checker
+
+    def __getattr__(name: str) -> Any:
+        if name not in _MODULES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        try:
+            return getattr(import_module(_MODULES[name]), name)
+        except ModuleNotFoundError as exc:
+            if exc.name != "pydantic":
+                raise
+            message = f"{name} is pydantic's, which is in the extra `code`: pip install 'stile-mcp[code]'"
+            raise ModuleNotFoundError(message, name=exc.name) from exc

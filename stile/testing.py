@@ -1,0 +1,144 @@
+"""Tools in Python, tried in memory: what a client would be answered, without a server."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from handler.bundle.model import JSONObject
+from handler.code_tools.context import Context, GraphQL
+from handler.code_tools.continuation import InputRequired
+from handler.code_tools.dispatch import call_tool, get_prompt, list_entries, read_resource
+from handler.code_tools.toolkit import Toolkit
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to a call: ``json`` is the ``CallToolResult``."""
+
+    json: JSONObject
+
+    @property
+    def text(self) -> str:
+        """Its texts, a line each."""
+        return "\n".join(block["text"] for block in self.json["content"] if block["type"] == "text")
+
+    @property
+    def data(self) -> Any:
+        """Its structured content. None: it has none."""
+        return self.json.get("structuredContent")
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the call failed."""
+        return bool(self.json.get("isError"))
+
+
+class TestClient:
+    """A client of a toolkit.
+
+    ``graphql`` stands in for the endpoint's API: a function of a request's text and its variables that returns
+    ``data``; ``operation`` likewise for its operations, a function of a name and variables. ``claims`` are the
+    caller's; their ``scope``, a text with spaces, gives its scopes. ``context`` is more of what a tool finds in its
+    context, as ``provider_token`` or ``log_level``.
+    """
+
+    __test__ = False  # pytest would collect it by its name
+
+    def __init__(
+        self,
+        kit: Toolkit,
+        *,
+        claims: Mapping[str, Any] | None = None,
+        graphql: GraphQL | None = None,
+        operation: GraphQL | None = None,
+        headers: Mapping[str, str] | None = None,
+        **context: Any,
+    ) -> None:
+        self._kit = kit
+        self._context = {
+            "auth": claims,
+            "scopes": frozenset(str((claims or {}).get("scope", "")).split()),
+            "headers": {name.lower(): value for name, value in (headers or {}).items()},
+            **({"ask_graphql": graphql} if graphql else {}),
+            **({"ask_operation": operation} if operation else {}),
+            **context,
+        }
+        self.notifications: list[JSONObject] = []
+        """What tools sent while they ran: progress and log messages."""
+
+    def list_tools(self) -> list[JSONObject]:
+        """The ``tools/list`` entries."""
+        return self._list("tools")
+
+    def list_prompts(self) -> list[JSONObject]:
+        """The ``prompts/list`` entries."""
+        return self._list("prompts")
+
+    def list_resources(self) -> list[JSONObject]:
+        """The ``resources/list`` entries."""
+        return self._list("resources")
+
+    def list_resource_templates(self) -> list[JSONObject]:
+        """The ``resources/templates/list`` entries."""
+        return self._list("resource_templates")
+
+    def call(self, name: str, /, **arguments: Any) -> Answer:
+        """Call a tool.
+
+        Raises:
+            McpError: the answer is a JSON-RPC error.
+            InsufficientScope: the answer asks for a token with more scopes.
+            AssertionError: the tool asks its user first; ``ask`` is for those.
+        """
+        answer = self.ask(name, arguments)
+        assert isinstance(answer, Answer), f"{name} asks first: {answer.input_requests()}"  # noqa: S101 - as tests do
+        return answer
+
+    def ask(
+        self,
+        name: str,
+        arguments: Any = None,
+        *,
+        answers: Mapping[str, Any] | None = None,
+        to: InputRequired | None = None,
+    ) -> Answer | InputRequired:
+        """Call a tool that may ask its user first, and again with ``answers`` ``to`` what it asked.
+
+        Raises:
+            McpError: the answer is a JSON-RPC error.
+        """
+        ctx = self.context(input_responses=answers or {}, request_state=to.state if to else None)
+        given = {} if arguments is None else arguments
+        value = asyncio.run(call_tool(self._kit, name, given, ctx))
+        return value if isinstance(value, InputRequired) else Answer(value)
+
+    def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:
+        """A prompt's ``GetPromptResult``.
+
+        Raises:
+            McpError: the answer is a JSON-RPC error.
+        """
+        return _certain(asyncio.run(get_prompt(self._kit, name, arguments, self.context())))
+
+    def read_resource(self, uri: str) -> JSONObject:
+        """A resource's ``ReadResourceResult``.
+
+        Raises:
+            McpError: the answer is a JSON-RPC error.
+        """
+        return _certain(asyncio.run(read_resource(self._kit, uri, self.context())))
+
+    def context(self, **more: Any) -> Context:
+        """The context of one call."""
+        return Context(**{"notify": self.notifications.append, **self._context, **more})
+
+    def _list(self, section: str) -> list[JSONObject]:
+        return asyncio.run(list_entries(self._kit, section, self.context()))
+
+
+def _certain(value: JSONObject | InputRequired) -> JSONObject:
+    assert not isinstance(value, InputRequired), f"it asks first: {value}"  # noqa: S101 - as tests do
+    return value
