@@ -134,7 +134,7 @@ class Walk:
             "HOME": str(self.folder),
         }
         done = subprocess.run(
-            ["bash", "-c", command],
+            ["bash", "-c", command.replace(DEMO_API, self._upstream.url)],
             cwd=self.folder,
             env={**os.environ, **environ},
             stdin=subprocess.DEVNULL,

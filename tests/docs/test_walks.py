@@ -12,7 +12,7 @@ from tests.support.upstream import Upstream
 PAGES = {
     "README.md": 10,
     "docs/tutorial.md": 23,
-    "docs/endpoints.md": 7,
+    "docs/endpoints.md": 9,
     "docs/from-apollo.md": 5,
     "CONTRIBUTING.md": 3,
 }
