@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from urllib.parse import urlsplit
 
 from handler.commands import COMMANDS
 from handler.compiler.compile import compile_endpoint
+from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.support.function import Answer, running_function
 from tests.support.secrecy import SESSION, Output
@@ -80,9 +82,10 @@ def first_column(text: str) -> list[str]:
 class Walk:
     """A folder in which a page is followed: the demo, its API running, and the files that the page writes."""
 
-    def __init__(self, folder: Path, upstream: Upstream) -> None:
+    def __init__(self, folder: Path, upstream: Upstream, stile: Stile) -> None:
         self.folder = folder
         self._upstream = upstream
+        self._stile = stile
         shutil.copytree(ROOT / "examples" / "endpoints", folder / "examples" / "endpoints")
         shutil.copytree(ROOT / "examples" / "code", folder / "examples" / "code")
         config = folder / "examples" / "endpoints" / "api" / "customers" / "config.yaml"
@@ -127,14 +130,23 @@ class Walk:
         file.write_text(text.replace(DEMO_API, self._upstream.url), encoding="utf-8")
 
     def run(self, command: str) -> tuple[int, str]:
-        """Run one line of shell as a reader has typed it: its exit code and all that it printed."""
+        """Run one line of shell as a reader has typed it: its exit code and all that it printed.
+
+        A `stile` command that needs no shell runs in this process, which takes a tenth of the time.
+        """
+        command = command.replace(DEMO_API, self._upstream.url)
+        program, *arguments = shlex.split(command)
+        if Path(program).name == "stile" and ">" not in arguments:
+            with contextlib.chdir(self.folder):
+                ran = self._stile(*arguments)
+            return ran.code, (ran.out + ran.err).replace(self._upstream.url, DEMO_API)
         environ = {
             "PATH": f"{self.folder / '.venv' / 'bin'}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT),
             "HOME": str(self.folder),
         }
         done = subprocess.run(
-            ["bash", "-c", command.replace(DEMO_API, self._upstream.url)],
+            ["bash", "-c", command],
             cwd=self.folder,
             env={**os.environ, **environ},
             stdin=subprocess.DEVNULL,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from tests.commands.running import interrupt, started
+from tests.commands.running import Stile, interrupt, started
 from tests.docs.pages import Walk, blocks, read
 from tests.infra.test_build_settings import settings
 from tests.support.function import Function, running_function
@@ -20,9 +20,9 @@ PAGE = "docs/tutorial.md"
 
 
 @pytest.fixture
-def endpoints(tmp_path: Path, upstream: Upstream) -> Path:
+def endpoints(tmp_path: Path, upstream: Upstream, stile: Stile) -> Path:
     """The tutorial's folder of endpoints at the end of its sixth step, before it has a tool in Python."""
-    Walk(tmp_path, upstream).follow(PAGE, sessions=False)
+    Walk(tmp_path, upstream, stile).follow(PAGE, sessions=False)
     config = tmp_path / "endpoints" / "shop" / "customers" / "config.yaml"
     config.write_text(config.read_text("utf-8").partition("code:")[0], encoding="utf-8")
     return tmp_path / "endpoints"

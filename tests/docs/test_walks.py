@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands.running import Stile
 from tests.docs.pages import Walk, blocks, is_run, require_known
 from tests.support.upstream import Upstream
 
@@ -20,12 +21,12 @@ PAGES = {
 
 
 @pytest.mark.parametrize(("page", "least"), PAGES.items())
-def test_page_does_what_it_shows(tmp_path: Path, upstream: Upstream, page: str, least: int) -> None:
-    assert Walk(tmp_path, upstream).follow(page) >= least
+def test_page_does_what_it_shows(tmp_path: Path, upstream: Upstream, stile: Stile, page: str, least: int) -> None:
+    assert Walk(tmp_path, upstream, stile).follow(page) >= least
 
 
-def test_walk_sees_what_a_page_gets_wrong(tmp_path: Path, upstream: Upstream) -> None:
-    walk = Walk(tmp_path, upstream)
+def test_walk_sees_what_a_page_gets_wrong(tmp_path: Path, upstream: Upstream, stile: Stile) -> None:
+    walk = Walk(tmp_path, upstream, stile)
     walk.write("page.md", "```console\n$ stile check examples/endpoints\nNo problems in 2 endpoints\n```\n")
 
     with pytest.raises(AssertionError, match=r"page\.md:1: stile check"):
