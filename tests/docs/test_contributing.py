@@ -28,7 +28,7 @@ def test_changes_are_unreleased_until_a_version_is() -> None:
     text = read("CHANGELOG.md")
 
     assert __version__ == "0.1.0"
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Unreleased"]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["[Unreleased]"]
     assert set(re.findall(r"^### (.+)$", text, re.MULTILINE)) <= {
         "Added", "Changed", "Deprecated", "Removed", "Fixed", "Security",
     }  # fmt: skip
