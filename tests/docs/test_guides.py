@@ -9,32 +9,32 @@ from pathlib import Path
 
 import pytest
 
-from handler.answer_check import MAX_STEPS
-from handler.bundle import MAX_CONSENT_CHARS, Limits
-from handler.compiler.clients import MAX_LIST_TOKENS, MAX_LISTED
+from handler.bundle.model import MAX_CONSENT_CHARS, Limits
+from handler.compiler.checks.client_limits import MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint
-from handler.compiler.config import MAX_INSTRUCTIONS_BYTES
-from handler.compiler.descriptions import MAX_ENUM_CHARS
-from handler.compiler.directives import DEFINITIONS
-from handler.compiler.operation_files import SCHEMA_SUFFIX, SUFFIXES
-from handler.compiler.patterns import MAX_PATTERN_CHARS
-from handler.compiler.prompts import MAX_PROMPT_BYTES
-from handler.compiler.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
-from handler.compiler.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
-from handler.compiler.sizes import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
+from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
+from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS
+from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
+from handler.compiler.operations.operation_files import SCHEMA_SUFFIX, SUFFIXES
+from handler.compiler.schema.directives import DEFINITIONS
+from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
+from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
 from handler.errors import InvalidArguments
-from handler.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
-from handler.graph.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
+from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.json_bounds import MAX_VALUES
-from handler.json_schema import MAX_VIOLATIONS
+from handler.json_schema.answer_check import MAX_STEPS
+from handler.json_schema.checker import MAX_VIOLATIONS
+from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.listed_sizes import MAX_LISTED_BYTES
-from handler.server.arguments import ArgumentsValidator
-from handler.server.inbound import MAX_BATCH
-from handler.server.mcp_http import MIN_COMPRESSED_BYTES
-from handler.server.own_requests import MAX_REQUESTS
-from handler.server.payload import MAX_PAGE_BYTES
-from handler.server.request_state import STATE_S
-from handler.server.revisions import ASSUMED, BATCHING, TEXT_ONLY
+from handler.server.asgi.response_size import MAX_PAGE_BYTES
+from handler.server.auth.sealed_state import STATE_S
+from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.mcp.code_graphql import MAX_REQUESTS
+from handler.server.mcp.jsonrpc import MAX_BATCH
+from handler.server.mcp.revisions import ASSUMED, BATCHING, TEXT_ONLY
+from handler.server.mcp.route import MIN_COMPRESSED_BYTES
 from tests.docs.pages import blocks, first_column, read, section
 from tests.support.endpoints import compiled, graphql_tool, write_endpoint
 from tests.support.function import running_function

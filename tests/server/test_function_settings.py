@@ -196,7 +196,7 @@ def test_runtime_api_is_asked_for_nobody(
 ) -> None:
     environ = {"STILE_ALLOW_LOCAL_UPSTREAMS": "true", "AWS_LAMBDA_RUNTIME_API": f"127.0.0.1:{api.port}"}
     with started(monkeypatch, STILE_BUNDLES=asking, **environ) as send:
-        assert send({}, call=True).result["isError"] is True
+        assert send({"mcp-protocol-version": "2025-11-25"}, call=True).result["isError"] is True
 
     assert lines(capsys)[-1]["reason"] == "UpstreamForbidden: the Lambda Runtime API"
     assert api.accepted == 0
@@ -231,7 +231,7 @@ def test_credentials_of_storage_and_of_secrets_are_found_once(monkeypatch: pytes
             "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
         }
         with started(monkeypatch, **environ) as send:
-            assert send({}, call=True).result["structuredContent"] == {"data": {"a": 1}}
+            assert send({"mcp-protocol-version": "2025-11-25"}, call=True).result["structuredContent"] == {"data": {"a": 1}}
 
         assert (len(container.requests), len(aws.requests)) == (1, 1)
 

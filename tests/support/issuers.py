@@ -82,7 +82,7 @@ class Provider:
     def claims(self, **more: Any) -> dict[str, Any]:
         """The claims of a good token; one that is ``None`` is left out."""
         now = int(time.time())
-        known = {"iss": self.name, "aud": AUDIENCE, "sub": "user-1", "iat": now, "exp": now + 600, **more}
+        known = {"iss": self.name, "aud": AUDIENCE, "sub": "user-1", "iat": now, "exp": now + 86_400, **more}
         return {name: value for name, value in known.items() if value is not None}
 
     def token(self, key: SigningKey | None = None, *, header: Mapping[str, Any] | None = None, **claims: Any) -> str:
