@@ -78,7 +78,7 @@ class Page:
 
     def section(self, heading: str) -> str:
         """The text below a heading, up to the next one of its level or above."""
-        level, begin = len(heading.split()[0]), self.text.index(f"\n{heading}\n") + len(heading) + 2
+        level, begin = len(heading.split(maxsplit=1)[0]), self.text.index(f"\n{heading}\n") + len(heading) + 2
         end = re.compile(rf"^#{{1,{level}}} ", re.MULTILINE).search(self.text, begin)
         return self.text[begin : end.start() if end else None]
 
