@@ -36,7 +36,7 @@ UPSTREAM, LIMITS, DEPLOY, OPERATE = map(page, ("upstream", "limits", "deploy", "
 
 
 def test_modes_of_the_page_are_all_there_are_and_its_example_is_read(tmp_path: Path) -> None:
-    modes = [row[0].strip("`{}").split(":")[0] for row in table(UPSTREAM.text, "`auth:`", "what the API gets")]
+    modes = [row[0].strip("`{}").split(":")[0] for row in table(UPSTREAM.text, "`auth:`", "the API gets")]
     references = [each.partition(":")[0] for each in first_codes(table(UPSTREAM.text, "reference", "where it is"))]
 
     files = {"index.graphql": "type Query { a: Int }", "config.yaml": UPSTREAM.yaml("upstream")}

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from handler.commands import COMMANDS, INTERRUPTED
-from tests.commands.running import Ran, Stile
+from tests.commands.running import Ran, Stile, interrupt, started
 from tests.conftest import ROOT
 from tests.docs.reference import PAGES, Page, page, table, write_demo, write_files
 from tests.support.function import Function
@@ -117,7 +117,7 @@ def test_links_of_the_pages_lead_somewhere() -> None:
     assert broken == []
 
 
-WRITTEN_BESIDE = ("endpoints.md",)
+WRITTEN_BESIDE = ("endpoints.md", "tools.md")
 """Pages that another part of the work writes."""
 
 
@@ -182,3 +182,18 @@ def test_exit_codes_are_as_the_page_says(workplace: Path, stile: Stile) -> None:
 
     assert codes == [0, 1, 2, 2, 1, 1]
     assert told == [0, 1, 2, INTERRUPTED]
+
+
+def test_dev_serves_what_the_page_says(workplace: Path) -> None:
+    write_files(workplace, page("cli").files)
+    (line,) = page("cli").section("## dev").split("```sh\n")[1].splitlines()[:1]
+    process = started(*shlex.split(line)[1:], "--port", "0")
+    assert process.stdout is not None
+    try:
+        printed = list(iter(process.stdout.readline, "Serving; saving a file takes it over, Ctrl-C ends it.\n"))
+    finally:
+        code = interrupt(process)
+        process.communicate()
+
+    assert re.search(r'"url": "http://127\.0\.0\.1:\d+/shop/orders/mcp"', "".join(printed))
+    assert code == 0
