@@ -85,8 +85,8 @@ bench-cold: $(VENV)/.stamp .stile/runtime/.stamp  ## Cold starts, warm calls, me
 .PHONY: bench-peers
 bench-peers: $(VENV)/.stamp $(PEERS:%=.stile/peer-functions/%/.stamp)  ## The same beside packages from PyPI, and write benchmarks/results/cold.md
 	@$(BUILD_MEASURED)
-	$(BENCH_COLD) --peers .stile/peer-functions || { $(README_RESULTS); exit 1; }
-	$(README_RESULTS)
+	$(BENCH_COLD) --peers .stile/peer-functions || { $(COSTS_PAGE); exit 1; }
+	$(COSTS_PAGE)
 
 BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
 	$(MAKE) artifact ARTIFACTS_DIR=.stile/measured ARCH=$(HOST_ARCH); \
@@ -94,7 +94,7 @@ BUILD_MEASURED = rm -rf .stile/measured .stile/measured-code; \
 		$(MAKE) artifact ARTIFACTS_DIR=.stile/measured-code ARCH=$(HOST_ARCH)
 BENCH_COLD = $(VENV)/bin/python -m benchmarks.cold --artifact .stile/measured --coded .stile/measured-code \
 	--python .stile/runtime/bin/python --rounds $(ROUNDS) --slack $(SLACK)
-README_RESULTS = $(VENV)/bin/python -m benchmarks.readme
+COSTS_PAGE = $(VENV)/bin/python -m benchmarks.costs_page
 
 .PHONY: endpoints
 endpoints: $(VENV)/.stamp  ## Thousands of endpoints: requests to S3, memory and warm calls; ENDPOINTS=500 for fewer

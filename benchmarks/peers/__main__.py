@@ -110,7 +110,7 @@ def _page(made: Sequence[Made], operations: Sequence[str]) -> Iterator[str]:
 
 
 def summary(made: Sequence[Made], operations: int) -> Iterator[str]:
-    """The table that the README shows too."""
+    """The table that docs/compared.md shows too."""
     yield f"| | makes a tool of | operations | bytes a tool | with output schema | {' | '.join(CRITERIA)} |"
     yield f"| --- | --- | --- | ---: | ---: |{' --- |' * len(CRITERIA)}"
     for each in made:

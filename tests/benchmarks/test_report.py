@@ -3,7 +3,7 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from benchmarks.readme import README, with_results
+from benchmarks.costs_page import COSTS, with_results
 from benchmarks.report import page
 from benchmarks.runner import Summary
 
@@ -21,8 +21,8 @@ def test_page_has_ratios_to_the_floor_and_what_the_numbers_depend_on() -> None:
     assert "| floor | 10 | 0 | 1.0 | 10.0 | 1.0 |\n| case | 125 | 3 | 12.5 | 45.0 | 4.5 |\n" in text
 
 
-def test_readme_shows_the_tables_of_the_results() -> None:
-    text = README.read_text(encoding="utf-8")
+def test_page_about_costs_shows_the_tables_of_the_results() -> None:
+    text = COSTS.read_text(encoding="utf-8")
 
     assert text.count("<!-- benchmarks/results/") == 3
     assert with_results(text) == text

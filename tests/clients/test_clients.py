@@ -86,8 +86,8 @@ def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
         assert "that takes a client that speaks MCP 2026-07-28" in answer["content"][0]["text"]
 
 
-def test_readme_tells_all_of_them() -> None:
-    section = (ROOT / "README.md").read_text("utf-8").partition("| client | version |")[2].partition("\n\n")[0]
+def test_page_of_proofs_tells_all_of_them() -> None:
+    section = (ROOT / "docs" / "proofs.md").read_text("utf-8").partition("| client | version |")[2].partition("\n\n")[0]
     told = re.findall(r"^\| (.+) \| ([\d.]+) \| (.+) \| (.+) \|$", section, re.MULTILINE)
     inspector = locked_version(NPM_LOCK, "@modelcontextprotocol/inspector")
 

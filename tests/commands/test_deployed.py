@@ -58,7 +58,7 @@ def needy(workplace: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.fixture
 def publisher(moto: Moto, request: pytest.FixtureRequest) -> dict[str, str]:
-    """The least that README says a publisher needs, who may read tags besides."""
+    """The least that docs/deploy.md says a publisher needs, who may read tags besides."""
     return may_publish(moto, f"tags-{abs(hash(request.node.name))}", "s3:GetBucketTagging")
 
 

@@ -1,7 +1,7 @@
-"""What became of each corpus, as the table that README.md shows.
+"""What became of each corpus, as the table that docs/proofs.md shows.
 
 python -m tests.corpora.table           print it
-python -m tests.corpora.table --check   say whether README.md has it
+python -m tests.corpora.table --check   say whether docs/proofs.md has it
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 
 def main() -> int:
-    """1: ``--check`` found another table in README.md, or none."""
+    """1: ``--check`` found another table in docs/proofs.md, or none."""
     parser = argparse.ArgumentParser(prog="python -m tests.corpora.table")
-    parser.add_argument("--check", action="store_true", help="say whether README.md has this table")
+    parser.add_argument("--check", action="store_true", help="say whether docs/proofs.md has this table")
     options = parser.parse_args()
     rows = []
     for corpus in SOURCE_OF:
@@ -86,8 +86,8 @@ def main() -> int:
         sys.stderr.write("\r\x1b[K")
     table = as_markdown(rows)
     sys.stdout.write(table)
-    if options.check and table not in (ROOT / "README.md").read_text(encoding="utf-8"):
-        sys.stderr.write("README.md has another table: put this one there.\n")
+    if options.check and table not in (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8"):
+        sys.stderr.write("docs/proofs.md has another table: put this one there.\n")
         return 1
     return 0
 

@@ -13,39 +13,6 @@ import pytest
 from tests.conftest import ROOT
 from tests.docs.pages import FENCED, read
 
-AWAITED = frozenset(
-    {
-        "SECURITY.md",
-        "docs/cli.md",
-        "docs/compared.md",
-        "docs/costs.md",
-        "docs/deploy.md",
-        "docs/front-doors.md",
-        "docs/glossary.md",
-        "docs/graphql-http.md",
-        "docs/limits.md",
-        "docs/local.md",
-        "docs/operate.md",
-        "docs/proofs.md",
-        "docs/reference/config.md",
-        "docs/reference/directives.md",
-        "docs/reference/log.md",
-        "docs/reference/settings.md",
-        "docs/security/callers.md",
-        "docs/security/checklist.md",
-        "docs/security/cognito.md",
-        "docs/security/entra.md",
-        "docs/security/hiding.md",
-        "docs/security/policies.md",
-        "docs/security/sign-in.md",
-        "docs/security/tokens.md",
-        "docs/stepzen.md",
-        "docs/troubleshooting.md",
-        "docs/upstream.md",
-    }
-)
-"""Pages that are written at the same time. A page that is there must not be named here."""
-
 LINK = re.compile(r"(?<!\\)\[(?:[^\[\]]|\n(?!\n))*\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} (.+?)\s*$", re.MULTILINE)
 
@@ -85,8 +52,6 @@ def broken(page: str, text: str) -> list[str]:
     for target in links(text):
         name, _, anchor = target.partition("#")
         file = posixpath.normpath(posixpath.join(posixpath.dirname(page), name)) if name else page
-        if file in AWAITED:
-            continue
         if not (ROOT / file).exists() or (
             anchor and (not file.endswith(".md") or anchor not in anchors(text if file == page else read(file)))
         ):
@@ -97,10 +62,6 @@ def broken(page: str, text: str) -> list[str]:
 @pytest.mark.parametrize("page", markdown_files())
 def test_every_link_leads_somewhere(page: str) -> None:
     assert broken(page, read(page)) == []
-
-
-def test_a_page_that_is_there_is_not_awaited() -> None:
-    assert [page for page in sorted(AWAITED) if (ROOT / page).exists()] == []
 
 
 def test_every_guide_is_linked_from_the_readme() -> None:

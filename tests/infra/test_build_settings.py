@@ -58,9 +58,9 @@ def test_this_repository_builds_what_its_template_has_as_defaults(tmp_path: Path
     )
 
 
-def test_keys_of_the_readme_are_those_that_a_build_reads(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text("utf-8")
-    table = readme[readme.index("| `Architecture` |") :]
+def test_keys_of_the_page_are_those_that_a_build_reads(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "deploy.md").read_text("utf-8")
+    table = page[page.index("| `Architecture` |") :]
     keys = dict(re.findall(r"^\| `(\w+)` \| `([^`]+)` \|", table.partition("\n\n")[0], re.MULTILINE))
     said = "\n".join(f"{key} = {value}" for key, value in keys.items())
 

@@ -231,7 +231,9 @@ def test_credentials_of_storage_and_of_secrets_are_found_once(monkeypatch: pytes
             "STILE_ALLOW_LOCAL_UPSTREAMS": "true",
         }
         with started(monkeypatch, **environ) as send:
-            assert send({"mcp-protocol-version": "2025-11-25"}, call=True).result["structuredContent"] == {"data": {"a": 1}}
+            assert send({"mcp-protocol-version": "2025-11-25"}, call=True).result["structuredContent"] == {
+                "data": {"a": 1}
+            }
 
         assert (len(container.requests), len(aws.requests)) == (1, 1)
 

@@ -25,7 +25,6 @@ from tests.server.test_cold_start import CALLING
 from tests.server.test_function_settings import imported, lines
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, store
-from tests.test_readme import README
 
 Handler = Callable[[Any, Any], Any]
 
@@ -162,8 +161,9 @@ def test_warmer_loads_what_first_requests_need(
     assert {f"handler.{name}" for name in CALLING} <= set(sys.modules)
 
 
-def test_schedule_of_the_readme_warms() -> None:
-    (schedule,) = re.findall(r"^Events:\n.*?^```", README, re.MULTILINE | re.DOTALL)
+def test_schedule_of_the_page_warms() -> None:
+    page = (ROOT / "docs" / "front-doors.md").read_text(encoding="utf-8")
+    (schedule,) = re.findall(r"^Events:\n.*?^```", page, re.MULTILINE | re.DOTALL)
 
     assert kind_of(json.loads(yaml.safe_load(schedule[:-3])["Events"]["Warm"]["Properties"]["Input"])) == "warm"
 

@@ -161,9 +161,9 @@ def test_tool_refuses_by_the_declared_size_before_anything_is_sent(tmp_path: Pat
     assert "isError" not in sent.result
 
 
-def test_readmes_sizes_are_taken(tmp_path: Path) -> None:
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    block = readme[readme.index("limits:\n  list_sizes:") :].split("```")[0]
+def test_sizes_of_the_page_are_taken(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "limits.md").read_text(encoding="utf-8")
+    block = page[page.index("limits:\n  list_sizes:") :].split("```")[0]
     sdl = "type Query { orders: [Order] } type Customer { orders: [Order] } type Order { id: ID }"
 
     index = index_of(tmp_path, sdl, READABLE + block)

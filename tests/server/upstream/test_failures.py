@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -723,12 +722,6 @@ def test_line_names_times_status_bundle_and_version(tmp_path: Path) -> None:
     assert line["stile"] == __version__
     assert len(line["bundle"]) == 12
     assert set(line["bundle"]) <= set("0123456789abcdef")
-
-
-def test_readme_lists_the_reasons_that_are_warnings() -> None:
-    rows = re.findall(r"^\| (`.*`) \| `WARNING` \|", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
-
-    assert {word.strip("` ") for row in rows for word in row.split(",")} == FOR_MAINTAINERS
 
 
 def test_every_reason_for_maintainers_is_a_word_that_is_noted() -> None:

@@ -1,6 +1,6 @@
-"""Put the tables of ``benchmarks/results`` into the README, each where a comment names it.
+"""Put the tables of ``benchmarks/results`` into docs/costs.md, each where a comment names it.
 
-python -m benchmarks.readme
+python -m benchmarks.costs_page
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from pathlib import Path
 
 from benchmarks.runner import ROOT
 
-README = ROOT / "README.md"
+COSTS = ROOT / "docs" / "costs.md"
 
 PLACE = re.compile(r"(<!-- (benchmarks/results/\w+\.md), table (\d) -->\n\n)(?:(?:\|.*\n)+\n)?")
 TABLE = re.compile(r"(?:^\|.*\n)+", re.MULTILINE)
 
 
 def with_results(text: str, root: Path = ROOT) -> str:
-    """The text with every named table as its file has it; one that is not there yet leaves its place empty."""
+    """Return the text with every named table as its file has it. A missing table leaves its place empty."""
 
     def table(place: re.Match[str]) -> str:
         tables = TABLE.findall((root / place[2]).read_text(encoding="utf-8"))
@@ -27,4 +27,4 @@ def with_results(text: str, root: Path = ROOT) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_results(README.read_text(encoding="utf-8")), encoding="utf-8")
+    COSTS.write_text(with_results(COSTS.read_text(encoding="utf-8")), encoding="utf-8")

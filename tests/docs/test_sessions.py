@@ -1,0 +1,160 @@
+"""What the pages for operators, security and reference tell their readers to type, typed."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import yaml
+
+from handler.commands import COMMANDS, INTERRUPTED
+from tests.commands.running import Ran, Stile, interrupt, started
+from tests.conftest import ROOT
+from tests.docs.reference import PAGES, page, table, write_demo, write_files
+from tests.support.function import Function
+from tests.support.upstream import Upstream
+
+WITH_SESSIONS = [name for name in PAGES if page(name).sessions]
+
+
+def test_pages_with_sessions_are_these() -> None:
+    assert {name: len(page(name).sessions) for name in WITH_SESSIONS} == {
+        "security/hiding": 1,
+        "security/policies": 1,
+        "stepzen": 1,
+        "cli": 6,
+    }
+
+
+@pytest.fixture
+def workplace(tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A reader's folder, with the demo and its API running, as the current one."""
+    write_demo(tmp_path, upstream)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", WITH_SESSIONS)
+def test_sessions_print_what_their_page_shows(workplace: Path, stile: Stile, name: str) -> None:
+    write_files(workplace, page(name).files)
+
+    for command, expected in page(name).sessions:
+        program, *arguments = shlex.split(command)
+        assert Path(program).name == "stile"
+        assert _printed(stile(*arguments)) == expected.splitlines(), command
+
+
+def _printed(ran: Ran) -> list[str]:
+    return [line.rstrip() for line in (ran.out + ran.err).splitlines()]
+
+
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if page(name).shell])
+def test_shell_lines_name_what_is_there(name: str) -> None:
+    for line in page(name).shell:
+        for part in re.split(r"\s+(?:&&|&)(?:\s+|$)", line):
+            words = [word for word in shlex.split(part) if "=" not in word]
+            assert not words or _is_there(Path(words[0]).name, words[1:]), part
+            assert [
+                word for word in words if word.startswith(("events/", "examples/")) and not (ROOT / word).exists()
+            ] == []
+
+
+def _is_there(program: str, words: list[str]) -> bool:
+    """Whether a program has the command that follows its name."""
+    match program, words:
+        case "make", [target]:
+            return target in TARGETS
+        case "stile", [command, *_]:
+            return command in COMMANDS
+        case "sam", [command, *_]:
+            return command in ("build", "deploy", "local")
+        case "python", ["-m", module, *_]:
+            return (ROOT / module.replace(".", "/")).exists()
+    return (program, *words[:2]) == ("aws", "secretsmanager", "create-secret") or program == "curl"
+
+
+def test_make_targets_of_the_pages_are_there() -> None:
+    named = {target for name in PAGES for target in re.findall(r"`make ([a-z-]+)", page(name).text)}
+
+    assert named
+    assert named <= set(TARGETS)
+
+
+def test_curl_gets_the_customer(function: Function) -> None:
+    (words,) = [shlex.split(line) for line in page("graphql-http").shell]
+    path = words[2].removeprefix("http://127.0.0.1:8000")
+
+    assert function.post(words[-1], path=path).json == {"data": {"customer": {"id": "cust_0001", "name": "Elif Núñez"}}}
+
+
+def test_events_of_the_page_are_all_there_are() -> None:
+    named = re.findall(r"`([\w-]+\.json)`", page("local").section("## Events"))
+
+    there = {path.name for path in (ROOT / "events").iterdir()}
+
+    assert set(named) == there
+
+
+def test_json_of_the_commands_has_the_members_that_the_page_lists(workplace: Path, stile: Stile) -> None:
+    write_files(workplace, page("cli").files)
+    for command in ("check", "explain"):
+        (endpoint, *_) = json.loads(stile(command, "examples", "--json").out)["endpoints"]
+        told = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| (.*) \|$", page("cli").section(f"## {command}"), re.MULTILINE)
+        members = {name: says for cell, says in told for name in re.findall(r"`(\w+)`", cell)}
+
+        assert set(members) == set(endpoint), command
+        assert set(re.findall(r"`(\w+)`", members["tools"])) - {"documentId"} == set(endpoint["tools"][0])
+
+
+def test_manifest_has_the_members_that_the_page_lists(workplace: Path, stile: Stile) -> None:
+    write_files(workplace, page("cli").files)
+    manifest = json.loads(stile("manifest", "endpoints", "--format", "apollo").out)
+    (told,) = re.findall(r"Apollo's manifest has (.*)\.\n", page("cli").text)
+
+    assert re.findall(r"`(\w+)`", told) == [*manifest, *manifest["operations"][0]]
+
+
+def test_key_prints_what_the_page_says(stile: Stile) -> None:
+    (line,) = page("cli").section("## key").split("```sh\n")[1].splitlines()[:1]
+    printed = stile(*shlex.split(line)[1:]).out
+
+    assert re.search(r"^  stile_\w", printed, re.MULTILINE)
+    assert yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"][0].keys() == {"name", "sha256"}
+
+
+def test_exit_codes_are_as_the_page_says(workplace: Path, stile: Stile) -> None:
+    write_files(workplace, page("cli").files)
+    write_files(workplace, {"wrong/a/b/index.graphql": "type Query { a: It }", "empty/a.txt": ""})
+    told = [int(row[0]) for row in table(page("cli").section("## Exit codes"), "code", "means")]
+    codes = [
+        stile("check", "endpoints").code,
+        stile("check", "wrong").code,
+        stile("check", "empty").code,
+        stile("call", "endpoints", "nope").code,
+        stile("call", "endpoints", "list_orders", "first=x").code,
+        stile("publish", "examples/endpoints", "out").code,
+    ]
+
+    assert codes == [0, 1, 2, 2, 1, 1]
+    assert told == [0, 1, 2, INTERRUPTED]
+
+
+def test_dev_serves_what_the_page_says(workplace: Path) -> None:
+    write_files(workplace, page("cli").files)
+    (line,) = page("cli").section("## dev").split("```sh\n")[1].splitlines()[:1]
+    process = started(*shlex.split(line)[1:], "--port", "0")
+    assert process.stdout is not None
+    try:
+        printed = list(iter(process.stdout.readline, "Serving; saving a file takes it over, Ctrl-C ends it.\n"))
+    finally:
+        code = interrupt(process)
+        process.communicate()
+
+    assert re.search(r'"url": "http://127\.0\.0\.1:\d+/shop/orders/mcp"', "".join(printed))
+    assert code == 0
