@@ -311,7 +311,7 @@ def _names_of(root: type[Exception]) -> set[str]:
 
 
 def _words_for_drift() -> set[str]:
-    source = (ROOT / "handler" / "server" / "upstream_errors.py").read_text("utf-8")
+    source = (ROOT / "handler" / "server" / "upstream" / "graphql_errors.py").read_text("utf-8")
     return set(re.findall(r'"(Drift|GraphQLErrors|UpstreamDocuments|UpstreamLimit)', source)) | {"GraphQLErrors"}
 
 
