@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,23 @@ def test_few_tests_pass_if_they_pass_and_a_session_loads_what_they_need(
     assert done.returncode == ended, done.stdout + done.stderr
 
 
-def test_coverage_is_measured_in_ci_alone_and_once() -> None:
+def test_coverage_and_all_examples_are_for_one_run_in_ci_alone() -> None:
     assert "--cov" not in (ROOT / "Makefile").read_text(encoding="utf-8").replace("--no-cov", "")
-    assert (ROOT / ".ci" / "run").read_text(encoding="utf-8").count("--cov") == 1
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert [line.split() for line in lines if "--cov" in line or "STILE_EXAMPLES" in line] == [
+        ["STILE_EXAMPLES=full", "make", "test", "ARGS=--cov"]
+    ]
+
+
+@pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])
+def test_searches_try_a_share_of_their_examples_or_all(asked: str, tried: str) -> None:
+    program = "from tests.support.examples import examples; print(examples(300), examples(1))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "STILE_EXAMPLES": asked},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == tried.split()
