@@ -22,6 +22,7 @@ from handler.graph.view import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL
+from tests.support.examples import examples
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 SHOP = schemas_of(SDL, HIDDEN)
@@ -119,7 +120,7 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(100), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
