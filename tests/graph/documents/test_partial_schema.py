@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handler.graph.documents.partial_schema import (
@@ -120,7 +120,13 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(max_examples=examples(100), derandomize=True, deadline=None, database=None)
+@settings(
+    max_examples=examples(100),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.data_too_large],  # of many draws, as schemas and documents need
+)
 @given(st.randoms(use_true_random=False))
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
