@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -54,9 +56,19 @@ def test_few_tests_pass_if_they_pass_and_a_session_loads_what_they_need(
 def test_coverage_and_all_examples_are_for_one_run_in_ci_alone() -> None:
     assert "--cov" not in (ROOT / "Makefile").read_text(encoding="utf-8").replace("--no-cov", "")
     lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
-    assert [line.split() for line in lines if "--cov" in line or "STILE_EXAMPLES" in line] == [
-        ["STILE_EXAMPLES=full", "make", "test", "ARGS=--cov"]
-    ]
+    (line,) = [each for each in lines if "--cov" in each or "STILE_EXAMPLES" in each]
+    name, *command = shlex.split(line)
+    assert (name, command[:2]) == ("STILE_EXAMPLES=full", ["make", "test"])
+
+
+def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their_own() -> None:
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]
+
+    assert re.findall(r"--ignore (\S+?)[\s\"]", text) == ["tests/corpora", "tests/work"]
+    assert "make corpora\n" in text
+    assert "pytest tests/corpora" in corpora
+    assert "pytest --quiet tests/work\n" in text
 
 
 @pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])
