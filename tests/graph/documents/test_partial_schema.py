@@ -144,10 +144,13 @@ def test_random_documents_are_valid_and_invalid() -> None:
     """What the test above is worth."""
     random = Random(1)
     schema = WHOLE
-    counts = [same(SHOP, WHOLE, random_document(schema, random, mistakes=random.choice([0, 0.1]))) for _ in range(300)]
+    counts = [
+        same(SHOP, WHOLE, random_document(schema, random, mistakes=random.choice([0, 0.1])))
+        for _ in range(examples(300))
+    ]
 
-    assert sum(not count for count in counts) > 30
-    assert sum(count > 1 for count in counts) > 60
+    assert sum(not count for count in counts) > examples(30)
+    assert sum(count > 1 for count in counts) > examples(60)
 
 
 VALUES: tuple[Any, ...] = (
