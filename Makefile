@@ -14,6 +14,7 @@ ROUNDS ?= 9
 SLACK ?= 1
 CALLS ?= 200000
 WORKERS ?= auto
+T ?= tests/graph
 CASES ?= 50000
 CLIENTS := node node-mastra0 familiar mcp1 agents chains
 PEERS := labs sdk fastmcp graphql-mcp
@@ -32,8 +33,12 @@ help:  ## This list
 setup: $(VENV)/.stamp  ## .venv with everything for development, and the `stile` command in .venv/bin
 
 .PHONY: test
-test: $(VENV)/.stamp  ## All tests, with coverage; ARGS="-k name" for some, WORKERS=0 for one after the other
-	$(VENV)/bin/python -m pytest --cov --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+test: $(VENV)/.stamp  ## All tests; ARGS="-k name" for some, WORKERS=0 for one after the other
+	$(VENV)/bin/python -m pytest --numprocesses $(WORKERS) --dist worksteal $(ARGS)
+
+.PHONY: check
+check: $(VENV)/.stamp  ## Tests of one folder or file, up to the first failure, in seconds: make check T=tests/graph
+	$(VENV)/bin/python -m pytest --quiet --exitfirst --no-cov --numprocesses 0 $(T) $(ARGS)
 
 .PHONY: lint
 lint: $(VENV)/.stamp  ## Formatting, rules and types

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from handler.code_tools.dispatch import call_tool
 from stile import Context, Toolkit
 from tests.code_tools.test_hints import HINTS, Node, Options, Order
+from tests.support.examples import examples
 
 HINTED = [*(hint for hint, *_ in HINTS), Order, Options, Node, list[Order], dict[str, Node] | None]
 
@@ -46,7 +47,7 @@ KIT, SEEN = client_of_hints()
 
 
 @pytest.mark.parametrize("at", range(len(HINTED)), ids=map(str, HINTED))
-@settings(max_examples=40, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(40), derandomize=True, deadline=None, database=None)
 @given(value=VALUES)
 @example(value="1e400")
 @example(value=10**30)

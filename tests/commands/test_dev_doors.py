@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import urllib3
 
+from handler.bundle.model import MAX_ANSWER_S
 from tests.commands.running import CONFIG, FILES
 from tests.commands.test_dev import Dev, call_tool, running_dev
 from tests.support.api import Asked, Reply, running_api
@@ -88,11 +90,12 @@ def test_as_many_requests_as_come_ask_the_api_at_the_same_time(workplace: Path) 
     all_here = threading.Barrier(CALLS)
 
     def answer(_: Asked) -> Reply:
-        all_here.wait(10)
+        all_here.wait(MAX_ANSWER_S)
         return Reply({"data": {"a": "x"}})
 
     with running_api(answer) as api:
-        write_endpoint(workplace, {**FILES, "config.yaml": CONFIG.replace("https://things.example/graphql", api.url)})
+        upstream = f"upstream: {{url: '{api.url}', timeout_s: {MAX_ANSWER_S}}}"
+        write_endpoint(workplace, {**FILES, "config.yaml": re.sub(r"^upstream: .*$", upstream, CONFIG, flags=re.M)})
         with running_dev(".") as dev, ThreadPoolExecutor(CALLS) as pool:
             list(pool.map(call_tool, [ready(dev).url] * CALLS))
 

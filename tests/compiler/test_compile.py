@@ -17,6 +17,7 @@ from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors import CompileError, Problem
 from handler.graph.index import read_index
 from tests.support.endpoints import PUBLIC, READABLE, compiled, problems_of, write_endpoint
+from tests.support.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "examples" / "endpoints" / "api" / "customers"
@@ -277,7 +278,7 @@ def test_no_accident_in_a_file_brings_anything_but_problems(tmp_path: Path, seed
     folder = write_endpoint(tmp_path, SMALL)
     compile_endpoint(folder, stage="test")
 
-    for files in accidents(random.Random(seed), 125):
+    for files in accidents(random.Random(seed), examples(125)):
         for name, raw in files.items():
             (folder / name).write_bytes(raw)
         try:

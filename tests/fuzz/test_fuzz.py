@@ -13,8 +13,9 @@ import pytest
 from tests.fuzz.judge import Wrong, judge
 from tests.fuzz.mutations import Case
 from tests.fuzz.run import run_cases
+from tests.support.examples import examples
 
-CASES = int(os.environ.get("STILE_FUZZ_CASES", "10000"))
+CASES = int(os.environ.get("STILE_FUZZ_CASES", examples(10_000)))
 
 HEADERS = {"content-type": "application/json", "x-request-id": "r", "cache-control": "no-store"}
 PING = Case(body=b'{"jsonrpc": "2.0", "id": 7, "method": "ping"}')

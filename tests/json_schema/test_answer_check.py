@@ -16,6 +16,7 @@ from handler.compiler.json_schemas.output_schema import output_schema
 from handler.json_schema.answer_check import AnswerChecker, Misfit
 from tests.compiler.json_schemas.random_answers import random_answer, random_request
 from tests.compiler.json_schemas.test_output_schema_property import changed, grown
+from tests.support.examples import examples
 
 SDL = """
 type Query { node: Node grid: [[Int]!]! found: [Found!]! }
@@ -34,7 +35,7 @@ def misfit_of(operation: str, data: Any, **more: Any) -> Misfit | None:
     return checker_of(operation).misfit({"data": data}, **more)
 
 
-@settings(max_examples=150, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(150), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_verdict_is_that_of_jsonschema(random: Random) -> None:
     asked = random_request(random)
@@ -46,7 +47,7 @@ def test_verdict_is_that_of_jsonschema(random: Random) -> None:
         assert (checker.misfit(judged) is None) == oracle.is_valid(judged), judged
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(100), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_misfit_names_no_value_and_a_place_that_is_there(random: Random) -> None:
     asked = random_request(random)

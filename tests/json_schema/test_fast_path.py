@@ -17,6 +17,7 @@ from handler.json_schema.checker import MAX_VIOLATIONS, Checker
 from handler.json_schema.fast_path import surely_fits
 from handler.json_schema.formats import FORMATS
 from handler.json_schema.messages import sentences
+from tests.support.examples import examples
 
 LINE: dict[str, Any] = {
     "type": "object",
@@ -206,7 +207,7 @@ def without_loops(schema: Any) -> Any:
     return [without_loops(value) for value in schema] if isinstance(schema, list) else schema
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
 def test_nothing_surely_fits_that_jsonschema_refuses(
     schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any
@@ -217,7 +218,7 @@ def test_nothing_surely_fits_that_jsonschema_refuses(
         assert not judged_whole(value, whole)
 
 
-@settings(max_examples=2_000)
+@settings(max_examples=examples(2_000))
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
 def test_sentences_are_those_of_the_whole_value_judged_by_the_whole_schema(
     schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any

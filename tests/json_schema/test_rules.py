@@ -16,6 +16,7 @@ from jsonschema._utils import equal
 from handler.json_bounds import MAX_VALUES
 from handler.json_schema.checker import TOO_MUCH, Checker
 from tests.json_schema.test_fast_path import judged_whole
+from tests.support.examples import examples
 
 MAX_S = 3.0
 """Of processor time, three times what a request may take: whoever runs the tests may have a slow machine."""
@@ -175,7 +176,7 @@ ITEMS = st.recursive(
 )
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(st.lists(ITEMS, max_size=6))
 def test_items_are_unique_if_no_two_of_them_are_equal_to_jsonschema(items: list[Any]) -> None:
     repeated = any(equal(*pair) for pair in combinations(items, 2))
@@ -183,7 +184,7 @@ def test_items_are_unique_if_no_two_of_them_are_equal_to_jsonschema(items: list[
     assert bool(Checker({"uniqueItems": True}).violations(items)) is repeated
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=examples(1_000))
 @given(st.lists(ITEMS, min_size=1, max_size=6), ITEMS)
 def test_value_is_one_of_an_enum_if_jsonschema_has_it_equal_to_one(values: list[Any], value: Any) -> None:
     is_listed = any(equal(each, value) for each in values)

@@ -14,11 +14,12 @@ import pytest
 from handler.bundle.model import Bundle, GraphQLTool
 from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
+from tests.support.examples import examples
 
-CASES = int(os.environ.get("STILE_LEAK_CASES", "5000"))
+CASES = int(os.environ.get("STILE_LEAK_CASES", examples(5000)))
 CASES_OF_A_SCHEMA = 50
-PARTS = 8
-"""Of the search, so that one worker does not search long after the others are done."""
+PARTS = max(CASES // 625, 1)
+"""Of the search, so that one worker does not search long after the others are done; one finds cases of each route."""
 
 LEAST_OPEN = 0.3
 """Of cases that must leak with nothing enforced, or they would show little."""
@@ -88,7 +89,7 @@ def without_guard_of_introspection(bundle: Bundle) -> Bundle:
     ids=["inputs", "fields", "directives", "introspection"],
 )
 def test_what_is_not_guarded_is_found_to_leak(weakened: Weakened, found: str, enough: int) -> None:
-    tally = run_cases(4000, schemas=80, seed="weakened", weakened=weakened, stop_after=enough)
+    tally = run_cases(4000, schemas=80, seed="weakened", weakened=weakened, stop_after=examples(enough))
 
     assert any(found in leak.what for leak in tally.enforced), tally
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from handler.compiler.access.predicate_parser import MAX_NESTING
 from handler.policy.predicates import MAX_DEPTH, UNKNOWN, Predicate, judge
+from tests.support.examples import examples
 from tests.support.outcomes import outcome_of
 from tests.support.predicates import predicate_of
 
@@ -480,7 +481,7 @@ def negated(*parts: Predicate) -> list[Predicate]:
     return [{"not": each} for each in parts]
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(TREES, TREES, CLAIMS, VARIABLES)
 def test_de_morgan_and_double_negation(
     one: Predicate, other: Predicate, claims: Claims, variables: dict[str, Any] | None
@@ -493,7 +494,7 @@ def test_de_morgan_and_double_negation(
     assert same({"not": {"not": one}}, one)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(TREES, CLAIMS, st.dictionaries(st.sampled_from("ab"), SCALARS | st.lists(SCALARS), max_size=2))
 def test_negation_swaps_what_is_known(tree: Predicate, claims: Claims, variables: dict[str, Any]) -> None:
     may_hold, may_fail = judge(tree, claims, variables)
@@ -502,7 +503,7 @@ def test_negation_swaps_what_is_known(tree: Predicate, claims: Claims, variables
     assert not (may_hold and may_fail)
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(500), derandomize=True, deadline=None, database=None)
 @given(TREES, CLAIMS, st.dictionaries(st.sampled_from("ab"), JSON, max_size=2), st.sets(st.sampled_from("ab")))
 def test_what_is_said_before_variables_are_known_comes_true(
     tree: Predicate, claims: Claims, variables: dict[str, Any], unknown: set[str]
@@ -516,7 +517,7 @@ def test_what_is_said_before_variables_are_known_comes_true(
         assert early[0] or not after[0]
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(500), derandomize=True, deadline=None, database=None)
 @given(TREES, CLAIMS, VARIABLES)
 def test_condition_that_is_printed_and_parsed_is_judged_as_before(
     tree: Predicate, claims: Claims, variables: dict[str, Any] | None
@@ -527,7 +528,7 @@ def test_condition_that_is_printed_and_parsed_is_judged_as_before(
     assert predicate_of(printed(parsed)) == parsed
 
 
-@settings(max_examples=500, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(500), derandomize=True, deadline=None, database=None)
 @given(TREES | OBJECTS, CLAIMS, VARIABLES, st.data())
 def test_judging_never_raises_whatever_became_of_a_tree(
     tree: Predicate, claims: Claims, variables: dict[str, Any] | None, data: st.DataObject

@@ -69,8 +69,9 @@ def test_client_takes_the_schema_of_a_tool_that_only_writes(tmp_path: Path) -> N
     bodies: list[bytes] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(peer.read_request())
-        peer.send(answer(b'{"data": {"set": 1}}', content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(request)
+            peer.send(answer(b'{"data": {"set": 1}}', content_type="application/json"))
 
     sdl = 'extend schema @tool(name: "writer", graphql: {expose: true, types: "Mutation", fields: ".*"})'
     sdl += "type Query { a: Int } type Mutation { set(a: Int!): Int }"

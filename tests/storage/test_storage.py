@@ -31,7 +31,8 @@ def http() -> Iterator[HttpClient]:
 
 
 @pytest.fixture(scope="module")
-def moto() -> Iterator[Moto]:
+def open_moto() -> Iterator[Moto]:
+    """AWS without permissions, for any credentials."""
     with running_moto() as moto:
         moto.add_bucket("stile-bundles")
         yield moto
@@ -44,7 +45,7 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path, http: HttpClient) ->
         return open_storage(str(tmp_path), http=http, environ={})
     if request.param == "memory":
         return MemoryStorage()
-    moto: Moto = request.getfixturevalue("moto")
+    moto: Moto = request.getfixturevalue("open_moto")
     bucket = tmp_path.name.replace("_", "-").lower()[-40:].strip("-")
     moto.add_bucket(bucket)
     suffix = "" if request.param.endswith("without prefix") else "/prod/bundles/"
@@ -383,24 +384,25 @@ class TestLocations:
 
 
 class TestS3:
-    def test_objects_of_another_prefix_do_not_meet(self, moto: Moto, http: HttpClient) -> None:
+    def test_objects_of_another_prefix_do_not_meet(self, open_moto: Moto, http: HttpClient) -> None:
         one, two = (
-            open_storage(f"s3://stile-bundles/{prefix}", http=http, environ=moto.environ()) for prefix in ("one", "two")
+            open_storage(f"s3://stile-bundles/{prefix}", http=http, environ=open_moto.environ())
+            for prefix in ("one", "two")
         )
         one.write(KEY, b"1")
 
         with pytest.raises(ObjectNotFound):
             two.read(KEY)
 
-    def test_a_write_says_what_it_stores(self, moto: Moto, http: HttpClient) -> None:
-        open_storage("s3://stile-bundles/typed", http=http, environ=moto.environ()).write("k", b"{}")
+    def test_a_write_says_what_it_stores(self, open_moto: Moto, http: HttpClient) -> None:
+        open_storage("s3://stile-bundles/typed", http=http, environ=open_moto.environ()).write("k", b"{}")
 
-        stored = moto.client("s3").head_object(Bucket="stile-bundles", Key="typed/k", ChecksumMode="ENABLED")
+        stored = open_moto.client("s3").head_object(Bucket="stile-bundles", Key="typed/k", ChecksumMode="ENABLED")
         assert stored["ContentType"] == "application/json"
         assert stored["ChecksumSHA256"] == base64.b64encode(hashlib.sha256(b"{}").digest()).decode()
 
-    def test_many_writes_share_a_client(self, moto: Moto, http: HttpClient) -> None:
-        storage = open_storage("s3://stile-bundles/shared", http=http, environ=moto.environ())
+    def test_many_writes_share_a_client(self, open_moto: Moto, http: HttpClient) -> None:
+        storage = open_storage("s3://stile-bundles/shared", http=http, environ=open_moto.environ())
         assert isinstance(storage, S3Storage)
 
         clients = []
@@ -492,8 +494,8 @@ class TestS3:
         with pytest.raises(StorageError, match="Could not connect to the endpoint"):
             at_server(url, http).write("k", b"{}")
 
-    def test_a_missing_bucket_is_named(self, moto: Moto, http: HttpClient) -> None:
-        storage = open_storage("s3://nobodys-bucket", http=http, environ=moto.environ())
+    def test_a_missing_bucket_is_named(self, open_moto: Moto, http: HttpClient) -> None:
+        storage = open_storage("s3://nobodys-bucket", http=http, environ=open_moto.environ())
 
         for use in both_uses(storage, KEY):
             with pytest.raises(StorageError, match="there is no bucket nobodys-bucket") as caught:
@@ -526,8 +528,8 @@ class TestS3:
         assert ran.returncode == 1
         assert "StorageError: s3://bundles: boto3 is missing: install stile-mcp[cli]" in ran.stderr
 
-    def test_reading_imports_neither_boto3_nor_botocore(self, moto: Moto) -> None:
-        moto.client("s3").put_object(Bucket="stile-bundles", Key="cold/k", Body=b"{}")
+    def test_reading_imports_neither_boto3_nor_botocore(self, open_moto: Moto) -> None:
+        open_moto.client("s3").put_object(Bucket="stile-bundles", Key="cold/k", Body=b"{}")
         code = (
             "import os, sys\n"
             "from handler.http.client import HttpClient\n"
@@ -535,7 +537,7 @@ class TestS3:
             "storage = open_storage('s3://stile-bundles/cold', http=HttpClient(), environ=os.environ)\n"
             "print(storage.read('k').body, sorted({'boto3', 'botocore'} & set(sys.modules)))"
         )
-        environ = os.environ | moto.environ()
+        environ = os.environ | open_moto.environ()
         ran = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=True)
 
         assert ran.stdout.strip() == "b'{}' []"
@@ -555,11 +557,10 @@ def refusal(raw: bytes, http: HttpClient) -> StorageError:
 
 
 @pytest.fixture(scope="module")
-def guarded() -> Iterator[Moto]:
+def guarded(moto: Moto) -> Moto:
     """AWS with permissions checked, and a bucket of two prefixes."""
-    with running_moto(iam=True) as moto:
-        moto.add_bucket("guarded", {f"prod/{KEY}": b"{}", f"other/{KEY}": b"{}"})
-        yield moto
+    moto.add_bucket("guarded", {f"prod/{KEY}": b"{}", f"other/{KEY}": b"{}"})
+    return moto
 
 
 @pytest.fixture(scope="module")

@@ -65,6 +65,13 @@ class Api:
         return [each.authorization for each in self.asked]
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = (
+        128  # of a connection beyond the 5 of the base class, the kernel tries again after 1, 3 and 7 s
+    )
+
+
 @contextmanager
 def running_api(answer: Callable[[Asked], Reply] = lambda _: Reply(), *, takes_secrets: bool = False) -> Iterator[Api]:
     """An API. With ``takes_secrets``, as of a token endpoint, bodies are secret too, and not searched."""
@@ -93,8 +100,7 @@ def running_api(answer: Callable[[Asked], Reply] = lambda _: Reply(), *, takes_s
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Handler)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     api.url = f"http://127.0.0.1:{server.server_address[1]}/graphql"

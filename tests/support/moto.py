@@ -11,8 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import boto3
-
 from handler.http.client import HttpClient, HttpRequest
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION
@@ -37,6 +35,8 @@ class Moto:
         }
 
     def client(self, service: str) -> Any:
+        import boto3  # takes longer than most tests, and most that import this module start no server
+
         environ = self.environ()
         return boto3.client(
             service,

@@ -120,6 +120,9 @@ def running_server(
 ) -> Iterator[RawServer]:
     """A server on loopback that speaks bytes, not HTTP: each test writes down what its connections do.
 
+    A script that returns closes the connection, and a client that keeps it may send a request before it sees that. So
+    a script of an API that several requests may reach reads until ``read_request`` gives nothing.
+
     ``takes_secrets``: it is whom secrets are for, so no test fails because one reached it.
     """
     server = RawServer(script, tls, takes_secrets=takes_secrets)

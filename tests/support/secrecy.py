@@ -114,6 +114,11 @@ class Secrecy:
             if name.startswith(SECRET_VARIABLES) and not value.startswith("arn:"):  # where it lies is no secret
                 self.keep(f"the variable {name}", value)
 
+    @property
+    def keeps_any(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self._kinds)
+
     def is_kept(self, secret: str) -> bool:
         """Whether this is looked for, which is one line."""
         return {secret[:PIECE_CHARS].encode(), secret[-PIECE_CHARS:].encode()} <= self._kinds.keys()

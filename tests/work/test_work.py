@@ -59,6 +59,6 @@ def test_the_same_seed_makes_the_same_shapes() -> None:
 
 
 def test_requests_are_as_large_as_may_arrive_and_no_larger() -> None:
-    shape = fitted(Shape(FAMILIES["arguments"], (Gene("letters", 400_000_000),)))
+    shape = fitted(Shape(FAMILIES["arguments"], (Gene("letters", 4_000_000),)))
 
     assert MAX_BODY_BYTES // 3 < len(shape.case().body) < MAX_BODY_BYTES

@@ -18,6 +18,7 @@ from handler.compiler.schema.visibility import hidden_by_patterns
 from handler.graph.view import build_view, print_view
 from handler.policy.evaluation import HIDDEN, Evaluation, Mask, hidden_from
 from tests.compiler.access.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
+from tests.support.examples import examples
 from tests.support.schemas import index_of, schema_of_sdl
 
 SDL = """
@@ -421,7 +422,7 @@ def hidden_by(schema: GraphQLSchema, patterns: Sequence[tuple[str, str, bool]]) 
     return hidden_by_patterns(schema, made, Problems()) or {}
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_rules_hide_what_the_oracle_says_and_nothing_else(random: Random) -> None:
     case = Case(random)
@@ -430,7 +431,7 @@ def test_rules_hide_what_the_oracle_says_and_nothing_else(random: Random) -> Non
     assert not case.left & case.gone
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_what_the_rules_leave_is_a_valid_schema(random: Random) -> None:
     case = Case(random)
@@ -441,7 +442,7 @@ def test_what_the_rules_leave_is_a_valid_schema(random: Random) -> None:
     assert not sdl or validate_schema(build_schema(sdl)) == []
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(100), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_callers_of_every_outcome_lose_what_would_be_hidden_with_what_they_lack(random: Random) -> None:
     schema = build_schema(random_sdl(random))

@@ -33,6 +33,7 @@ from jsonschema import Draft202012Validator
 
 from handler.compiler.json_schemas.output_schema import output_schema
 from tests.compiler.json_schemas.random_answers import INTERFACES, Asked, possible_types, random_answer, random_request
+from tests.support.examples import examples
 
 Path = tuple[str | int, ...]
 Selected = list[tuple[SelectionSetNode, bool]]
@@ -42,7 +43,7 @@ SOMETHING_ELSE: tuple[Any, ...] = (None, 7, 1.5, "wrong", True, [], {})
 SCALARS = {"Int": (int,), "Float": (int, float), "String": (str,), "Boolean": (bool,), "ID": (str, int)}
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False), st.sampled_from([0, 0.05, 0.3]))
 def test_whatever_is_answered_fits(random: Random, failures: float) -> None:
     asked = random_request(random)
@@ -54,7 +55,7 @@ def test_whatever_is_answered_fits(random: Random, failures: float) -> None:
     Draft202012Validator(schema).validate(answer)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_whatever_is_answered_by_an_api_that_has_grown_fits(random: Random) -> None:
     asked = random_request(random)
@@ -74,7 +75,7 @@ def test_grown_api_answers_with_what_it_has_added() -> None:
     assert any("LATER" in answer for answer in answers)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_what_cannot_be_answered_is_refused(random: Random) -> None:
     asked = random_request(random)

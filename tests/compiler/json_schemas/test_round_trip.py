@@ -34,6 +34,7 @@ from handler.errors import InvalidArguments
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.compiler.json_schemas.random_operations import CONFIG, object_values, operations
 from tests.support.endpoints import compiled, prescribed_tool
+from tests.support.examples import examples
 
 
 class Difference(NamedTuple):
@@ -169,7 +170,7 @@ def test_enforced_schema_takes_what_graphql_takes_and_nothing_else(tmp_path_fact
     counted: Counter[str] = Counter()
 
     # Not made smaller where it fails: every smaller schema would be compiled again.
-    @settings(max_examples=150, derandomize=True, deadline=None, database=None, phases=[Phase.generate])
+    @settings(max_examples=examples(150), derandomize=True, deadline=None, database=None, phases=[Phase.generate])
     @given(st.data())
     def check(data: st.DataObject) -> None:
         operation = data.draw(operations())
@@ -190,8 +191,8 @@ def test_enforced_schema_takes_what_graphql_takes_and_nothing_else(tmp_path_fact
 
     check()
 
-    assert sum(counted.values()) >= 1_000
-    assert min(counted["taken"], counted["refused"]) >= 300, counted
+    assert sum(counted.values()) >= examples(1_000)
+    assert min(counted["taken"], counted["refused"]) >= examples(300), counted
 
 
 def is_known_difference(schema: GraphQLSchema, node: OperationDefinitionNode, given: dict[str, Any]) -> bool:

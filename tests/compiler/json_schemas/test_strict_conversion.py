@@ -21,6 +21,7 @@ from tests.compiler.json_schemas.random_operations import (
     operations,
 )
 from tests.support.endpoints import compiled, prescribed_tool
+from tests.support.examples import examples
 
 NESTED = 'extend schema @tool(name: "nested", prescribed: "O")\n'
 
@@ -61,7 +62,7 @@ def test_null_for_all_that_is_left_out_changes_nothing_that_graphql_refuses_null
     counted: Counter[str] = Counter()
 
     # Not made smaller where it fails: every smaller schema would be compiled again.
-    @settings(max_examples=60, derandomize=True, deadline=None, database=None, phases=[Phase.generate])
+    @settings(max_examples=examples(60), derandomize=True, deadline=None, database=None, phases=[Phase.generate])
     @given(st.data())
     def check(data: st.DataObject) -> None:
         operation = data.draw(operations())

@@ -17,6 +17,7 @@ from tests.compiler.json_schemas.random_operations import CONFIG, Operation, ope
 from tests.conftest import DEMO
 from tests.support.demo_code import MODULES
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
+from tests.support.examples import examples
 from tests.support.projects import FOLDERS
 from tests.support.vendors import refusals, untyped
 
@@ -56,7 +57,7 @@ def test_no_vendor_refuses_a_tool_of_any_operation(tmp_path_factory: pytest.Temp
     folder = tmp_path_factory.mktemp("random")
 
     # Not made smaller where it fails: every smaller schema would be compiled again.
-    @settings(max_examples=40, derandomize=True, deadline=None, database=None, phases=[Phase.generate])
+    @settings(max_examples=examples(40), derandomize=True, deadline=None, database=None, phases=[Phase.generate])
     @given(operations())
     def check(operation: Operation) -> None:
         config = CONFIG if "scalar Money" in operation.sdl else ""

@@ -145,8 +145,9 @@ def test_tool_refuses_by_the_declared_size_before_anything_is_sent(tmp_path: Pat
     bodies: list[bytes] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(peer.read_request())
-        peer.send(answer(b'{"data": {"orders": []}}', content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(request)
+            peer.send(answer(b'{"data": {"orders": []}}', content_type="application/json"))
 
     sdl = "type Query { orders(first: Int): [Order] } type Order { lines: [Int] @listSize(assumedSize: 200) }"
     with running_server(script) as server:

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.schema.name_graph import circles, handed_down, reachable
+from tests.support.examples import examples
 
 NAMES = [f"n{number}" for number in range(8)]
 
@@ -14,7 +15,7 @@ def random_graph(random: Random) -> dict[str, list[str]]:
     return {name: random.sample(NAMES, random.randint(0, 3)) for name in random.sample(NAMES, random.randint(0, 8))}
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_a_part_leads_to_itself_and_stands_before_all_that_it_leads_to(random: Random) -> None:
     graph, start = random_graph(random), random.sample(NAMES, 3)
@@ -29,7 +30,7 @@ def test_a_part_leads_to_itself_and_stands_before_all_that_it_leads_to(random: R
         assert reachable(part, graph) - set(part) <= later
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.randoms(use_true_random=False))
 def test_each_has_what_all_that_lead_to_it_have(random: Random) -> None:
     graph = random_graph(random)

@@ -21,6 +21,7 @@ from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.view import print_view
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL, check
+from tests.support.examples import examples
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 RICH = '''
@@ -139,7 +140,7 @@ def test_standard_query_is_answered_as_from_the_sdl_of_random_views(random: Rand
         same(schemas, schema_of_sdl(print_view(schemas.view)), STANDARD)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None, database=None)
+@settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 @given(st.text(alphabet='ab \t\n\r"\\é', min_size=1))
 def test_description_is_read_back_as_it_was(text: str) -> None:
     printed = print_ast(StringValueNode(value=text, block=is_printable_as_block_string(text)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from handler.graph.documents.partial_schema import (
@@ -22,6 +22,7 @@ from handler.graph.view import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL
+from tests.support.examples import examples
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 SHOP = schemas_of(SDL, HIDDEN)
@@ -119,7 +120,13 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(max_examples=100, derandomize=True, deadline=None, database=None)
+@settings(
+    max_examples=examples(100),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.data_too_large],  # of many draws, as schemas and documents need
+)
 @given(st.randoms(use_true_random=False))
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
@@ -137,10 +144,13 @@ def test_random_documents_are_valid_and_invalid() -> None:
     """What the test above is worth."""
     random = Random(1)
     schema = WHOLE
-    counts = [same(SHOP, WHOLE, random_document(schema, random, mistakes=random.choice([0, 0.1]))) for _ in range(300)]
+    counts = [
+        same(SHOP, WHOLE, random_document(schema, random, mistakes=random.choice([0, 0.1])))
+        for _ in range(examples(300))
+    ]
 
-    assert sum(not count for count in counts) > 30
-    assert sum(count > 1 for count in counts) > 60
+    assert sum(not count for count in counts) > examples(30)
+    assert sum(count > 1 for count in counts) > examples(60)
 
 
 VALUES: tuple[Any, ...] = (

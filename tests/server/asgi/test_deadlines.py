@@ -37,8 +37,8 @@ def _says_nothing(peer: Peer) -> None:
 
 
 def _answers(peer: Peer) -> None:
-    peer.read_request()
-    peer.send(answer(b'{"data": {"user": {"name": "Ada"}}}', content_type="application/json"))
+    while peer.read_request():
+        peer.send(answer(b'{"data": {"user": {"name": "Ada"}}}', content_type="application/json"))
 
 
 @contextmanager

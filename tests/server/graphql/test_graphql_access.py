@@ -40,8 +40,9 @@ def served(
     received: list[bytes] = []
 
     def script(peer: Peer) -> None:
-        received.append(peer.read_request())
-        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+        while request := peer.read_request():
+            received.append(request)
+            peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}'}}\ngraphql: on\n{access}"
@@ -272,8 +273,8 @@ access:
 @contextmanager
 def stepzen_project(folder: Path, default: str) -> Iterator[Function]:
     def script(peer: Peer) -> None:
-        peer.read_request()
-        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+        while peer.read_request():
+            peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
         files = {

@@ -67,8 +67,9 @@ def served(
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
         own = {"config.yaml": f"upstream: {{url: '{server.url}'}}\n{config}"}
@@ -231,8 +232,9 @@ def serving_bound(folder: Path, **more: str) -> Iterator[tuple[Function, list[di
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(b'{"data": {"orders": 1}}', content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(b'{"data": {"orders": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}'}}\n{READABLE}"
@@ -395,8 +397,9 @@ def test_mode_off_is_no_route(tmp_path: Path) -> None:
 
 def test_document_is_sent_as_its_digest_where_the_api_takes_no_other(tmp_path: Path) -> None:
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     bodies: list[dict[str, Any]] = []
     with running_server(script) as server:

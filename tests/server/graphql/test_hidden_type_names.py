@@ -25,8 +25,8 @@ def test_name_of_a_hidden_union_member_is_told_in_no_answer(tmp_path: Path) -> N
     rows = b'{"data": {"any": [{"__typename": "Customer", "name": "Employee"}, {"__typename": "Employee"}]}}'
 
     def script(peer: Peer) -> None:
-        peer.read_request()
-        peer.send(answer(rows, content_type="application/json"))
+        while peer.read_request():
+            peer.send(answer(rows, content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}'}}\ngraphql: on\n{PUBLIC}  hide: [Employee]\n"

@@ -24,8 +24,9 @@ def asked(demo: Compiled, documents: str, response: dict[str, Any]) -> tuple[dic
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(json.dumps(response).encode(), content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(json.dumps(response).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         upstream = dataclasses.replace(demo.bundle.upstream, url=f"{server.url}graphql", documents=documents)

@@ -272,8 +272,8 @@ def tools_function(tmp_path: Path) -> Iterator[Function]:
     """Tools of every kind; the API answers 1."""
 
     def script(peer: Peer) -> None:
-        peer.read_request()
-        peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
+        while peer.read_request():
+            peer.send(answer(b'{"data": {"a": 1}}', content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}graphql'}}\n{TOOLS_ACCESS}"
@@ -359,8 +359,8 @@ def test_upstream_that_fails_is_502_in_the_new_media_type_and_200_in_the_old(tmp
 )
 def test_answer_that_lambda_would_not_take_is_refused(tmp_path: Path, text: str, message: str | None) -> None:
     def script(peer: Peer) -> None:
-        peer.read_request()
-        peer.send(answer(json.dumps({"data": {"a": text}}).encode(), content_type="application/json"))
+        while peer.read_request():
+            peer.send(answer(json.dumps({"data": {"a": text}}).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}', max_bytes: 50000000}}\ngraphql: on\n{TOOLS_ACCESS}"
@@ -376,9 +376,9 @@ def test_answer_that_lambda_would_not_take_is_refused(tmp_path: Path, text: str,
 
 def test_errors_beside_data_stay_beside_it(tmp_path: Path) -> None:
     def script(peer: Peer) -> None:
-        peer.read_request()
-        body = {"data": {"a": None}, "errors": [{"message": "no a", "path": ["a"]}], "extensions": {"cost": 1}}
-        peer.send(answer(json.dumps(body).encode(), content_type="application/json"))
+        while peer.read_request():
+            body = {"data": {"a": None}, "errors": [{"message": "no a", "path": ["a"]}], "extensions": {"cost": 1}}
+            peer.send(answer(json.dumps(body).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}'}}\ngraphql: on\n{TOOLS_ACCESS}"

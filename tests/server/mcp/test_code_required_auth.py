@@ -7,7 +7,7 @@ context.providerToken is absent ... before your handler runs"; RFC 6750, section
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +101,7 @@ class Gateway:
         self.function = function
 
     def answer(self, method: str, caller: str, params: Mapping[str, Any] | None = None) -> Answer:
-        headers = CALLERS[caller]
+        headers = CALLERS[caller]()
         sent = {"content-type": "application/json", **headers}
         body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params or {}})
         event = event_for("POST", self.function.path, body=body, headers=sent)
@@ -121,12 +121,12 @@ class Gateway:
         return self.answer("tools/call", caller, {"name": "signed_in", "arguments": {}})
 
 
-CALLERS: Mapping[str, Mapping[str, str]] = {
-    "anonymous": {},
-    "key": HOLDER,
-    "token": with_token(),
-    "token for others": with_token(aud="https://other.example"),
-    "authorizer": {},
+CALLERS: Mapping[str, Callable[[], Mapping[str, str]]] = {  # when asked: a token may expire before its test runs
+    "anonymous": dict,
+    "key": lambda: HOLDER,
+    "token": with_token,
+    "token for others": lambda: with_token(aud="https://other.example"),
+    "authorizer": dict,
 }
 
 

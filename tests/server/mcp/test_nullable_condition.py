@@ -64,8 +64,9 @@ def test_documented_tool_with_a_nullable_condition_works(
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(json.dumps(executed(bodies[-1])).encode(), content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(json.dumps(executed(bodies[-1])).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         config = f"upstream: {{url: '{server.url}graphql'}}\n{READABLE}"
@@ -100,8 +101,9 @@ def test_operation_with_an_unused_variable_is_called_at_a_server_that_refuses_it
         return dict(result.formatted)
 
     def script(peer: Peer) -> None:
-        bodies.append(json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1]))
-        peer.send(answer(json.dumps(strict(bodies[-1])).encode(), content_type="application/json"))
+        while request := peer.read_request():
+            bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
+            peer.send(answer(json.dumps(strict(bodies[-1])).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         files = {

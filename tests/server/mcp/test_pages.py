@@ -111,7 +111,7 @@ def test_small_list_has_one_page_with_output_schemas(tmp_path: Path) -> None:
 
 
 def test_output_schemas_are_left_out_before_there_are_pages(tmp_path: Path) -> None:
-    endpoint = made(tmp_path, [10] * 100, wide=500)
+    endpoint = made(tmp_path, [10] * 100, wide=200)
     with running_function(endpoint) as function:
         result = function.request("tools/list", modern=True).result
 

@@ -87,13 +87,14 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     variables: list[Any] = []
 
     def script(peer: Peer) -> None:
-        body = json.loads(peer.read_request().split(b"\r\n\r\n", 1)[1])
-        variables.append(body.get("variables") or {})
-        result = graphql_sync(
-            build_schema(SDL), body["query"], variable_values=body.get("variables"),
-            operation_name=body.get("operationName"),
-        )  # fmt: skip
-        peer.send(answer(json.dumps(result.formatted).encode(), content_type="application/json"))
+        while request := peer.read_request():
+            body = json.loads(request.split(b"\r\n\r\n", 1)[1])
+            variables.append(body.get("variables") or {})
+            result = graphql_sync(
+                build_schema(SDL), body["query"], variable_values=body.get("variables"),
+                operation_name=body.get("operationName"),
+            )  # fmt: skip
+            peer.send(answer(json.dumps(result.formatted).encode(), content_type="application/json"))
 
     with running_server(script) as server:
         files = {

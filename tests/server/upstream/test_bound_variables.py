@@ -28,8 +28,7 @@ def called(
     bodies: list[dict[str, Any]] = []
 
     def script(peer: Peer) -> None:
-        request = peer.read_request()
-        if request:
+        while request := peer.read_request():
             bodies.append(json.loads(request.split(b"\r\n\r\n", 1)[1]))
             peer.send(answer(b'{"data":{"a":1}}', content_type="application/json"))
 

@@ -1,0 +1,85 @@
+"""Commands of the Makefile for a few tests, done."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+ONE = """\
+import sys
+
+def test_one():
+    assert not {"boto3", "graphql", "moto", "starlette"} & set(sys.modules)
+
+def test_other():
+    raise AssertionError
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "arguments", "ended"),
+    [
+        ("check", "-k one", 0),
+        ("test", "-k one", 0),
+        ("check", "", 2),
+        ("test", "", 2),
+    ],
+)
+def test_few_tests_pass_if_they_pass_and_a_session_loads_what_they_need(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, target: str, arguments: str, ended: int
+) -> None:
+    (tmp_path / "test_some.py").write_text(ONE, encoding="utf-8")
+    monkeypatch.delenv("MAKEFLAGS", raising=False)  # of the `make test` that this may run in
+    environment = f"{sys.prefix}/.stamp"
+    options = f"-p tests.conftest -p no:cacheprovider {arguments}"
+    where = [f"T={tmp_path}", f"ARGS={options}"] if target == "check" else [f"ARGS={tmp_path} {options}"]
+
+    done = subprocess.run(
+        ["make", f"--old-file={environment}", target, f"VENV={sys.prefix}", "WORKERS=0", *where],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == ended, done.stdout + done.stderr
+
+
+def test_coverage_and_all_examples_are_for_one_run_in_ci_alone() -> None:
+    assert "--cov" not in (ROOT / "Makefile").read_text(encoding="utf-8").replace("--no-cov", "")
+    lines = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    (line,) = [each for each in lines if "--cov" in each or "STILE_EXAMPLES" in each]
+    name, *command = shlex.split(line)
+    assert (name, command[:2]) == ("STILE_EXAMPLES=full", ["make", "test"])
+
+
+def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their_own() -> None:
+    text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]
+
+    assert re.findall(r"--ignore (\S+?)[\s\"]", text) == ["tests/corpora", "tests/work"]
+    assert "make corpora\n" in text
+    assert "pytest tests/corpora" in corpora
+    assert "pytest --quiet tests/work\n" in text
+
+
+@pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])
+def test_searches_try_a_share_of_their_examples_or_all(asked: str, tried: str) -> None:
+    program = "from tests.support.examples import examples; print(examples(300), examples(1))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=ROOT,
+        env={**os.environ, "STILE_EXAMPLES": asked},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == tried.split()
