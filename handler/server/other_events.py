@@ -105,6 +105,11 @@ class OtherEvents:
 
     async def _warm(self) -> None:
         """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
+        import handler.json_schema.answer_check
+        import handler.policy.guarded_schema
+        import handler.server.mcp.tools_call
+        import handler.server.routes  # noqa: F401 - for calls and all other routes
+
         for name in self._preload:
             with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # each is in the log
                 _import_for((await self._endpoints.find(name)).bundle)
@@ -114,7 +119,9 @@ class OtherEvents:
 def _import_for(bundle: Bundle) -> None:
     """Import what only some endpoints need."""
     if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        pass
+        import handler.graph.documents.check
+        import handler.graph.documents.partial_schema
+        import handler.graph.tool_entry  # noqa: F401
     if bundle.identity.issuers:
         with suppress(ImportError):  # which is in the function on request
             from jwt import algorithms  # noqa: F401
