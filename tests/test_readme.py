@@ -31,11 +31,11 @@ from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
+from handler.server.auth.own_secrets import TTL_S
 from handler.server.auth.tokens import MAX_TOKEN_CHARS
 from handler.server.endpoints.arguments import ArgumentsValidator
 from handler.server.oauth_proxy.proxy import BridgeSite
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
-from handler.server.outgoing.secret_store import TTL_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from handler.settings import read_settings
 from tests.conftest import ROOT

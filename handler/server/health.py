@@ -13,7 +13,7 @@ from handler.bundle.model import JSONObject
 from handler.errors import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
-from handler.server.context.request_context import json_response
+from handler.server.asgi.responses import json_response
 from handler.server.context.services import Services
 from handler.server.endpoints.clock import Instant
 from handler.server.endpoints.registry import Endpoints, Known

@@ -11,8 +11,9 @@ from starlette.routing import Route
 
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import json_response
 from handler.server.auth.resource_metadata import WELL_KNOWN, resource_metadata, takes_tokens
-from handler.server.context.request_context import find_endpoint, json_response
+from handler.server.context.request_context import find_endpoint
 from handler.server.context.services import Services
 from handler.server.graphql.route import GraphQLRoute
 from handler.server.health import health_routes

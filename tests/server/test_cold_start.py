@@ -80,7 +80,7 @@ LISTING = {
     "server.asgi.trace_context",
     "server.auth",
     "server.auth.api_gateway_authorizer",
-    "server.auth.credentials",
+    "server.auth.own_secrets",
     "server.auth.jwks",
     "server.auth.principal",
     "server.auth.pseudonyms",
@@ -146,7 +146,7 @@ CALLING = {
 }
 """The same of a prescribed call, beside those."""
 
-WITH_NEEDS = {"server.lacks", "tools", "tools.modules"}
+WITH_NEEDS = {"code_tools", "code_tools.modules", "server.endpoints.lacks"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
 OTHERS = "tests.leaks.passing_on:kit"
@@ -296,7 +296,7 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
 
     after_other, after_good = steps
     assert not HEAVY & after_other
-    assert _ours(after_other) - LISTING == WITH_NEEDS | {"server.challenges", "server.denials"}
+    assert _ours(after_other) - LISTING == WITH_NEEDS | {f"server.context.{name}" for name in ("challenges", "denials", "statuses")}
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good
 

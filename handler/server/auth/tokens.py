@@ -23,7 +23,7 @@ from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
 from handler.server.auth.jwks import FRESH_S, KeySets
-from handler.server.outgoing.secret_store import OwnSecrets
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.settings import Secret
 from handler.strict_json import parse_json
 

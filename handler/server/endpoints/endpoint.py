@@ -18,6 +18,7 @@ from handler.bundle.model import (
     GraphQLTool,
     JSONObject,
     Limits,
+    Listing,
     PersistedOperation,
     PrescribedTool,
     Prompt,
@@ -197,45 +198,47 @@ class Endpoint:
         schema = tool.entry.get("outputSchema")
         return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
-    def finished_entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-        """A tool as a caller sees it listed, or nothing where they cannot use it.
+    def needs_schema(self, tool: Tool, judgement: Evaluation) -> bool:
+        """Tell whether ``is_visible`` and ``entry`` have to make a view of the schema, which blocks."""
+        if not isinstance(tool, GraphQLTool):
+            return False
+        outcome = judgement.outcome(tool.conditions)
+        return _listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
 
-        Raises:
-            KeyError: it is a GraphQL tool, and its entry is not known without its view.
-        """
-        match tool:
-            case PrescribedTool():
-                if not judgement.may_meet(tool.mask, tool.operation.variables):
-                    return None
-                return self._seen_entry(tool, judgement.outcome(tool.conditions))
-            case GraphQLTool():
-                outcome = judgement.outcome(tool.conditions)
-                finished = {listing.outcome: listing.entry for listing in tool.listings}
-                return finished[outcome] if outcome in finished else self._entries[tool.name, outcome]
-            case CodeTool():
-                return tool.entry if judgement.meets(tool.mask) else None
-            case CatalogTool():
-                return tool.entry
-
-    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-        """The same, made from the view where that is needed. Blocks.
+    def is_visible(self, tool: Tool, judgement: Evaluation) -> bool:
+        """Tell whether a caller may use a tool. Blocks if the tool needs the schema.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        try:
-            return self.finished_entry(tool, judgement)
-        except KeyError:
-            if not isinstance(tool, GraphQLTool):
-                raise
-        from handler.graph.tool_entry import graphql_entry
+        match tool:
+            case PrescribedTool():
+                return judgement.may_meet(tool.mask, tool.operation.variables)
+            case GraphQLTool():
+                outcome = judgement.outcome(tool.conditions)
+                if self.needs_schema(tool, judgement):
+                    return bool(self.view(tool, outcome).root_fields())
+                return self._graphql_entry(tool, outcome) is not None
+            case CodeTool():
+                return judgement.meets(tool.mask)
+            case CatalogTool():
+                return True
 
-        outcome = judgement.outcome(tool.conditions)
-        made = graphql_entry(tool.entry, self.view(tool, outcome))
-        entry = None if made is None else Entry(made)
-        with self._lock:
-            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
-        return entry
+    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+        """Return a tool as a caller sees it listed; ``None`` if it is not visible. Blocks if the tool needs the schema.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        match tool:
+            case GraphQLTool():
+                return self._graphql_entry(tool, judgement.outcome(tool.conditions))
+            case _ if not self.is_visible(tool, judgement):
+                return None
+            case PrescribedTool():
+                return self._seen_entry(tool, judgement.outcome(tool.conditions))
+            case CodeTool() | CatalogTool():
+                return tool.entry
 
     def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
         """What callers of this outcome may use through a tool, or without one of all there is. Blocks while it is made.
@@ -349,6 +352,22 @@ class Endpoint:
             keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
         return entry
 
+    def _graphql_entry(self, tool: GraphQLTool, outcome: Mask) -> JSONObject | None:
+        listing = _listing(tool, outcome)
+        if listing is not None:
+            return listing.entry
+        key = (tool.name, outcome)
+        with self._lock:
+            if key in self._entries:
+                return self._entries[key]
+        from handler.graph.tool_entry import graphql_entry
+
+        made = graphql_entry(tool.entry, self.view(tool, outcome))
+        entry = None if made is None else Entry(made)
+        with self._lock:
+            keep(self._entries, key, entry, most=MAX_ENTRIES)
+        return entry
+
     def _require_index(self) -> SchemaIndex:
         from handler.graph.index import read_index
 
@@ -358,6 +377,11 @@ class Endpoint:
             self._index = read_index(body, sha256=self.bundle.index)
             self._index_bytes = read_cost(len(body))
         return self._index
+
+
+def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
+    """What the compiler made of a tool for callers of this outcome."""
+    return next((each for each in tool.listings if each.outcome == outcome), None)
 
 
 def read_cost(stored_bytes: int) -> int:

@@ -23,7 +23,7 @@ from handler.errors import (
     UpstreamError,
 )
 from handler.records import record
-from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON
+from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
@@ -45,12 +45,9 @@ from handler.server.graphql.documents import (
 from handler.server.graphql.request import (
     Malformed,
     Parameters,
-    choose_media_type,
-    is_json,
     parse_body,
     parse_url,
 )
-from handler.server.mcp.tools_list import find_tool
 from handler.server.upstream.graphql_client import telling_answer
 from handler.strict_json import to_well_formed_json
 
@@ -73,7 +70,7 @@ class GraphQLRoute:
         await response(scope, receive, send)
 
     async def _respond(self, http_call: HttpCall) -> Response:
-        media_type = choose_media_type(http_call.headers.get("accept"))
+        media_type = choose_graphql_type(http_call.headers.get("accept"))
         try:
             _refuse_transport(http_call, media_type)
             response, body = await self._answer(http_call)
@@ -138,7 +135,7 @@ async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """The tool that the path names. A prescribed one has no schema of its own to serve."""
     name = http_call.path_params["tool"]
     note(http_call.scope, tool=name)
-    tool = await find_tool(caller, name)
+    tool = await caller.find_tool(name)
     if not isinstance(tool, GraphQLTool):
         raise ToolNotFound(name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)

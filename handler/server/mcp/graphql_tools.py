@@ -33,7 +33,7 @@ async def call_tool(
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
-    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``, or the question that it asks first.
+    """Call a tool that ``Caller.find_tool`` gave. Return a ``CallToolResult``, or the question that it asks first.
 
     What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
 

@@ -15,10 +15,12 @@ from handler.bundle.model import Bundle
 from handler.errors import CredentialUnavailable, HttpError, OAuthRefused, RedirectRefused
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import json_response
 from handler.server.auth.resource_metadata import METADATA_NAMES, all_scopes, bridge_url, open_scopes
-from handler.server.context.request_context import endpoint_name, find_endpoint, json_response, read_body
+from handler.server.context.request_context import endpoint_name, find_endpoint, read_body
 from handler.server.context.services import Services
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
 from handler.server.oauth_proxy.proxy import BridgeSite, error_of
@@ -184,5 +186,5 @@ def _query(http_call: HttpCall) -> str:
 
 
 def _require_media_type(http_call: HttpCall, expected: str) -> None:
-    if http_call.headers.get("content-type", "").partition(";")[0].strip().lower() != expected:
+    if media_type_of(http_call.headers.get("content-type", "")) != expected:
         raise OAuthRefused("invalid_request", f"expected {expected}")

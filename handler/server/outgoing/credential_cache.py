@@ -10,14 +10,12 @@ from typing import Generic, TypeVar
 
 from handler.errors import CredentialUnavailable
 from handler.records import record
+from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 
 T = TypeVar("T")
 
 MAX_KEPT = 1_000
 """Values of one kind; the one unused for longest goes first."""
-
-REFUSED_PAUSE_S = 10.0
-"""How often a value is got again because it was refused: whoever refuses any would have it got for each request."""
 
 
 @record(frozen=True, slots=True)

@@ -1,0 +1,109 @@
+"""Imports lead down the order of rooms and never in a circle."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.rooms import import_circles, read_modules, upward_imports
+
+ORDER = (
+    ("handler.__main__", "handler.lambda_function"),
+    ("stile",),
+    ("handler.commands",),
+    # request time
+    ("handler.server.function",),
+    ("handler.server.snapshots",),
+    ("handler.server.app",),
+    ("handler.server",),
+    ("handler.server.mcp",),
+    ("handler.server.graphql", "handler.server.oauth_proxy"),
+    ("handler.server.upstream",),
+    ("handler.server.context",),
+    ("handler.server.asgi", "handler.server.endpoints", "handler.server.outgoing"),
+    ("handler.server.auth",),
+    # deploy time
+    ("handler.compiler.compile",),
+    ("handler.compiler.graphql_api",),
+    ("handler.compiler.checks",),
+    ("handler.compiler.tools",),
+    ("handler.compiler.context",),
+    ("handler.compiler.access",),
+    ("handler.compiler.json_schemas",),
+    ("handler.compiler.operations",),
+    ("handler.compiler.schema", "handler.compiler.config"),
+    ("handler.compiler.source",),
+    ("handler.compiler.problems",),
+    ("handler.compiler",),
+    # the ground of both
+    ("handler.testing",),
+    ("handler",),
+    ("handler.code_tools",),
+    ("handler.graph.documents",),
+    ("handler.graph",),
+    ("handler.settings",),
+    ("handler.storage",),
+    ("handler.aws",),
+    ("handler.bundle", "handler.http"),
+    ("handler.policy", "handler.json_schema"),
+    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
+    ("handler.sentences", "handler.strict_json"),
+    ("handler.errors",),
+    ("handler.artefact", "handler.invisible", "handler.records"),
+)
+"""The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""
+
+LEFT = {
+    "handler.compiler.json_schemas.descriptions -> handler.compiler.tools.declaration",
+    "handler.compiler.tools.code -> handler.compiler.checks.slow_patterns",
+    "handler.compiler.tools.graphql -> handler.compiler.checks.indirect_exposure",
+    "handler.compiler.tools.prescribed -> handler.compiler.checks.indirect_exposure",
+    "handler.compiler.tools.prescribed -> handler.compiler.checks.sizes",
+    "handler.compiler.tools.tools -> handler.compiler.checks.sizes",
+}
+"""Tools that run checks while they are made, until checks run over finished values."""
+
+HALVES = ("handler.server.", "handler.compiler.")
+
+
+def test_no_imports_lead_in_a_circle() -> None:
+    assert import_circles(read_modules()) == []
+
+
+def test_imports_lead_down() -> None:
+    assert set(upward_imports(read_modules(), ORDER)) <= LEFT
+
+
+def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "door.py": "from handler.rooms import low, high",
+        "rooms/__init__.py": "",
+        "rooms/high.py": "def late():\n    import handler.rooms.low",
+        "rooms/low.py": "from handler.rooms.high import late",
+        "ground.py": "from handler.door import x",
+        "new.py": "",
+    }
+    for name, text in files.items():
+        file = tmp_path / "handler" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    modules = read_modules(tmp_path)
+    order = (("handler.door",), ("handler.rooms",), ("handler.ground",))
+
+    assert import_circles(modules) == [["handler.rooms.high", "handler.rooms.low"]]
+    assert upward_imports(modules, order) == ["handler", "handler.ground -> handler.door", "handler.new"]
+    beside = (("handler.door", "handler.rooms"), ("handler",))
+    assert upward_imports(modules, beside) == [
+        "handler.door -> handler.rooms.high",
+        "handler.door -> handler.rooms.low",
+        "handler.ground -> handler.door",
+    ]
+
+
+@pytest.mark.parametrize(("half", "other"), [HALVES, HALVES[::-1]])
+def test_neither_half_imports_the_other(half: str, other: str) -> None:
+    for module in read_modules().values():
+        if f"{module.name}.".startswith(half):
+            assert not [name for name in module.imports if f"{name}.".startswith(other)], module.name
