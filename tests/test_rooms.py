@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.rooms import import_circles, read_modules, upward_imports
+from tests.support.figures import figures
+from tests.support.rooms import Module, import_circles, read_modules, upward_imports
 
 ORDER = (
     ("handler.__main__", "handler.lambda_function"),
@@ -67,12 +68,17 @@ LEFT = {
 HALVES = ("handler.server.", "handler.compiler.")
 
 
-def test_no_imports_lead_in_a_circle() -> None:
-    assert import_circles(read_modules()) == []
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    return read_modules()
 
 
-def test_imports_lead_down() -> None:
-    assert set(upward_imports(read_modules(), ORDER)) <= LEFT
+def test_no_imports_lead_in_a_circle(modules: dict[str, Module]) -> None:
+    assert import_circles(modules) == []
+
+
+def test_imports_lead_down(modules: dict[str, Module]) -> None:
+    assert set(upward_imports(modules, ORDER)) <= LEFT
 
 
 def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:
@@ -103,7 +109,34 @@ def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("half", "other"), [HALVES, HALVES[::-1]])
-def test_neither_half_imports_the_other(half: str, other: str) -> None:
-    for module in read_modules().values():
+def test_neither_half_imports_the_other(half: str, other: str, modules: dict[str, Module]) -> None:
+    for module in modules.values():
         if f"{module.name}.".startswith(half):
             assert not [name for name in module.imports if f"{name}.".startswith(other)], module.name
+
+
+def test_figures_count_what_they_name(tmp_path: Path) -> None:
+    swallowed = "try:\n    a()\nexcept (OSError, Exception):\n    pass\n"
+    raised = "try:\n    a()\nexcept Exception:\n    raise\n"
+    package = tmp_path / "handler"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""What it is."""\n', encoding="utf-8")
+    (package / "one.py").write_text(f'"""A thing. Who asks."""\n{swallowed}{raised}', encoding="utf-8")
+    (package / "long.py").write_text("\n" * 301 + "import handler.other", encoding="utf-8")
+    (package / "other.py").write_text("import handler.long", encoding="utf-8")
+    (tmp_path / "README.md").write_text("Say who calls. `what` is code.", encoding="utf-8")
+
+    assert list(figures(tmp_path)) == [
+        "modules per folder",
+        "    4 handler",
+        "modules over 300 lines: 1",
+        "  302 handler.long",
+        "import circles: 1",
+        "  handler.long <-> handler.other",
+        "catches of Exception that do not raise again: 1",
+        "  handler/one.py:4",
+        "docstrings that open with What, Who, Whether, Where or The same: 50.0 of 100",
+        "what, who and whom per 1,000 words",
+        "  285.7 docstrings",
+        "  200.0 README.md",
+    ]

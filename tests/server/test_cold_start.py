@@ -149,6 +149,8 @@ CALLING = {
 WITH_NEEDS = {"code_tools", "code_tools.modules", "server.endpoints.lacks"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
 
+OF_DENIALS = {"server.context.challenges", "server.context.denials", "server.context.statuses"}
+
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
 
@@ -296,7 +298,9 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
 
     after_other, after_good = steps
     assert not HEAVY & after_other
-    assert _ours(after_other) - LISTING == WITH_NEEDS | {f"server.context.{name}" for name in ("challenges", "denials", "statuses")}
+    assert _ours(after_other) - LISTING == WITH_NEEDS | {
+        f"server.context.{name}" for name in ("challenges", "denials", "statuses")
+    }
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good
 

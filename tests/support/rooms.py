@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.conftest import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("handler", "stile")
 
