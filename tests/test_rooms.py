@@ -86,7 +86,7 @@ def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:
         "__init__.py": "",
         "door.py": "from handler.rooms import low, high",
         "rooms/__init__.py": "",
-        "rooms/high.py": "def late():\n    import handler.rooms.low",
+        "rooms/high.py": "late = 'handler.rooms.low:name'",
         "rooms/low.py": "from handler.rooms.high import late",
         "ground.py": "from handler.door import x",
         "new.py": "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,6 +11,9 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("handler", "stile")
+
+TARGET = re.compile(r"[\w.]+:\w+")
+"""A module that is imported by its name, as `module:object`."""
 
 
 class Module(NamedTuple):
@@ -95,5 +99,7 @@ def _imports(name: str, file: Path, known: Mapping[str, Path]) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             below = [f"{node.module}.{alias.name}" for alias in node.names]
             targets = [each if each in known else node.module for each in below]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and TARGET.fullmatch(node.value):
+            targets = [node.value.partition(":")[0]]
         # A package is imported with each of its modules: naming it is no arrow of its own.
         yield from (each for each in targets if each in known and not f"{name}.".startswith(f"{each}."))
