@@ -85,7 +85,7 @@ def _middleware(services: Services) -> list[Middleware]:
 class _Lazy:
     """The application of a route, whose module loads with the first request for it.
 
-    ``target`` is ``module:function``. The function takes the services and returns the endpoint of a Starlette ``Route``.
+    ``target`` is ``module:function``. The function takes the services and returns the endpoint of a ``Route``.
     """
 
     def __init__(self, target: str, services: Services) -> None:
