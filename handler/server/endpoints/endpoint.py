@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -26,6 +25,7 @@ from handler.bundle.model import (
 )
 from handler.bundle.stored import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
 from handler.server.auth.principal import Principal
 from handler.storage.storage import Storage
@@ -101,14 +101,14 @@ class Endpoint:
         self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
         self._index_bytes = 0
-        self._judgements: OrderedDict[bytes, Evaluation] = OrderedDict()  # by a digest of the claims
+        self._judgements: Lru[bytes, Evaluation] = Lru(most=MAX_JUDGEMENTS)  # by a digest of the claims
         # Each by what it is of and an outcome.
-        self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
-        self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
-        self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
-        self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
-        self._printed: OrderedDict[tuple[str, Mask], str] = OrderedDict()
+        self._entries: Lru[tuple[str, Mask], Entry | None] = Lru(most=MAX_ENTRIES)
+        self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
+        self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
+        self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
         self._lock = Lock()
 
     @property
@@ -172,9 +172,9 @@ class Endpoint:
         if principal.claims is None:
             return self.everybody
         key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
-        judgement = self._judgements.get(key) or Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
-        keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
-        return judgement
+        return self._judgements.use_or_make(
+            key, lambda: Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
+        )
 
     def validator(self, tool: Tool, judgement: Evaluation) -> ArgumentsValidator:
         """The validator of a tool's arguments, as a caller may give them."""
@@ -248,14 +248,12 @@ class Endpoint:
         """
         from handler.graph.view import build_view
 
-        key = (tool.name if tool else "", outcome)
+        def made() -> View:
+            hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
+            return build_view(self._require_index(), hidden)
+
         with self._lock:
-            view = self._views.get(key)
-            if view is None:
-                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
-                view = build_view(self._require_index(), hidden)
-            keep(self._views, key, view, most=MAX_VIEWS)
-        return view
+            return self._views.use_or_make((tool.name if tool else "", outcome), made)
 
     def has_fields(self, judgement: Evaluation) -> bool:
         """Whether callers may ask anything of the endpoint's own GraphQL. Blocks while the view is made.
@@ -276,11 +274,7 @@ class Endpoint:
         outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
         key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
         with self._lock:
-            sdl = self._printed.get(key)
-            if sdl is None:
-                sdl = print_view(view) if view.root_fields() else ""
-            keep(self._printed, key, sdl, most=MAX_PRINTED)
-        return sdl
+            return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
     def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
         """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
@@ -297,10 +291,10 @@ class Endpoint:
             raise DocumentRefused(Fault("nothing here is open to this caller"))
         key = (tool.name if tool else "", outcome)
         with self._lock:
-            schemas = self._schemas.get(key)
+            schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
                 schemas = ViewSchemas(view)
-            keep(self._schemas, key, schemas, most=MAX_VIEWS)
+                self._schemas.put(key, schemas)
         return schemas
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
@@ -320,17 +314,15 @@ class Endpoint:
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
     ) -> ArgumentsValidator:
-        with self._lock:
-            validator = self._validators.get((kind, outcome))
-            if validator is None:
-                from handler.policy.guarded_schema import conditions_in, seen_by
-                from handler.server.endpoints.arguments import ArgumentsValidator
+        def made() -> ArgumentsValidator:
+            from handler.policy.guarded_schema import conditions_in, seen_by
+            from handler.server.endpoints.arguments import ArgumentsValidator
 
-                seen = seen_by(schema, outcome) if conditions_in(schema) else schema
-                max_values = (limits or self.bundle.limits).max_values
-                validator = ArgumentsValidator(name, seen, max_values=max_values)
-            keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
-        return validator
+            seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+            return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
+
+        with self._lock:
+            return self._validators.use_or_make((kind, outcome), made)
 
     def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
         from handler.json_schema.answer_check import AnswerChecker
@@ -340,17 +332,16 @@ class Endpoint:
                 self._answer_checkers[name] = AnswerChecker(schema)
             return self._answer_checkers[name]
 
-    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions:
             return tool.entry
         from handler.policy.guarded_schema import seen_by
 
+        def made() -> Entry:
+            return Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+
         with self._lock:
-            entry = self._entries.get((tool.name, outcome))
-            if entry is None:
-                entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
-            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
-        return entry
+            return self._entries.use_or_make((tool.name, outcome), made)
 
     def _graphql_entry(self, tool: GraphQLTool, outcome: Mask) -> JSONObject | None:
         listing = _listing(tool, outcome)
@@ -359,13 +350,13 @@ class Endpoint:
         key = (tool.name, outcome)
         with self._lock:
             if key in self._entries:
-                return self._entries[key]
+                return self._entries.use(key)
         from handler.graph.tool_entry import graphql_entry
 
         made = graphql_entry(tool.entry, self.view(tool, outcome))
         entry = None if made is None else Entry(made)
         with self._lock:
-            keep(self._entries, key, entry, most=MAX_ENTRIES)
+            self._entries.put(key, entry)
         return entry
 
     def _require_index(self) -> SchemaIndex:
@@ -387,11 +378,3 @@ def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
 def read_cost(stored_bytes: int) -> int:
     """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
     return 16_000 + 8 * stored_bytes
-
-
-def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
-    """Put an entry in as the newest; the oldest go."""
-    entries[key] = entry
-    entries.move_to_end(key)
-    while len(entries) > most:
-        entries.popitem(last=False)
