@@ -26,7 +26,7 @@ from handler.records import record
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
-from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.asgi.response_size import encoded
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller
 from handler.server.context.denials import deny
@@ -100,7 +100,7 @@ class GraphQLRoute:
             note(http_call.scope, decision="allowed")
             response = await run(caller, prepared)
         with telling_answer(prepared.request):
-            return response, _encoded(response, caller.room)
+            return response, encoded(response, refuse=UpstreamError, room=caller.room)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -173,16 +173,6 @@ def _refuse_mutation(http_call: HttpCall) -> None:
     """Refuse a mutation by GET, which links and prefetching send."""
     if http_call.method == "GET":
         raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
-
-
-def _encoded(response: JSONObject, room: Room) -> bytes:
-    try:
-        body = to_well_formed_json(response)
-    except RecursionError as exc:
-        raise UpstreamError(TOO_DEEP) from exc
-    if not room.fits(body):
-        raise UpstreamError(TOO_LARGE)
-    return body
 
 
 def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
