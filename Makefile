@@ -51,6 +51,10 @@ format: $(VENV)/.stamp  ## Format the code, and fix what can be fixed
 	$(VENV)/bin/ruff check --fix-only --quiet .
 	$(VENV)/bin/ruff format .
 
+.PHONY: figures
+figures: $(VENV)/.stamp  ## Sizes of folders and modules, import circles, catches, and how the prose reads
+	@$(VENV)/bin/python -m tests.support.figures
+
 .PHONY: corpora
 corpora: $(VENV)/.stamp  ## Fetch real schemas and operations with npm and pip, and compile all of them
 	$(VENV)/bin/python -m tests.corpora.fetch

@@ -1,8 +1,9 @@
 """The request-time door: ``handler``, built once per container.
 
-A request's life: event -> server/function.py (Mangum) -> server/app.py (middleware, routes) -> server/mcp/route.py
--> server/mcp/jsonrpc.py (messages) -> server/mcp/methods.py -> server/mcp/tools_call.py -> server/mcp/graphql_tools.py
--> server/upstream/graphql_client.py -> http/client.py -> response.
+The way of a tool call: event -> server/function.py (Mangum) -> server/app.py (middleware, routes)
+-> server/mcp/route.py (caller, JSON-RPC) -> server/mcp/methods.py -> server/mcp/tools_call.py (by the tool's name)
+-> server/mcp/graphql_tools.py -> server/upstream/graphql_client.py -> server/upstream/sending.py (credential, circuit
+breaker) -> http/client.py -> the API.
 """
 
 from __future__ import annotations

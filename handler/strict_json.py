@@ -13,6 +13,8 @@ from handler.errors import BundleError
 
 T = TypeVar("T")
 
+JSONObject = dict[str, Any]
+
 KIND_NAMES: Mapping[type, str] = {
     bool: "true or false",
     dict: "an object",

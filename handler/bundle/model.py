@@ -10,8 +10,7 @@ from handler.bundle.upstream import Upstream
 from handler.policy.evaluation import Mask
 from handler.policy.predicates import Predicate
 from handler.records import record
-
-JSONObject = dict[str, Any]
+from handler.strict_json import JSONObject as JSONObject  # noqa: PLC0414 - most modules know it from here
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 

@@ -13,7 +13,7 @@ from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import Place
 from handler.json_schema.checker import MAX_VIOLATIONS
-from handler.json_schema.messages import pointer_of
+from handler.sentences import pointer_of
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter

@@ -150,7 +150,7 @@ class _Explanation:
 
     def _seen(self, made: CompiledTool) -> _Seen:
         tool = made.tool
-        usable = self._endpoint.entry(tool, self._judgement) is not None
+        usable = self._endpoint.is_visible(tool, self._judgement)
         listed = "no" if not usable else "hidden" if tool.options.hidden else "yes"
         reasons = {} if usable else self._reasons(*self._guards_of(made))
         because = tuple(f"{coordinate}: {why}" for coordinate, each in reasons.items() for why in each)

@@ -7,12 +7,12 @@ import socket
 import ssl
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from typing import Any
 
 from handler.http.addresses import AddressRules
 from handler.http.response import Answer
+from handler.lru import Lru
 
 MAX_HOSTS = 32
 MAX_KEPT = 16
@@ -191,7 +191,7 @@ class KeptConnections:
 
     def __init__(self, *, max_idle_s: float) -> None:
         self._max_idle_s = max_idle_s
-        self._by_host: OrderedDict[Hashable, list[Connection]] = OrderedDict()
+        self._by_host: Lru[Hashable, list[Connection]] = Lru(most=MAX_HOSTS)
         self._lock = threading.Lock()
 
     def take(self, host: Hashable) -> Connection | None:
@@ -202,7 +202,7 @@ class KeptConnections:
         """
         while True:
             with self._lock:
-                kept = self._by_host.get(host)
+                kept = self._by_host.peek(host)
                 if not kept:
                     return None
                 connection = kept.pop()
@@ -214,12 +214,11 @@ class KeptConnections:
         """Keep a connection whose last answer was read to its end."""
         connection.idle_since = time.time()
         with self._lock:
-            kept = self._by_host.setdefault(host, [])
-            self._by_host.move_to_end(host)
+            kept = self._by_host.use(host) or []
             kept.append(connection)
             dropped = [kept.pop(0)] if len(kept) > MAX_KEPT else []
-            while len(self._by_host) > MAX_HOSTS:
-                dropped += self._by_host.popitem(last=False)[1]
+            for of_another_host in self._by_host.put(host, kept):
+                dropped += of_another_host
         for each in dropped:
             each.close()
 

@@ -11,11 +11,12 @@ from referencing import Registry, Resource
 from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
-from handler.bundle.model import JSONObject
 from handler.json_bounds import count_values
 from handler.json_schema.fast_path import QuickCheck
-from handler.json_schema.messages import pointer_of, sentences
+from handler.json_schema.messages import sentences
 from handler.json_schema.rules import Evaluation, Formats, TooMuchWork, compile_pattern, validator_class
+from handler.sentences import pointer_of
+from handler.strict_json import JSONObject
 
 MAX_VIOLATIONS = 50
 MAX_PLACES = 10

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import groupby, islice
 from typing import Any
 
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+from handler.sentences import below, cut, pointer_of
 
 MAX_UNKNOWN = 51
-MAX_SHOWN_CHARS = 80
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
 """Of a name that may be a slip, once for each known one: that many take 10 ms, and an answer has 50 names."""
@@ -44,21 +44,16 @@ def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
     return [f"{pointer}: expected {listed}{expected}, got {_shown(error.instance)}"]
 
 
-def pointer_of(path: Iterable[Any]) -> str:
-    """RFC 6901; the whole is shown as ``/``, which reads better than nothing."""
-    return "".join(_below("", str(part)) for part in path) or "/"
-
-
 def _missing(pointer: str, error: Any) -> list[str]:
     # jsonschema reports each missing name as an error of its own.
     missing = [name for name in error.validator_value if error.message.startswith(f"{name!r} ")]
-    return [f"{_below(pointer, name)}: required, but missing" for name in missing]
+    return [f"{below(pointer, name)}: required, but missing" for name in missing]
 
 
 def _unknown(pointer: str, error: Any) -> list[str]:
     known, patterns = list(error.schema.get("properties", {})), error.schema.get("patternProperties", {})
     unknown = (name for name in error.instance if name not in known and not any(matches(e, name) for e in patterns))
-    return [f"{_below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
+    return [f"{below(pointer, name)}: unknown name{_hint(name, known)}" for name in islice(unknown, MAX_UNKNOWN)]
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -72,7 +67,7 @@ def _takes_one(schema: Any) -> bool:
 
 def _one_of(pointer: str, error: Any) -> list[str]:
     names = _some(list(error.schema.get("properties", {})))
-    given = _some([_cut(name) for name in error.instance]) or "none"
+    given = _some([cut(name) for name in error.instance]) or "none"
     return [f"{pointer}: expected exactly one of {names}, got {given}"]
 
 
@@ -102,7 +97,7 @@ def is_other_kind(found: Any, *, depth: int) -> bool:
 
 def _expected(error: Any) -> str:
     say = EXPECTED.get(error.validator)
-    return say(error) if say else f"{error.validator} {_cut(json.dumps(error.validator_value))}"
+    return say(error) if say else f"{error.validator} {cut(json.dumps(error.validator_value))}"
 
 
 def _type(error: Any) -> str:
@@ -111,7 +106,7 @@ def _type(error: Any) -> str:
 
 
 def _enum(error: Any) -> str:
-    return f"one of {_some([_cut(json.dumps(value)) for value in error.validator_value])}{_near_value(error)}"
+    return f"one of {_some([cut(json.dumps(value)) for value in error.validator_value])}{_near_value(error)}"
 
 
 def _near_value(error: Any) -> str:
@@ -149,7 +144,7 @@ def _members(error: Any) -> str:
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
     "type": _type,
     "enum": _enum,
-    "const": lambda error: _cut(json.dumps(error.validator_value)),
+    "const": lambda error: cut(json.dumps(error.validator_value)),
     "format": _format,
     "pattern": _pattern,
     "minimum": lambda error: f"at least {error.validator_value}",
@@ -179,10 +174,6 @@ def _stands_for_a_list(error: Any) -> bool:
     return bool(above) and above[-1] == "else"
 
 
-def _below(pointer: str, name: str) -> str:
-    return f"{pointer.rstrip('/')}/{_cut(name).replace('~', '~0').replace('/', '~1')}"
-
-
 def _hint(name: str, known: Sequence[str]) -> str:
     near = _nearest(name, known)
     return f"; known here: {_some(known) or 'none'}" if near is None else f"; did you mean {near}?"
@@ -194,7 +185,7 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
             return names[form(name)]
-    meant = _plain(_cut(name))
+    meant = _plain(cut(name))
     near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= MAX_COMPARED_CHARS else []
     return names[near[0]] if near else None
 
@@ -218,13 +209,9 @@ def _shown(value: Any) -> str:
         case list():
             return "array"
         case str():
-            return f"string {_cut(json.dumps(_cut(value), ensure_ascii=False))}"
+            return f"string {cut(json.dumps(cut(value), ensure_ascii=False))}"
         case bool():
             return f"boolean {json.dumps(value)}"
         case int():
-            return f"integer {_cut(str(value))}"
-    return f"number {_cut(json.dumps(value))}"
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"
+            return f"integer {cut(str(value))}"
+    return f"number {cut(json.dumps(value))}"

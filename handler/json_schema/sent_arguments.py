@@ -11,9 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from handler.strict_json import parse_json
-
-JSONObject = dict[str, Any]
+from handler.strict_json import JSONObject, parse_json
 
 ANY_TYPE = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 

@@ -1,15 +1,18 @@
-"""The Starlette application: the routes, and the edge where requests come in."""
+"""The Starlette application: its routes and its middleware."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from functools import cached_property
+from importlib import import_module
+from inspect import isfunction
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.server.asgi.cors import Cors
@@ -17,40 +20,86 @@ from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
 from handler.server.asgi.responses import refuse
+from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.mcp.route import McpRoute
 
+ENDPOINT = "/{folder}/{name}"
+
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
-    """The application. ``write_line`` gets one structured line a request."""
-    mcp = Route("/{folder}/{name}/mcp", McpRoute(services), methods=["POST"])
-    app = Starlette(routes=[mcp], exception_handlers={HTTPException: _http_error})
+    """Build the application. ``write_line`` gets one structured line a request."""
+    app = Starlette(
+        routes=routes(services), middleware=_middleware(services), exception_handlers={HTTPException: _http_error}
+    )
     app.router.redirect_slashes = False  # it would redirect to whatever host the request names
-    app.router.default = _AtFirstUse(lambda: _others(services))
-    cors = Cors(_FinishRefreshes(app, services.endpoints), allowed_origins=services.allowed_origins)
-    door: ASGIApp = PublicUrl(cors, public_url=services.public_url)
+    return RequestLog(app, write_line=write_line)  # outside of Starlette's own middleware, to log failures of any part
+
+
+def routes(services: Services) -> list[Route]:
+    """Return all routes. Starlette takes the first one that fits."""
+
+    def lazy(target: str) -> _Lazy:
+        return _Lazy(target, services)
+
+    graphql = lazy("handler.server.graphql.route:GraphQLRoute")
+    metadata = lazy("handler.server.oauth_proxy.routes:metadata_route")
+    oauth = f"{ENDPOINT}/oauth"
+    return [
+        Route(f"{ENDPOINT}/mcp", McpRoute(services), methods=["POST"]),
+        Route(f"{ENDPOINT}/graphql", graphql),
+        Route(f"{ENDPOINT}/__graphql", graphql),
+        Route(f"{ENDPOINT}/tools/{{tool}}/graphql", graphql),
+        Route(f"{WELL_KNOWN}{ENDPOINT}/mcp", lazy("handler.server.metadata_route:metadata_route"), methods=["GET"]),
+        # Clients look for the metadata of an authorization server in two places, each in an order of its own.
+        # Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
+        *(Route(f"/.well-known/{name}{ENDPOINT}", metadata, methods=["GET"]) for name in METADATA_NAMES),
+        *(Route(f"{ENDPOINT}/.well-known/{name}", metadata, methods=["GET"]) for name in METADATA_NAMES),
+        Route(f"{oauth}/register", lazy("handler.server.oauth_proxy.routes:register_route"), methods=["POST"]),
+        Route(f"{oauth}/authorize", lazy("handler.server.oauth_proxy.routes:authorize_route"), methods=["GET"]),
+        Route(f"{oauth}/callback", lazy("handler.server.oauth_proxy.routes:callback_route"), methods=["GET"]),
+        Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
+        Route("/health", lazy("handler.server.health:health_route"), methods=["GET"]),
+        Route("/health/live", lazy("handler.server.health:live_route"), methods=["GET"]),
+    ]
+
+
+def _middleware(services: Services) -> list[Middleware]:
+    """The middleware between the log and the routes, the outermost first."""
+    own_machine = []
     if services.own_hosts:
         from handler.server.asgi.own_machine import OwnMachine  # the function has no use for it
 
-        door = OwnMachine(door, hosts=services.own_hosts)
-    return RequestLog(Deadlines(door), write_line=write_line)
+        own_machine = [Middleware(OwnMachine, hosts=services.own_hosts)]
+    return [
+        Middleware(Deadlines),
+        *own_machine,
+        Middleware(PublicUrl, public_url=services.public_url),
+        Middleware(Cors, allowed_origins=services.allowed_origins),
+        Middleware(_FinishRefreshes, endpoints=services.endpoints),
+        Middleware(ServerErrorMiddleware),  # here too: browsers of other origins may read that a request failed
+    ]
 
 
-def _others(services: Services) -> ASGIApp:
-    from handler.server.routes import other_routes
+class _Lazy:
+    """The application of a route, whose module loads with the first request for it.
 
-    return Router(other_routes(services), redirect_slashes=False)
+    ``target`` is ``module:function``. The function takes the services and returns the endpoint of a ``Route``.
+    """
 
+    def __init__(self, target: str, services: Services) -> None:
+        self.target = target
+        self._services = services
 
-class _AtFirstUse:
-    """An application that is made, and its modules loaded, when the first request comes to it."""
-
-    def __init__(self, make: Callable[[], ASGIApp]) -> None:
-        self._made = cache(make)
+    @cached_property
+    def _app(self) -> ASGIApp:
+        module, _, name = self.target.partition(":")
+        made = getattr(import_module(module), name)(self._services)
+        return request_response(made) if isfunction(made) else made
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._made()(scope, receive, send)
+        await self._app(scope, receive, send)
 
 
 class _FinishRefreshes:

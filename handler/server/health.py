@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
-from starlette.routing import Route
 
 from handler.bundle.model import JSONObject
 from handler.errors import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
-from handler.server.context.request_context import json_response
+from handler.server.asgi.responses import json_response
 from handler.server.context.services import Services
 from handler.server.endpoints.clock import Instant
 from handler.server.endpoints.registry import Endpoints, Known
@@ -24,8 +23,8 @@ STATUSES: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
 """A function that serves some endpoints stays in use: one broken bundle must not take the others down."""
 
 
-def health_routes(services: Services) -> list[Route]:
-    """``/health``, which asks storage, and ``/health/live``, which says that the process answers and nothing else."""
+def health_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    """Build the route that says whether the function can serve its endpoints, for which it asks storage."""
     health = Health(services.endpoints)
 
     async def ready(http_call: HttpCall) -> Response:
@@ -35,11 +34,17 @@ def health_routes(services: Services) -> list[Route]:
             note(http_call.scope, reason=f"NotReady: {report.why}")
         return _response(http_call, {"status": report.status, **report.counts}, status=STATUSES[report.status])
 
+    return ready
+
+
+def live_route(_: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    """Build the route that says that the process answers, and nothing else."""
+
     async def live(http_call: HttpCall) -> Response:
         note(http_call.scope, route="health", outcome=OK)
         return _response(http_call, {"status": OK}, status=200)
 
-    return [Route("/health", ready, methods=["GET"]), Route("/health/live", live, methods=["GET"])]
+    return live
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -109,8 +109,11 @@ class OtherEvents:
         """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
         import handler.json_schema.answer_check
         import handler.policy.guarded_schema
+        import handler.server.graphql.route
+        import handler.server.health
         import handler.server.mcp.tools_call
-        import handler.server.routes  # noqa: F401 - for calls and all other routes
+        import handler.server.metadata_route
+        import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
 
         for name in self._preload:
             with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # each is in the log

@@ -17,10 +17,10 @@ from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
 from handler.bundle.upstream_stored import AUTH_KINDS
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
+from handler.server.auth.own_secrets import TTL_S
 from handler.server.context.request_context import MAX_BODY_BYTES
 from handler.server.mcp.jsonrpc import MAX_BATCH
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
-from handler.server.outgoing.secret_store import TTL_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from tests.commands.running import Stile
 from tests.conftest import ROOT

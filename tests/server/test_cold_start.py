@@ -61,6 +61,7 @@ LISTING = {
     "http.response",
     "json_bounds",
     "lambda_function",
+    "lru",
     "param_headers",
     "policy",
     "policy.evaluation",
@@ -80,7 +81,7 @@ LISTING = {
     "server.asgi.trace_context",
     "server.auth",
     "server.auth.api_gateway_authorizer",
-    "server.auth.credentials",
+    "server.auth.own_secrets",
     "server.auth.jwks",
     "server.auth.principal",
     "server.auth.pseudonyms",
@@ -94,7 +95,6 @@ LISTING = {
     "server.endpoints",
     "server.endpoints.clock",
     "server.endpoints.endpoint",
-    "server.endpoints.lru",
     "server.endpoints.registry",
     "server.function",
     "server.mcp",
@@ -148,6 +148,8 @@ CALLING = {
 
 WITH_NEEDS = {"server.endpoints.lacks", "code_tools", "code_tools.modules"}
 """What is loaded with an endpoint that needs an extra or a module of its author's, to see whether it is there."""
+
+OF_DENIALS = {"server.context.challenges", "server.context.denials", "server.context.statuses"}
 
 OTHERS = "tests.leaks.passing_on:kit"
 """A kit whose tools nobody calls."""
@@ -300,9 +302,7 @@ def test_token_that_names_no_issuer_loads_nothing_and_a_good_one_what_verifies_i
     after_other, after_good = steps
     assert not HEAVY & after_other
     assert _ours(after_other) - LISTING == WITH_NEEDS | {
-        "server.context.challenges",
-        "server.context.denials",
-        "server.context.statuses",
+        f"server.context.{name}" for name in ("challenges", "denials", "statuses")
     }
     assert {"jwt", "cryptography"} <= after_good
     assert not (HEAVY - {"jwt", "cryptography"}) & after_good

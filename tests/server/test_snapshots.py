@@ -17,12 +17,12 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
-from handler.server.outgoing.secret_store import OwnSecrets
 from handler.server.outgoing.services import OutgoingServices, outgoing_services
 from handler.server.snapshots import renew_after_restore
 from handler.settings import read_settings

@@ -5,10 +5,8 @@ Building the schema of a whole view takes a second where it has 1,600 types, and
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Mapping
 from threading import Lock
-from typing import TypeVar
 
 import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
 
@@ -20,10 +18,8 @@ from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNa
 from handler.graph.documents.used_fields import Touched, touched_by
 from handler.graph.index import Directive, InputValue
 from handler.graph.view import View
+from handler.lru import Lru
 from handler.records import record
-
-K = TypeVar("K")
-T = TypeVar("T")
 
 MAX_SCHEMAS = 32
 """Schemas held for one view; the one unused for longest goes first."""
@@ -56,8 +52,8 @@ class ViewSchemas:
     def __init__(self, view: View) -> None:
         self.view = view
         self._inputs = InputTypes(view)
-        self._held: OrderedDict[Touched, GraphQLSchema] = OrderedDict()
-        self._valid: OrderedDict[tuple[str, Limits], ValidDocument] = OrderedDict()
+        self._held: Lru[Touched, GraphQLSchema] = Lru(most=MAX_SCHEMAS)
+        self._valid: Lru[tuple[str, Limits], ValidDocument] = Lru(most=MAX_DOCUMENTS)
         self.cost_bytes = 0  # about how much memory this takes
         self._lock = Lock()  # two types of one name in a schema would be two types
 
@@ -68,27 +64,23 @@ class ViewSchemas:
         """
         touched = touched_by(document, self.view)
         with self._lock:
-            schema = self._held.get(touched)
+            schema = self._held.use(touched)
             if schema is None:
                 schema = self._build(touched)
-                _keep(self._held, touched, schema, most=MAX_SCHEMAS)
+                self._held.put(touched, schema)
                 self._count()
-            self._held.move_to_end(touched)
         return schema
 
     def find_valid(self, text: str, limits: Limits) -> ValidDocument | None:
         """A document of the same text that was kept."""
         with self._lock:
-            valid = self._valid.get((text, limits))
-            if valid is not None:
-                self._valid.move_to_end((text, limits))
-        return valid
+            return self._valid.use((text, limits))
 
     def keep_valid(self, text: str, limits: Limits, valid: ValidDocument) -> None:
         """Keep a document that was found valid within limits."""
         if len(text) <= MAX_KEPT_CHARS:
             with self._lock:
-                _keep(self._valid, (text, limits), valid, most=MAX_DOCUMENTS)
+                self._valid.put((text, limits), valid)
                 self._count()
 
     def _count(self) -> None:
@@ -139,10 +131,3 @@ class ViewSchemas:
             directives=[*(make_directive(*each, self._inputs) for each in directives.items()), *specified_directives],
             assume_valid=True,
         )
-
-
-def _keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
-    entries[key] = entry
-    entries.move_to_end(key)
-    if len(entries) > most:
-        entries.popitem(last=False)

@@ -1,27 +1,90 @@
-"""What requests and answers may be, and which of it a client takes."""
+"""Media types of requests and answers: read ``Content-Type`` and ``Accept``, and choose the type of an answer."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 
 JSON = "application/json"
 GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 
 TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM)
-"""What answers may be. Any other type would travel through Lambda in base64, which not every front door decodes."""
+"""All types of answers. Any other type would travel through Lambda in base64, which not every front door decodes."""
 
-_REFUSED = r"q\s*=\s*0(\.0{0,3})?"
+GRAPHQL_TYPES = (JSON, GRAPHQL_RESPONSE)
+"""The types of answers to GraphQL requests. The first one is the default."""
+
+MAX_ACCEPTED = 50
+"""Media ranges of an ``Accept`` header that are read to choose; browsers send eight."""
+
+_QVALUE = r"(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)"
+_REFUSED = r"0(\.0{0,3})?"
+_UTF_8 = ("utf-8", "utf8")
+
+
+def media_type_of(content_type: str) -> str:
+    """Return the media type of a ``Content-Type`` header, without parameters and in lower case."""
+    return _parts(content_type)[0]
+
+
+def is_json(content_type: str) -> bool:
+    """Tell whether a body is declared as JSON in UTF-8, which is the default charset."""
+    kind, parameters = _parts(content_type)
+    return kind == JSON and parameters.get("charset", "utf-8") in _UTF_8
 
 
 def accepted_kinds(accept: str) -> set[str]:
-    """The media ranges of an ``Accept`` header but those with ``q=0``; an empty one is like none.
+    """Return the media ranges of an ``Accept`` header without those of ``q=0``; an empty header accepts everything.
 
     Source: RFC 9110, section 12.5.1.
     """
-    kinds: set[str] = set()
-    for part in (accept.strip() or "*/*").split(","):
-        kind, *parameters = (each.strip().lower() for each in part.split(";"))
-        if not any(re.fullmatch(_REFUSED, each) for each in parameters):
-            kinds.add(kind)
-    return kinds
+    ranges = _ranges(accept.strip() or "*/*")
+    return {kind for kind, parameters in ranges if not re.fullmatch(_REFUSED, parameters.get("q", "1"))}
+
+
+def choose_graphql_type(accept: str | None) -> str | None:
+    """Choose one of ``GRAPHQL_TYPES`` by quality, then by how exactly it is named, then by order.
+
+    Without the header, and for ``*/*``, it is ``application/json``; ``None`` if the client accepts neither.
+
+    Source: RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept".
+    """
+    accepted = accept or "*/*"
+    ranges = [(kind, _quality(parameters)) for kind, parameters in _ranges(accepted, most=MAX_ACCEPTED)]
+    found: list[tuple[float, int, int, str]] = []
+    for media_type in GRAPHQL_TYPES:
+        matching = [
+            (_exactness(pattern, media_type), -place, quality)
+            for place, (pattern, quality) in enumerate(ranges)
+            if _exactness(pattern, media_type)
+        ]
+        if matching:
+            exactness, order, quality = max(matching)
+            found.append((quality, exactness, order, media_type))
+    best = max(found, key=lambda one: one[:3], default=None)
+    return best[3] if best and best[0] > 0 else None
+
+
+def _ranges(accept: str, *, most: int | None = None) -> Iterator[tuple[str, Mapping[str, str]]]:
+    return (_parts(part) for part in accept.split(",")[:most])
+
+
+def _parts(text: str) -> tuple[str, dict[str, str]]:
+    """A media type or range in lower case, and its parameters."""
+    kind, *rest = text.lower().split(";")
+    pairs = [part.partition("=") for part in rest]
+    return kind.strip(), {name.strip(): value.strip().strip('"') for name, _, value in pairs}
+
+
+def _quality(parameters: Mapping[str, str]) -> float:
+    """The quality of a range; 0 if the range cannot be met, such as one of another charset."""
+    quality = parameters.get("q", "1")
+    if not re.fullmatch(_QVALUE, quality) or parameters.get("charset", "utf-8") not in _UTF_8:
+        return 0.0
+    return float(quality)
+
+
+def _exactness(pattern: str, media_type: str) -> int:
+    """How exactly a range names a media type: 0 not at all, 3 itself."""
+    return {media_type: 3, "application/*": 2, "*/*": 1}.get(pattern, 0)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from handler.records import record
-from handler.strict_json import to_json_bytes
+from handler.strict_json import to_json_bytes, to_well_formed_json
 
 MAX_PAYLOAD_BYTES = 6_200_000
 """What Lambda takes as an answer is 6 MiB, headers included."""
@@ -33,6 +33,20 @@ class Room:
     def fits(self, body: bytes) -> bool:
         """Whether a JSON body may be answered with."""
         return len(body) <= self.surely_small_bytes or len(to_json_bytes(body.decode())) <= self.max_bytes
+
+
+def encoded(value: Any, *, refuse: Callable[[str], Exception], room: Room | None = None) -> bytes:
+    """Encode an answer as JSON. With ``room``, the JSON may be answered with at that front door.
+
+    Raises what ``refuse`` makes of ``TOO_DEEP`` or ``TOO_LARGE`` if the answer cannot be written or is too large.
+    """
+    try:
+        body = to_well_formed_json(value)
+    except RecursionError as exc:
+        raise refuse(TOO_DEEP) from exc
+    if room and not room.fits(body):
+        raise refuse(TOO_LARGE)
+    return body
 
 
 LAMBDA = Room(max_bytes=MAX_PAYLOAD_BYTES, page_bytes=MAX_PAGE_BYTES)

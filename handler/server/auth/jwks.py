@@ -6,7 +6,6 @@ Source: RFC 7517 (JSON Web Key).
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Mapping
 from math import inf
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from handler.errors import CredentialRefused, HttpError, KeysUnavailable
 from handler.http.client import HttpClient, HttpRequest
 from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.lru import Lru
 from handler.records import record
 from handler.strict_json import parse_json
 
@@ -70,8 +70,7 @@ class KeySets:
     def __init__(self, http: HttpClient, *, timeout_s: float = TIMEOUT_S, max_sets: int = MAX_SETS) -> None:
         self._http = http
         self._timeout_s = timeout_s
-        self._max_sets = max_sets
-        self._held: OrderedDict[str, _KeySet] = OrderedDict()
+        self._held: Lru[str, _KeySet] = Lru(most=max_sets)
 
     async def find(self, url: str, *, algorithm: str, key_id: str | None, now: float) -> Mapping[str, str]:
         """The members of the one key that a token's header means. ``now`` is a UNIX time.
@@ -80,10 +79,7 @@ class KeySets:
             CredentialRefused: no such key, or more than one.
             KeysUnavailable: there is no key set to be had.
         """
-        key_set = self._held.setdefault(url, _KeySet(url, self._http, timeout_s=self._timeout_s))
-        self._held.move_to_end(url)
-        while len(self._held) > self._max_sets:
-            self._held.popitem(last=False)
+        key_set = self._held.use_or_make(url, lambda: _KeySet(url, self._http, timeout_s=self._timeout_s))
         keys = await key_set.keys(key_id, now)
         found = [key for key in keys if key_id in (None, key.id) and key.fits(algorithm)]
         if len(found) != 1:
@@ -92,7 +88,8 @@ class KeySets:
 
     def fetched_at(self, url: str) -> float:
         """When the set that is held was fetched, as a UNIX time; ``-inf``: none is."""
-        return self._held[url].fetched_at if url in self._held else -inf
+        held = self._held.peek(url)
+        return held.fetched_at if held else -inf
 
 
 class _KeySet:

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
+from starlette.datastructures import Headers
+
 from handler.bundle.model import ApiKey, Bundle
-from handler.errors import CredentialRefused, CredentialRequired
+from handler.errors import CredentialMalformed, CredentialRefused, CredentialRequired
 from handler.records import record
 from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws
 from handler.server.auth.tokens import TokenVerifier
@@ -45,6 +48,9 @@ class Principal:
 ANONYMOUS = Principal(kind="anonymous")
 DEVELOPMENT = Principal(kind="development", name="development", unrestricted=True)
 
+TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")
+"""Source: RFC 6750, section 2.1 (b64token)."""
+
 KEY_PREFIX = "stile_"
 
 SCOPE_CLAIMS = ("scope", "scp")
@@ -62,6 +68,20 @@ class Presented:
         """What came as ``Authorization: Bearer``, whatever it is; empty where nothing did."""
         scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
         return value.strip() if scheme.lower() == "bearer" else ""
+
+
+def require_readable_credential(headers: Headers) -> None:
+    """Let a request pass that has at most one credential, and one that can be read if it is a bearer token.
+
+    Raises:
+        CredentialMalformed: it has several, or a bearer token that is none.
+
+    Source: RFC 6750, section 3.1 (invalid_request).
+    """
+    given = [*headers.getlist("authorization"), *headers.getlist("x-api-key")]
+    scheme, _, token = headers.get("authorization", "").strip().partition(" ")
+    if len(given) > 1 or (scheme.lower() == "bearer" and not TOKEN.fullmatch(token.strip())):
+        raise CredentialMalformed
 
 
 def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:

@@ -8,8 +8,8 @@ import secrets
 from contextlib import suppress
 
 from handler.errors import SecretUnavailable
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
-from handler.server.outgoing.secret_store import OwnSecrets
 from handler.settings import Secret, log_key_fault
 from handler.strict_json import to_json_bytes
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from handler.errors import SecretUnavailable, StateRefused, StateUnavailable
-from handler.server.outgoing.secret_store import OwnSecrets
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.settings import SecretArn, state_key_fault, state_keys_in
 from handler.strict_json import parse_json, to_json_bytes
 

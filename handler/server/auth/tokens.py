@@ -11,7 +11,6 @@ import base64
 import binascii
 import hashlib
 import re
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -21,9 +20,10 @@ from handler.bundle.upstream import is_reference
 from handler.errors import CredentialRefused, KeysUnavailable, SecretUnavailable, VerifierMissing
 from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.lru import Lru
 from handler.records import record
 from handler.server.auth.jwks import FRESH_S, KeySets
-from handler.server.outgoing.secret_store import OwnSecrets
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.settings import Secret
 from handler.strict_json import parse_json
 
@@ -51,7 +51,7 @@ class TokenVerifier:
         self._key_sets = KeySets(http)
         self._secrets = secrets
         self._own = own or OwnSecrets()
-        self._checked: OrderedDict[tuple[Issuer, bytes], _Voucher] = OrderedDict()
+        self._checked: Lru[tuple[Issuer, bytes], _Voucher] = Lru(most=MAX_CHECKED)
         self._algorithms: Mapping[str, Algorithm] | None = None
 
     async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
@@ -66,11 +66,9 @@ class TokenVerifier:
         issuer = _issuer_of(token.claims, issuers)
         _judge(token.claims, issuer, now)
         checked = (issuer, hashlib.sha256(text.encode()).digest())
-        if checked not in self._checked or not await self._is_believed(self._checked[checked], issuer, now):
-            self._checked[checked] = await self._check_signature(token, issuer, now)
-        self._checked.move_to_end(checked)
-        while len(self._checked) > MAX_CHECKED:
-            self._checked.popitem(last=False)
+        voucher = self._checked.use(checked)
+        if voucher is None or not await self._is_believed(voucher, issuer, now):
+            self._checked.put(checked, await self._check_signature(token, issuer, now))
         return token.claims
 
     async def _is_believed(self, voucher: _Voucher, issuer: Issuer, now: float) -> bool:

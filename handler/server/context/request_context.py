@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
-from starlette.responses import Response
 
-from handler.bundle.model import ENDPOINT_NAME, JSONObject
+from handler.bundle.model import ENDPOINT_NAME
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
-from handler.server.asgi.content_negotiation import JSON
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.request_log import note, request_id
 from handler.server.asgi.response_size import room_at
 from handler.server.asgi.trace_context import continue_trace
-from handler.server.auth.credentials import require_readable_credential
-from handler.server.auth.principal import Presented, find_authorized, identify
+from handler.server.auth.principal import Presented, find_authorized, identify, require_readable_credential
 from handler.server.context.caller import Caller
 from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint
-from handler.strict_json import to_well_formed_json
 
 MAX_BODY_BYTES = 1_048_576
 
@@ -103,8 +98,3 @@ async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> 
         if len(body) > max_bytes:
             raise HTTPException(413, f"a request may have {max_bytes} bytes")
     return bytes(body)
-
-
-def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """A response that is JSON in UTF-8."""
-    return Response(to_well_formed_json(content), status, headers, media_type=JSON)

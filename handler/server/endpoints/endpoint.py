@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
@@ -18,6 +17,7 @@ from handler.bundle.model import (
     GraphQLTool,
     JSONObject,
     Limits,
+    Listing,
     PersistedOperation,
     PrescribedTool,
     Prompt,
@@ -25,6 +25,7 @@ from handler.bundle.model import (
 )
 from handler.bundle.stored import index_key
 from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
 from handler.server.auth.principal import Principal
 from handler.storage.storage import READ_TIMEOUT_S, Storage
@@ -113,14 +114,14 @@ class Endpoint:
         self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
         self._index_bytes = 0
-        self._judgements: OrderedDict[bytes, Evaluation] = OrderedDict()  # by a digest of the claims
+        self._judgements: Lru[bytes, Evaluation] = Lru(most=MAX_JUDGEMENTS)  # by a digest of the claims
         # Each by what it is of and an outcome.
-        self._validators: OrderedDict[tuple[str, Mask], ArgumentsValidator] = OrderedDict()
+        self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
-        self._entries: OrderedDict[tuple[str, Mask], Entry | None] = OrderedDict()
-        self._views: OrderedDict[tuple[str, Mask], View] = OrderedDict()
-        self._schemas: OrderedDict[tuple[str, Mask], ViewSchemas] = OrderedDict()
-        self._printed: OrderedDict[tuple[str, Mask], str] = OrderedDict()
+        self._entries: Lru[tuple[str, Mask], Entry | None] = Lru(most=MAX_ENTRIES)
+        self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
+        self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
+        self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
         self._lock = Lock()
 
     @property
@@ -184,9 +185,9 @@ class Endpoint:
         if principal.claims is None:
             return self.everybody
         key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
-        judgement = self._judgements.get(key) or Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
-        keep(self._judgements, key, judgement, most=MAX_JUDGEMENTS)
-        return judgement
+        return self._judgements.use_or_make(
+            key, lambda: Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
+        )
 
     def validator(self, tool: Tool, judgement: Evaluation) -> ArgumentsValidator:
         """The validator of a tool's arguments, as a caller may give them."""
@@ -210,45 +211,47 @@ class Endpoint:
         schema = tool.entry.get("outputSchema")
         return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
-    def finished_entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-        """A tool as a caller sees it listed, or nothing where they cannot use it.
+    def needs_schema(self, tool: Tool, judgement: Evaluation) -> bool:
+        """Tell whether ``is_visible`` and ``entry`` have to make a view of the schema, which blocks."""
+        if not isinstance(tool, GraphQLTool):
+            return False
+        outcome = judgement.outcome(tool.conditions)
+        return _listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
 
-        Raises:
-            KeyError: it is a GraphQL tool, and its entry is not known without its view.
-        """
-        match tool:
-            case PrescribedTool():
-                if not judgement.may_meet(tool.mask, tool.operation.variables):
-                    return None
-                return self._seen_entry(tool, judgement.outcome(tool.conditions))
-            case GraphQLTool():
-                outcome = judgement.outcome(tool.conditions)
-                finished = {listing.outcome: listing.entry for listing in tool.listings}
-                return finished[outcome] if outcome in finished else self._entries[tool.name, outcome]
-            case CodeTool():
-                return tool.entry if judgement.meets(tool.mask) else None
-            case CatalogTool():
-                return tool.entry
-
-    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-        """The same, made from the view where that is needed. Blocks.
+    def is_visible(self, tool: Tool, judgement: Evaluation) -> bool:
+        """Tell whether a caller may use a tool. Blocks if the tool needs the schema.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        try:
-            return self.finished_entry(tool, judgement)
-        except KeyError:
-            if not isinstance(tool, GraphQLTool):
-                raise
-        from handler.graph.tool_entry import graphql_entry
+        match tool:
+            case PrescribedTool():
+                return judgement.may_meet(tool.mask, tool.operation.variables)
+            case GraphQLTool():
+                outcome = judgement.outcome(tool.conditions)
+                if self.needs_schema(tool, judgement):
+                    return bool(self.view(tool, outcome).root_fields())
+                return self._graphql_entry(tool, outcome) is not None
+            case CodeTool():
+                return judgement.meets(tool.mask)
+            case CatalogTool():
+                return True
 
-        outcome = judgement.outcome(tool.conditions)
-        made = graphql_entry(tool.entry, self.view(tool, outcome))
-        entry = None if made is None else Entry(made)
-        with self._lock:
-            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
-        return entry
+    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+        """Return a tool as a caller sees it listed; ``None`` if it is not visible. Blocks if the tool needs the schema.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        match tool:
+            case GraphQLTool():
+                return self._graphql_entry(tool, judgement.outcome(tool.conditions))
+            case _ if not self.is_visible(tool, judgement):
+                return None
+            case PrescribedTool():
+                return self._seen_entry(tool, judgement.outcome(tool.conditions))
+            case CodeTool() | CatalogTool():
+                return tool.entry
 
     def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
         """What callers of this outcome may use through a tool, or without one of all there is. Blocks while it is made.
@@ -258,14 +261,12 @@ class Endpoint:
         """
         from handler.graph.view import build_view
 
-        key = (tool.name if tool else "", outcome)
+        def made() -> View:
+            hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
+            return build_view(self._require_index(), hidden)
+
         with self._lock:
-            view = self._views.get(key)
-            if view is None:
-                hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
-                view = build_view(self._require_index(), hidden)
-            keep(self._views, key, view, most=MAX_VIEWS)
-        return view
+            return self._views.use_or_make((tool.name if tool else "", outcome), made)
 
     def has_fields(self, judgement: Evaluation) -> bool:
         """Whether callers may ask anything of the endpoint's own GraphQL. Blocks while the view is made.
@@ -286,11 +287,7 @@ class Endpoint:
         outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
         key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
         with self._lock:
-            sdl = self._printed.get(key)
-            if sdl is None:
-                sdl = print_view(view) if view.root_fields() else ""
-            keep(self._printed, key, sdl, most=MAX_PRINTED)
-        return sdl
+            return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
     def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
         """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
@@ -307,10 +304,10 @@ class Endpoint:
             raise DocumentRefused(Fault("nothing here is open to this caller"))
         key = (tool.name if tool else "", outcome)
         with self._lock:
-            schemas = self._schemas.get(key)
+            schemas = self._schemas.use(key)
             if schemas is None or schemas.view is not view:
                 schemas = ViewSchemas(view)
-            keep(self._schemas, key, schemas, most=MAX_VIEWS)
+                self._schemas.put(key, schemas)
         return schemas
 
     def recheck_schema(self, *, timeout_s: float) -> None:
@@ -336,17 +333,15 @@ class Endpoint:
     def _validator(
         self, kind: str, name: str, schema: JSONObject, outcome: Mask, *, limits: Limits | None = None
     ) -> ArgumentsValidator:
-        with self._lock:
-            validator = self._validators.get((kind, outcome))
-            if validator is None:
-                from handler.policy.guarded_schema import conditions_in, seen_by
-                from handler.server.endpoints.arguments import ArgumentsValidator
+        def made() -> ArgumentsValidator:
+            from handler.policy.guarded_schema import conditions_in, seen_by
+            from handler.server.endpoints.arguments import ArgumentsValidator
 
-                seen = seen_by(schema, outcome) if conditions_in(schema) else schema
-                max_values = (limits or self.bundle.limits).max_values
-                validator = ArgumentsValidator(name, seen, max_values=max_values)
-            keep(self._validators, (kind, outcome), validator, most=MAX_VALIDATORS)
-        return validator
+            seen = seen_by(schema, outcome) if conditions_in(schema) else schema
+            return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)
+
+        with self._lock:
+            return self._validators.use_or_make((kind, outcome), made)
 
     def _answer_checker(self, name: str, schema: JSONObject) -> AnswerChecker:
         from handler.json_schema.answer_check import AnswerChecker
@@ -356,16 +351,31 @@ class Endpoint:
                 self._answer_checkers[name] = AnswerChecker(schema)
             return self._answer_checkers[name]
 
-    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject:
+    def _seen_entry(self, tool: PrescribedTool, outcome: Mask) -> JSONObject | None:
         if not tool.conditions:
             return tool.entry
         from handler.policy.guarded_schema import seen_by
 
+        def made() -> Entry:
+            return Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
+
         with self._lock:
-            entry = self._entries.get((tool.name, outcome))
-            if entry is None:
-                entry = Entry({**tool.entry, "inputSchema": seen_by(tool.entry["inputSchema"], outcome)})
-            keep(self._entries, (tool.name, outcome), entry, most=MAX_ENTRIES)
+            return self._entries.use_or_make((tool.name, outcome), made)
+
+    def _graphql_entry(self, tool: GraphQLTool, outcome: Mask) -> JSONObject | None:
+        listing = _listing(tool, outcome)
+        if listing is not None:
+            return listing.entry
+        key = (tool.name, outcome)
+        with self._lock:
+            if key in self._entries:
+                return self._entries.use(key)
+        from handler.graph.tool_entry import graphql_entry
+
+        made = graphql_entry(tool.entry, self.view(tool, outcome))
+        entry = None if made is None else Entry(made)
+        with self._lock:
+            self._entries.put(key, entry)
         return entry
 
     def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
@@ -386,14 +396,11 @@ class Endpoint:
         return self._index
 
 
+def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
+    """What the compiler made of a tool for callers of this outcome."""
+    return next((each for each in tool.listings if each.outcome == outcome), None)
+
+
 def read_cost(stored_bytes: int) -> int:
     """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
     return 16_000 + 8 * stored_bytes
-
-
-def keep(entries: OrderedDict[K, T], key: K, entry: T, *, most: int) -> None:
-    """Put an entry in as the newest; the oldest go."""
-    entries[key] = entry
-    entries.move_to_end(key)
-    while len(entries) > most:
-        entries.popitem(last=False)

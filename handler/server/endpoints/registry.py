@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
 from handler.errors import BundleError, EndpointNotFound, FunctionLacks, ObjectNotFound, StorageError
+from handler.lru import Lru
 from handler.records import record
 from handler.server.endpoints.clock import Instant, now
-from handler.server.endpoints.endpoint import Endpoint, keep
-from handler.server.endpoints.lru import Lru
+from handler.server.endpoints.endpoint import Endpoint
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:
@@ -134,9 +133,9 @@ class Endpoints:
         self._on_trouble = on_trouble
         self._keeping = keeping or CachePolicy()
         self.clock = clock
-        self._held: Lru[_Held] = Lru(max_bytes=self._keeping.max_bytes)
+        self._held: Lru[str, _Held] = Lru(max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.cost_bytes)
         # Apart from the held ones: asking for names that do not exist must not push out those that do.
-        self._missing: OrderedDict[str, Instant] = OrderedDict()
+        self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
         self._failed: dict[str, _Failed] = {}
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
@@ -151,7 +150,7 @@ class Endpoints:
         held = self._held.use(name)
         refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
         if held is None:
-            if self._age_s(self._missing.get(name)) < min(MISS_S, refresh_s):
+            if self._age_s(self._missing.peek(name)) < min(MISS_S, refresh_s):
                 raise EndpointNotFound(name)
             return await self._load(name)
         if not self.is_old(held.asked):
@@ -283,7 +282,7 @@ class Endpoints:
         self._failed.pop(name, None)
         if held is None:
             self._held.drop(name)
-            keep(self._missing, name, self.clock(), most=MAX_MISSES)
+            self._missing.put(name, self.clock())
             raise EndpointNotFound(name)
         self._held.put(name, held)
         if held.lacks and not held.failing:

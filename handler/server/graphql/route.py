@@ -23,10 +23,10 @@ from handler.errors import (
     UpstreamError,
 )
 from handler.records import record
-from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON
+from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
-from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.asgi.response_size import encoded
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller
 from handler.server.context.denials import deny
@@ -45,12 +45,9 @@ from handler.server.graphql.documents import (
 from handler.server.graphql.request import (
     Malformed,
     Parameters,
-    choose_media_type,
-    is_json,
     parse_body,
     parse_url,
 )
-from handler.server.mcp.tools_list import find_tool
 from handler.server.upstream.graphql_client import telling_answer
 from handler.strict_json import to_well_formed_json
 
@@ -73,7 +70,7 @@ class GraphQLRoute:
         await response(scope, receive, send)
 
     async def _respond(self, http_call: HttpCall) -> Response:
-        media_type = choose_media_type(http_call.headers.get("accept"))
+        media_type = choose_graphql_type(http_call.headers.get("accept"))
         try:
             _refuse_transport(http_call, media_type)
             response, body = await self._answer(http_call)
@@ -103,7 +100,7 @@ class GraphQLRoute:
             note(http_call.scope, decision="allowed")
             response = await run(caller, prepared)
         with telling_answer(prepared.request):
-            return response, _encoded(response, caller.room)
+            return response, encoded(response, refuse=UpstreamError, room=caller.room)
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -138,7 +135,7 @@ async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
     """The tool that the path names. A prescribed one has no schema of its own to serve."""
     name = http_call.path_params["tool"]
     note(http_call.scope, tool=name)
-    tool = await find_tool(caller, name)
+    tool = await caller.find_tool(name)
     if not isinstance(tool, GraphQLTool):
         raise ToolNotFound(name)
     require_scopes(tool.name, tool.options.scopes, caller.principal)
@@ -176,16 +173,6 @@ def _refuse_mutation(http_call: HttpCall) -> None:
     """Refuse a mutation by GET, which links and prefetching send."""
     if http_call.method == "GET":
         raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
-
-
-def _encoded(response: JSONObject, room: Room) -> bytes:
-    try:
-        body = to_well_formed_json(response)
-    except RecursionError as exc:
-        raise UpstreamError(TOO_DEEP) from exc
-    if not room.fits(body):
-        raise UpstreamError(TOO_LARGE)
-    return body
 
 
 def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -40,6 +40,12 @@ class Call:
         return self.caller.principal == ANONYMOUS
 
     @property
+    def arguments(self) -> Any:
+        """The arguments of a call, which may be of any type; an empty object if they are absent or ``null``."""
+        arguments = self.request.params.get("arguments")
+        return {} if arguments is None else arguments
+
+    @property
     def meta(self) -> Mapping[str, Any]:
         """What the client says beside the parameters."""
         return _object(self.request.params.get("_meta"))
@@ -48,6 +54,10 @@ class Call:
     def client_capabilities(self) -> Mapping[str, Any]:
         """What the client can do. Clients of the legacy era said it in a handshake, of which nothing is kept."""
         return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
+
+
+Method = Callable[[Call], Awaitable[dict[str, Any]]]
+"""A method of MCP: it answers a call with its result."""
 
 
 def _object(value: Any) -> Mapping[str, Any]:

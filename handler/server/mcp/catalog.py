@@ -8,7 +8,7 @@ from typing import Any
 from handler.bundle.model import CatalogTool, JSONObject
 from handler.code_tools.catalog_search import Sections, find_in_catalog
 from handler.errors import ToolError
-from handler.server.asgi.response_size import TOO_LARGE
+from handler.server.asgi.response_size import encoded
 from handler.server.mcp.call import Call
 from handler.server.mcp.prompts import prompts_for
 from handler.server.mcp.resources import resources_for, templates_for
@@ -27,8 +27,7 @@ async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, An
     wanted = {name: value for name, value in arguments.items() if name in declared}
     found = find_in_catalog(await _sections(call), **wanted)
     result = {"content": [{"type": "text", "text": to_well_formed_json(found).decode()}], "structuredContent": found}
-    if not call.caller.room.fits(to_well_formed_json(result)):
-        raise ToolError(TOO_LARGE)
+    encoded(result, refuse=ToolError, room=call.caller.room)
     return result
 
 

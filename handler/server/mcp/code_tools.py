@@ -24,14 +24,13 @@ from handler.code_tools.resources import ResourceDefinition, run_resource
 from handler.code_tools.results import error_result
 from handler.code_tools.toolkit import Toolkit
 from handler.errors import AuthenticationRequired, CallError, CodeChanged, McpError, ToolError
-from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.asgi.response_size import encoded
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.arguments import refuse_excess
 from handler.server.mcp.call import Call
 from handler.server.mcp.code_context import context_of
 from handler.server.mcp.input_required import ask
-from handler.strict_json import to_well_formed_json
 
 Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 
@@ -214,19 +213,10 @@ async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
             with authors_code():
                 requests = value.input_requests()
             value = await ask(call, requests, state=value.state)
-        return _fitting(value, call.caller.room)
+        encoded(value, refuse=ToolError, room=call.caller.room)
     except (TypeError, ValueError, RecursionError) as exc:
         raise AuthorFailed(exc) from exc
-
-
-def _fitting(result: JSONObject, room: Room) -> JSONObject:
-    try:
-        body = to_well_formed_json(result)
-    except RecursionError as exc:
-        raise ToolError(TOO_DEEP) from exc
-    if not room.fits(body):
-        raise ToolError(TOO_LARGE)
-    return result
+    return value
 
 
 def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:

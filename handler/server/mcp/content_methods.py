@@ -10,12 +10,12 @@ from handler.code_tools.catalog_search import Listed
 from handler.errors import AccessError, InvalidParams, McpError, UpstreamError
 from handler.json_bounds import excess_of
 from handler.server.context.caller import Caller
-from handler.server.mcp.call import Call
+from handler.server.mcp.call import Call, Method
 from handler.server.mcp.completion import complete
-from handler.server.mcp.methods import Method, arguments_of, page_of
 from handler.server.mcp.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.mcp.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.mcp.revisions import cacheable
+from handler.server.mcp.tools_list import page_of
 
 T = TypeVar("T")
 
@@ -44,7 +44,7 @@ async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[l
 
 
 async def _get_prompt(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), arguments_of(call)
+    name, arguments = call.request.params.get("name"), call.arguments
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise InvalidParams("Invalid params: expected a name (string) and arguments (object)")

@@ -14,7 +14,7 @@ from handler.errors import (
     ValuesRefused,
 )
 from handler.server.asgi.deadlines import before
-from handler.server.asgi.response_size import TOO_DEEP, TOO_LARGE, Room
+from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.context.caller import Caller
 from handler.server.mcp.call import Call
 from handler.server.upstream.bound_variables import fill_bound
@@ -33,7 +33,7 @@ async def call_tool(
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
-    """Call a tool that ``find_tool`` gave, and return an MCP ``CallToolResult``, or the question that it asks first.
+    """Call a tool that ``Caller.find_tool`` gave. Return a ``CallToolResult``, or the question that it asks first.
 
     What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
 
@@ -122,19 +122,13 @@ def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject
     return {name: value for name, value in sent.items() if not (confirmed and name == CONFIRM)}
 
 
-def _written(response: JSONObject) -> bytes:
-    try:
-        return to_well_formed_json(response)
-    except RecursionError as exc:
-        raise UpstreamError(TOO_DEEP) from exc
-
-
 def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject) -> None:
     misfit = caller.endpoint.misfit(tool, response)
     if misfit:
         carried_out = PARTLY_CARRIED_OUT if "errors" in response else CARRIED_OUT
         advice = carried_out if tool.operation.kind == "mutation" else ""
-        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=_written(response).decode(), advice=advice)
+        answer = encoded(response, refuse=UpstreamError).decode()
+        raise AnswerMisfit(str(misfit), coordinate=misfit.coordinate, answer=answer, advice=advice)
 
 
 def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
@@ -147,7 +141,7 @@ def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
 
 def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
     """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
-    text = _written(response)
+    text = encoded(response, refuse=UpstreamError)
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}
     if output != "text":
@@ -155,8 +149,8 @@ def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
     data = response.get("data") or {}
     if "errors" in response and all(value is None for value in data.values()):
         result["isError"] = True
-    if len(text) > room.surely_small_bytes and not room.fits(to_well_formed_json(result)):
-        raise UpstreamError(TOO_LARGE)
+    if len(text) > room.surely_small_bytes:
+        encoded(result, refuse=UpstreamError, room=room)
     return _with_meta(result, tool)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
 from handler.bundle.model import Bundle, GraphQLTool, JSONObject
 from handler.errors import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import TOO_LARGE
-from handler.server.mcp.call import Call
+from handler.server.mcp.call import Call, Method
 from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -23,12 +22,11 @@ from handler.server.mcp.revisions import (
     cacheable,
     capabilities_of,
     is_modern,
-    listed,
     negotiate,
     shape,
 )
-from handler.server.mcp.tools_list import list_entries, list_tools
-from handler.strict_json import Entries, Entry, to_well_formed_json
+from handler.server.mcp.tools_list import list_entries, list_tools, page_of
+from handler.strict_json import to_well_formed_json
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
@@ -115,21 +113,6 @@ async def _list_tools(call: Call) -> JSONObject:
     return cacheable(page, call.request.revision, public=await _is_public(call, entries))
 
 
-def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
-    """A list as a result that has it under ``key``, or the page of it that a request asks for.
-
-    Raises:
-        InvalidParams: the cursor is not one of this list.
-    """
-    whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
-    entries = Entries(listed(key, whole, call.request.revision))
-    if call.request.params.get("cursor") is None and entries.size <= call.caller.room.page_bytes:
-        return {key: entries}
-    from handler.server.mcp import pages
-
-    return pages.page_of(call, key, entries)
-
-
 async def _answer_content(call: Call) -> JSONObject:
     """The methods of prompts and resources, which load with the first of them."""
     from handler.server.mcp.content_methods import CONTENT_METHODS
@@ -138,7 +121,7 @@ async def _answer_content(call: Call) -> JSONObject:
 
 
 async def _call_tool(call: Call) -> JSONObject:
-    name, arguments = call.request.params.get("name"), arguments_of(call)
+    name, arguments = call.request.params.get("name"), call.arguments
     call.note(decision="refused")
     if not isinstance(name, str) or not isinstance(arguments, dict):
         raise Rejected(
@@ -149,12 +132,6 @@ async def _call_tool(call: Call) -> JSONObject:
     from handler.server.mcp.tools_call import call_any_tool
 
     return await call_any_tool(call, name, arguments)
-
-
-def arguments_of(call: Call) -> Any:
-    """The arguments of a call, which may be anything; ``null`` is none of them."""
-    arguments = call.request.params.get("arguments")
-    return {} if arguments is None else arguments
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
@@ -181,8 +158,6 @@ Who may use none of what there is for others gets an empty list: the capability 
 
 Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
 """
-
-Method = Callable[[Call], Awaitable[dict[str, Any]]]
 
 _EVERYWHERE: Mapping[str, Method] = {
     **dict.fromkeys(CAPABILITIES, _answer_content),

@@ -15,7 +15,6 @@ from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint, schema_loading
 from handler.server.mcp.call import Call
-from handler.server.mcp.tools_list import entry_of
 from handler.strict_json import to_well_formed_json
 
 SDL = "application/graphql"
@@ -85,7 +84,7 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
             return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content}]
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
-            if tool and await entry_of(endpoint, tool, caller.judgement) is None:
+            if tool and not await caller.can_use(tool):
                 return None  # told without the schema index, as of a tool that does not exist
             if tool:
                 require_scopes(tool.name, tool.options.scopes, caller.principal)
@@ -164,8 +163,7 @@ async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
     """Whether a caller may read a schema. Of a tool that is known without making it."""
     if tool is None:
         return _may_introspect(caller) and await _has_fields(caller)
-    allowed = has_scopes(tool.options.scopes, caller.principal)
-    return allowed and await entry_of(caller.endpoint, tool, caller.judgement) is not None
+    return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
 
 
 async def _has_fields(caller: Caller) -> bool:

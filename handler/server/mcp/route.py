@@ -10,13 +10,14 @@ from starlette.types import Receive, Scope, Send
 
 from handler.bundle.model import JSONObject
 from handler.errors import MAX_SAID_CHARS, AccessError, DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
-from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds
+from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import bounded, note
 from handler.server.asgi.response_size import LAMBDA, TOO_LARGE
+from handler.server.asgi.responses import json_response
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.context.caller import Caller
-from handler.server.context.request_context import find_endpoint, identify_caller, json_response, read_body
+from handler.server.context.request_context import find_endpoint, identify_caller, read_body
 from handler.server.context.services import Services
 from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import (
@@ -90,8 +91,7 @@ class McpRoute:
 
 def _refuse_media_types(http_call: HttpCall) -> None:
     """Source: MCP 2026-07-28, streamable-http ("Sending Messages")."""
-    kind = http_call.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:
+    if media_type_of(http_call.headers.get("content-type", "")) != JSON:
         raise HTTPException(415, "expected Content-Type: application/json")
     if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
         raise HTTPException(406, "answers are application/json")

@@ -22,7 +22,7 @@ from handler.server.mcp.call import Call
 from handler.server.mcp.graphql_tools import call_tool, failed
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.revisions import is_modern
-from handler.server.mcp.tools_list import asked_kits, find_tool, tools_of_kit
+from handler.server.mcp.tools_list import asked_kits, tools_of_kit
 
 KINDS: Mapping[type[Tool], str] = {
     PrescribedTool: "prescribed",
@@ -88,7 +88,7 @@ def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any
 async def _find(call: Call, name: str) -> Tool | ProvidedTool:
     """The tool of a name, or what a kit's provider has of it for this caller."""
     try:
-        tool = await find_tool(call.caller, name)
+        tool = await call.caller.find_tool(name)
     except (CredentialRequired, ToolNotFound):
         provided = await _find_provided(call, name)
         if provided is None:

@@ -1,17 +1,17 @@
-"""Which tools a caller has, and how they see them."""
+"""The lists that clients ask for: the tools of a caller, and any list as a result."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
 from handler.bundle.model import CodeKit, CodeTool, JSONObject, Tool
-from handler.errors import ToolNotFound
 from handler.policy.evaluation import Evaluation
-from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint, schema_loading
 from handler.server.mcp.call import Call
+from handler.server.mcp.revisions import listed as listed_for
+from handler.strict_json import Entries, Entry
 
 if TYPE_CHECKING:
     from handler.code_tools.catalog_search import Listed
@@ -43,7 +43,7 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     for tool in endpoint.bundle.tools:
         if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
             continue
-        entry = await entry_of(endpoint, tool, judgement)
+        entry = await _entry_of(endpoint, tool, judgement)
         if entry is not None:
             yield Listed(entry=entry, hidden=tool.options.hidden)
     seen = set(endpoint.tools)
@@ -61,34 +61,22 @@ async def list_entries(endpoint: Endpoint, judgement: Evaluation) -> list[JSONOb
         UpstreamError: the schema that one depends on cannot be loaded.
     """
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden]
-    try:
-        entries = [endpoint.finished_entry(tool, judgement) for tool in listed]
-    except KeyError:  # one has still to be made, for which a schema may have to be loaded
-        entries = [await entry_of(endpoint, tool, judgement) for tool in listed]
-    return [entry for entry in entries if entry is not None]
+
+    def entries() -> list[JSONObject]:
+        found = (endpoint.entry(tool, judgement) for tool in listed)
+        return [entry for entry in found if entry is not None]
+
+    if not any(endpoint.needs_schema(tool, judgement) for tool in listed):
+        return entries()
+    with schema_loading():
+        return await asyncio.to_thread(entries)
 
 
-async def entry_of(endpoint: Endpoint, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-    """A tool as a caller would see it listed; nothing where they cannot use it."""
-    try:
-        return endpoint.finished_entry(tool, judgement)
-    except KeyError:
-        with schema_loading():
-            return await asyncio.to_thread(endpoint.entry, tool, judgement)
-
-
-async def find_tool(caller: Caller, name: str) -> Tool:
-    """The tool of a name or an alias.
-
-    Raises:
-        ToolNotFound: there is none for this caller, which is the same whether or not it exists.
-        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
-        UpstreamError: the schema that decides it cannot be loaded.
-    """
-    tool = caller.endpoint.tools.get(name)
-    if tool is not None and await entry_of(caller.endpoint, tool, caller.judgement) is not None:
-        return tool
-    raise caller.missing(ToolNotFound(name))
+async def _entry_of(endpoint: Endpoint, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+    if not endpoint.needs_schema(tool, judgement):
+        return endpoint.entry(tool, judgement)
+    with schema_loading():
+        return await asyncio.to_thread(endpoint.entry, tool, judgement)
 
 
 def asked_kits(call: Call) -> list[CodeKit]:
@@ -102,3 +90,18 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:
     from handler.server.mcp import code_tools as code
 
     return {each.entry["name"]: each for each in await code.tools_of_kit(call, kit)}
+
+
+def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
+    """A list as a result that has it under ``key``, or the page of it that a request asks for.
+
+    Raises:
+        InvalidParams: the cursor is not one of this list.
+    """
+    whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
+    entries = Entries(listed_for(key, whole, call.request.revision))
+    if call.request.params.get("cursor") is None and entries.size <= call.caller.room.page_bytes:
+        return {key: entries}
+    from handler.server.mcp import pages
+
+    return pages.page_of(call, key, entries)

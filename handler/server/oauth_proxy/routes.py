@@ -9,16 +9,17 @@ from urllib.parse import quote, urlencode
 from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
-from starlette.routing import Route
 
 from handler.bundle.model import Bundle
 from handler.errors import CredentialUnavailable, HttpError, OAuthRefused, RedirectRefused
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_bounds import MAX_NESTING, nests_deeper
+from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
-from handler.server.auth.resource_metadata import METADATA_NAMES, all_scopes, bridge_url, open_scopes
-from handler.server.context.request_context import endpoint_name, find_endpoint, json_response, read_body
+from handler.server.asgi.responses import json_response
+from handler.server.auth.resource_metadata import all_scopes, bridge_url, open_scopes
+from handler.server.context.request_context import endpoint_name, find_endpoint, read_body
 from handler.server.context.services import Services
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
 from handler.server.oauth_proxy.proxy import BridgeSite, error_of
@@ -35,27 +36,13 @@ FORM = "application/x-www-form-urlencoded"
 OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
 """What a provider says of the client that the owner configured: no client of ours could mend it."""
 
+Answer = Callable[[HttpCall], Awaitable[Response]]
 Answering = Callable[[Services, BridgeSite, HttpCall], Awaitable[Response]]
 
 
-def bridge_routes(services: Services) -> list[Route]:
-    """All routes of the bridge. Metadata is where clients look for it, each in an order of its own.
+def metadata_route(services: Services) -> Answer:
+    """Build the route of the proxy's metadata as an authorization server."""
 
-    Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
-    """
-    places = [f"/.well-known/{name}/{{folder}}/{{name}}" for name in METADATA_NAMES]
-    places += [f"/{{folder}}/{{name}}/.well-known/{name}" for name in METADATA_NAMES]
-    own = "/{folder}/{name}/oauth"
-    return [
-        *(Route(place, _metadata(services), methods=["GET"]) for place in places),
-        Route(f"{own}/register", _route(services, "oauth_register", _register), methods=["POST"]),
-        Route(f"{own}/authorize", _route(services, "oauth_authorize", _authorize), methods=["GET"]),
-        Route(f"{own}/callback", _route(services, "oauth_callback", _callback), methods=["GET"]),
-        Route(f"{own}/token", _route(services, "oauth_token", _token), methods=["POST"]),
-    ]
-
-
-def _metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
     async def authorization_server_metadata(http_call: HttpCall) -> Response:
         note(http_call.scope, route="oauth_metadata")
         bundle, site = await _find_site(services, http_call)
@@ -66,7 +53,27 @@ def _metadata(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
     return authorization_server_metadata
 
 
-def _route(services: Services, name: str, answering: Answering) -> Callable[[HttpCall], Awaitable[Response]]:
+def register_route(services: Services) -> Answer:
+    """Build the route where clients register."""
+    return _route(services, "oauth_register", _register)
+
+
+def authorize_route(services: Services) -> Answer:
+    """Build the route where a client sends its user to sign in."""
+    return _route(services, "oauth_authorize", _authorize)
+
+
+def callback_route(services: Services) -> Answer:
+    """Build the route where the provider sends the user back."""
+    return _route(services, "oauth_callback", _callback)
+
+
+def token_route(services: Services) -> Answer:
+    """Build the route where clients get tokens."""
+    return _route(services, "oauth_token", _token)
+
+
+def _route(services: Services, name: str, answering: Answering) -> Answer:
     """A route whose refusals have the form that OAuth gives them (RFC 6749, section 5.2)."""
 
     async def answer(http_call: HttpCall) -> Response:
@@ -184,5 +191,5 @@ def _query(http_call: HttpCall) -> str:
 
 
 def _require_media_type(http_call: HttpCall, expected: str) -> None:
-    if http_call.headers.get("content-type", "").partition(";")[0].strip().lower() != expected:
+    if media_type_of(http_call.headers.get("content-type", "")) != expected:
         raise OAuthRefused("invalid_request", f"expected {expected}")

@@ -8,13 +8,13 @@ connection that cannot be made is nobody's doing, and counts for all callers of 
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from handler.errors import AddressRefused, CircuitOpen, HttpEncoding, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from handler.lru import Lru
 
 MAX_FAILURES = 5
 """Requests in a row without an answer, before there is a pause."""
@@ -30,8 +30,8 @@ class Circuits:
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
-        self._origins: OrderedDict[Hashable, _Circuit] = OrderedDict()
-        self._callers: OrderedDict[Hashable, _Circuit] = OrderedDict()
+        self._origins: Lru[Hashable, _Circuit] = Lru(most=MAX_ORIGINS)
+        self._callers: Lru[Hashable, _Circuit] = Lru(most=MAX_CALLERS)
 
     async def send(
         self, http: HttpClient, request: HttpRequest, *, endpoint: str, asked: Hashable = None
@@ -46,8 +46,8 @@ class Circuits:
             HttpError: as ``HttpClient.send``.
         """
         origin = _origin_of(endpoint, request.url)
-        connecting = _circuit(self._origins, origin, most=MAX_ORIGINS)
-        answering = _circuit(self._callers, (origin, asked), most=MAX_CALLERS)
+        connecting = self._origins.use_or_make(origin, _Circuit)
+        answering = self._callers.use_or_make((origin, asked), _Circuit)
         with connecting.attempt(self._clock) as not_connected, answering.attempt(self._clock) as not_answered:
             try:
                 answer = await http.send_async(request)
@@ -64,21 +64,13 @@ class Circuits:
 
     def _forget(self, origin: Hashable, asked: Hashable) -> None:
         """There was an answer."""
-        self._origins.pop(origin, None)
-        self._callers.pop((origin, asked), None)
+        self._origins.drop(origin)
+        self._callers.drop((origin, asked))
 
 
 def _origin_of(endpoint: str, url: str) -> tuple[str, str]:
     parts = urlsplit(url)
     return endpoint, f"{parts.scheme}://{parts.netloc.lower()}"
-
-
-def _circuit(known: OrderedDict[Hashable, _Circuit], key: Hashable, *, most: int) -> _Circuit:
-    circuit = known.setdefault(key, _Circuit())
-    known.move_to_end(key)
-    while len(known) > most:
-        known.popitem(last=False)
-    return circuit
 
 
 class _Circuit:

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from math import inf
 from typing import Generic, TypeVar
 
 from handler.errors import CredentialUnavailable
+from handler.lru import Lru
 from handler.records import record
+from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 
 T = TypeVar("T")
 
 MAX_KEPT = 1_000
 """Values of one kind; the one unused for longest goes first."""
-
-REFUSED_PAUSE_S = 10.0
-"""How often a value is got again because it was refused: whoever refuses any would have it got for each request."""
 
 
 @record(frozen=True, slots=True)
@@ -37,8 +35,7 @@ class SingleFlightCache(Generic[T]):
 
     def __init__(self, *, clock: Callable[[], float], most: int = MAX_KEPT) -> None:
         self._clock = clock
-        self._most = most
-        self._entries: OrderedDict[Hashable, _Entry[T]] = OrderedDict()
+        self._entries: Lru[Hashable, _Entry[T]] = Lru(most=most)
 
     async def get(self, key: Hashable, fetch: Callable[[], Awaitable[Fetched[T]]]) -> T:
         """The value of a key, fetched where none is held that is good.
@@ -46,7 +43,7 @@ class SingleFlightCache(Generic[T]):
         Raises:
             CredentialUnavailable: it could not be fetched. The next one who asks tries again.
         """
-        entry = self._entry(key)
+        entry = self._entries.use_or_make(key, _Entry)
         if entry.fetched and self._clock() < entry.fetched.good_until:
             return entry.fetched.value
         number = entry.fetches
@@ -60,12 +57,12 @@ class SingleFlightCache(Generic[T]):
 
     def held(self, key: Hashable) -> Fetched[T] | None:
         """The value that is held, good or not."""
-        entry = self._entries.get(key)
+        entry = self._entries.peek(key)
         return entry.fetched if entry else None
 
     def refuse(self, key: Hashable, value: T) -> bool:
         """Forget a value that was refused. Whether to ask again: there is a newer one, or one can be fetched."""
-        entry = self._entries.get(key)
+        entry = self._entries.peek(key)
         if entry is None or entry.fetched is None or entry.fetched.value != value:
             return True
         now = self._clock()
@@ -76,13 +73,6 @@ class SingleFlightCache(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._entries)
-
-    def _entry(self, key: Hashable) -> _Entry[T]:
-        entry = self._entries.setdefault(key, _Entry())
-        self._entries.move_to_end(key)
-        while len(self._entries) > self._most:
-            self._entries.popitem(last=False)
-        return entry
 
 
 class _Entry(Generic[T]):

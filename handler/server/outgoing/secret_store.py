@@ -1,21 +1,18 @@
-"""Secrets that bundles refer to, and secrets of the owner's that settings name by their ARNs.
+"""Secrets that bundles refer to.
 
 An endpoint reads its own secrets and no others: the place has the endpoint's name in it.
 """
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from math import inf
 from types import MappingProxyType
 
 from handler.aws.services import AwsJson
 from handler.bundle.upstream import SecretReference, is_reference, parse_reference
 from handler.errors import (
-    AwsDenied,
     AwsError,
     AwsUnanswered,
     CredentialUnavailable,
@@ -23,23 +20,12 @@ from handler.errors import (
     SettingsError,
 )
 from handler.records import record
-from handler.server.outgoing.credential_cache import REFUSED_PAUSE_S, Fetched, SingleFlightCache
-from handler.settings import SECRET_PREFIX, Secret, SecretArn, read_secret
-from handler.strict_json import parse_json
+from handler.server.auth.own_secrets import STALE_S, TTL_S, OwnSecrets
+from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
+from handler.settings import SECRET_PREFIX, Secret, read_secret
 
-TTL_S = 300.0
-"""How long a secret is used without being read again."""
-
-STALE_S = 3_600.0
-"""How long it serves while AWS does not answer, and in which steps."""
 STALE_STEP_S = 30.0
-
-RETRY_S = 10.0
-MAX_RETRY_S = 60.0
-"""Pause after a failed read of an owner's secret; it doubles with each failure."""
-
-MAX_READ_S = 4.0
-"""Bound of one read of an owner's secret, which has no deadline of a call; resolving a name has none of its own."""
+"""Steps in which a secret serves while AWS does not answer."""
 
 MAX_CHARS = 8_192
 
@@ -73,127 +59,6 @@ _SERVICES: Mapping[str, _Service] = {
         value=_parameter,
     ),
 }
-
-
-class OwnSecrets:
-    """Reads the owner's secrets: texts as they are, and those in Secrets Manager when they are first needed.
-
-    White space around a text in Secrets Manager does not count, as files end with a line break. ``on_trouble`` is told
-    the variable and what is wrong, once for each thing that goes wrong.
-    """
-
-    def __init__(
-        self,
-        aws: AwsJson | None = None,
-        *,
-        on_trouble: Callable[[SecretArn, str], None] = lambda *_: None,
-        clock: Callable[[], float] = time.time,
-        max_read_s: float = MAX_READ_S,
-    ) -> None:
-        self._aws = aws
-        self._max_read_s = max_read_s
-        self._on_trouble = on_trouble
-        self._clock = clock
-        self._read: dict[SecretArn, _Read] = {}
-
-    async def read(self, secret: Secret, *, fault_of: Callable[[str], str] = lambda _: "") -> str:
-        """The text of a secret. ``fault_of`` says what is expected of a text that does not fit.
-
-        Who asks while a secret is read waits for that, and shares its failure.
-
-        Raises:
-            SecretUnavailable: it cannot be read, or does not fit.
-        """
-        if isinstance(secret, str):
-            return secret
-        entry = self._read.setdefault(secret, _Read())
-        if self._clock() >= entry.due_at:
-            async with entry.lock:
-                if self._clock() >= entry.due_at:  # else it was read while this one waited
-                    await self._renew(secret, entry, fault_of)
-        if entry.text is None:
-            raise SecretUnavailable(secret.variable, entry.reason)
-        return entry.text
-
-    def refuse(self, secret: Secret, text: str) -> bool:
-        """Have a secret read again that was refused or opens nothing. Whether another text may come of it.
-
-        The text serves on while AWS does not answer: anybody can bring what it does not open.
-        """
-        if isinstance(secret, str):
-            return False
-        entry, now = self._read.get(secret), self._clock()
-        if entry is None or entry.text != text:
-            return True
-        if now - entry.refused_at < REFUSED_PAUSE_S:
-            return False
-        entry.refused_at, entry.due_at = now, -inf
-        return True
-
-    def clear(self) -> None:
-        """Forget all that was read."""
-        self._read.clear()
-
-    async def _renew(self, secret: SecretArn, entry: _Read, fault_of: Callable[[str], str]) -> None:
-        try:
-            async with asyncio.timeout(self._max_read_s):
-                text = await self._ask(secret, fault_of)
-        except (AwsUnanswered, TimeoutError) as exc:
-            self._failed(secret, entry, str(exc) or "no answer", serves=self._clock() < entry.stale_until)
-        except AwsDenied as exc:
-            self._failed(secret, entry, f"{exc}: {_PERMISSIONS}")
-        except SecretUnavailable as exc:
-            self._failed(secret, entry, exc.reason)
-        except (AwsError, SettingsError) as exc:
-            self._failed(secret, entry, str(exc))
-        else:
-            entry.text, entry.reason, entry.pause_s = text, "", RETRY_S
-            entry.due_at, entry.stale_until = self._clock() + TTL_S, self._clock() + STALE_S
-
-    def _failed(self, secret: SecretArn, entry: _Read, reason: str, *, serves: bool = False) -> None:
-        entry.text = entry.text if serves else None
-        entry.due_at, entry.pause_s = self._clock() + entry.pause_s, min(2 * entry.pause_s, MAX_RETRY_S)
-        if reason != entry.reason:
-            entry.reason = reason
-            self._on_trouble(secret, reason)
-
-    async def _ask(self, secret: SecretArn, fault_of: Callable[[str], str]) -> str:
-        if self._aws is None:
-            raise SecretUnavailable(secret.variable, "nothing is read from AWS here")
-        service = _SERVICES["secret"]
-        answer = await self._aws.call(service.name, service.action, service.arguments(secret.arn), region=secret.region)
-        value = service.value(answer)
-        text = value.strip() if isinstance(value, str) else ""
-        if not text or _is_json_object(text):
-            raise SecretUnavailable(secret.variable, _NO_TEXT)
-        fault = fault_of(text)
-        if fault:
-            raise SecretUnavailable(secret.variable, f"its text does not fit: expected {fault}")
-        return text
-
-
-class _Read:
-    """One secret of the owner's, as it was read last."""
-
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.text: str | None = None
-        self.reason = ""  # of the last failure, until a read succeeds
-        self.pause_s = RETRY_S  # after the next failure
-        self.due_at = self.stale_until = self.refused_at = -inf
-
-
-_PERMISSIONS = "who reads it needs secretsmanager:GetSecretValue for it, and kms:Decrypt if it has a key of your own"
-_NO_TEXT = "expected the secret itself as text, not a binary or empty secret, nor a JSON object of keys and values"
-
-
-def _is_json_object(text: str) -> bool:
-    if not text.startswith("{"):
-        return False
-    try:
-        return isinstance(parse_json(text.encode()), dict)
-    except ValueError:
-        return False
 
 
 class SecretStore:

@@ -8,9 +8,10 @@ from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
 from handler.records import record
+from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
 from handler.server.outgoing.credential_cache import SingleFlightCache
-from handler.server.outgoing.secret_store import OwnSecrets, SecretStore
+from handler.server.outgoing.secret_store import SecretStore
 from handler.settings import Secret, SecretArn, Settings
 
 

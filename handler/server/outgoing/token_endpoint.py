@@ -14,7 +14,7 @@ from urllib.parse import quote_plus, urlencode
 from handler.bundle.upstream import TOKEN_TYPES, OAuthClient
 from handler.errors import CircuitOpen, CredentialUnavailable, HttpError
 from handler.http.client import HttpRequest, HttpResponse
-from handler.server.auth.credentials import TOKEN
+from handler.server.auth.principal import TOKEN
 from handler.strict_json import parse_json
 
 Send = Callable[[HttpRequest], Awaitable[HttpResponse]]

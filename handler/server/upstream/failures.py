@@ -12,7 +12,7 @@ from handler.bundle.upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, 
 from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, UpstreamFailure
 from handler.http.client import HttpResponse
 from handler.records import record
-from handler.server.asgi.content_negotiation import EVENT_STREAM
+from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
 from handler.server.upstream.operation import GraphQLRequest
 from handler.server.upstream.plain_words import plain_text, quoted, waiting, words_in
 
@@ -152,7 +152,7 @@ def _word_for(status: int) -> str:
 
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     """The log's word and detail for a response that succeeded, and what it has instead of GraphQL."""
-    kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
+    kind = media_type_of(answer.headers.get("content-type", ""))
     if kind.startswith("multipart/"):
         return (
             "UpstreamMediaType",

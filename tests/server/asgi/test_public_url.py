@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from handler.server.app import routes
 from handler.server.asgi.public_url import ROUTE
 from handler.server.asgi.request_log import level_of
-from handler.server.routes import other_routes
 from tests.conftest import ROOT
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, answer_of, event_for, running_function
@@ -360,7 +360,7 @@ def test_stage_of_an_api_is_taken_out_on_its_own_domain_though_a_folder_has_its_
 
 def test_form_of_routes_is_that_of_all_routes() -> None:
     services: Any = SimpleNamespace(endpoints=None)
-    paths = [route.path for route in other_routes(services)] + ["/{folder}/{name}/mcp"]
+    paths = [route.path for route in routes(services)]
 
     assert [path for path in paths if not re.fullmatch(ROUTE, re.sub(r"\{\w+\}", "x", path))] == []
 

@@ -14,7 +14,7 @@ import pytest
 from starlette.datastructures import Headers
 
 from handler.errors import CredentialMalformed
-from handler.server.auth.credentials import require_readable_credential
+from handler.server.auth.principal import require_readable_credential
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, identified

@@ -1,4 +1,4 @@
-"""From HTTP to a GraphQL request: media types and parameters. Source: GraphQL over HTTP; RFC 9110, section 12.5.1."""
+"""The parameters of GraphQL requests over HTTP. Source: GraphQL over HTTP."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from urllib.parse import urlencode
 
 import pytest
 
-from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON
 from handler.server.graphql.request import (
-    MAX_ACCEPTED,
     Malformed,
     Parameters,
-    choose_media_type,
-    is_json,
     parse_body,
     parse_url,
 )
@@ -24,63 +20,6 @@ def refusal(body: Any) -> str:
     with pytest.raises(Malformed) as caught:
         parse_body(body if isinstance(body, bytes) else json.dumps(body).encode())
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("accept", "chosen"),
-    [
-        (None, JSON),
-        ("", JSON),
-        ("*/*", JSON),
-        ("application/*", JSON),
-        (JSON, JSON),
-        (GRAPHQL_RESPONSE, GRAPHQL_RESPONSE),
-        ("APPLICATION/GraphQL-Response+JSON", GRAPHQL_RESPONSE),
-        (f"{GRAPHQL_RESPONSE}; charset=utf-8, {JSON}; charset=utf-8", GRAPHQL_RESPONSE),
-        (f"{JSON}, {GRAPHQL_RESPONSE}", JSON),
-        (f"{GRAPHQL_RESPONSE}, {JSON};q=0.9", GRAPHQL_RESPONSE),
-        (f"{GRAPHQL_RESPONSE};q=0.8, {JSON}", JSON),
-        (f"*/*, {GRAPHQL_RESPONSE}", GRAPHQL_RESPONSE),  # named beats meant too
-        (f"*/*, {JSON};q=0", GRAPHQL_RESPONSE),
-        (f"{GRAPHQL_RESPONSE};q=0, */*;q=0.1", JSON),
-        (f"text/html, {JSON};q=0.1", JSON),
-        (f"{JSON}, multipart/mixed", JSON),  # GraphiQL
-        (f'{JSON}; charset="UTF-8"', JSON),
-    ],
-)
-def test_media_type_is_the_one_that_the_client_likes_best(accept: str | None, chosen: str) -> None:
-    assert choose_media_type(accept) == chosen
-
-
-@pytest.mark.parametrize(
-    "accept",
-    [
-        "text/html",
-        "text/event-stream",
-        "application/graphql+json",
-        f"{JSON};q=0",
-        "*/*;q=0",
-        f"{JSON}; charset=iso-8859-1",
-        f"{JSON};q=2",
-        f"{JSON};q=x",
-        ",",
-        "text/html," * MAX_ACCEPTED + JSON,
-    ],
-)
-def test_neither_media_type_is_taken(accept: str) -> None:
-    assert choose_media_type(accept) is None
-
-
-@pytest.mark.parametrize("kind", [JSON, f"{JSON}; charset=utf-8", "Application/JSON;charset=UTF-8", f"{JSON}; x=1"])
-def test_bodies_are_json_in_utf_8(kind: str) -> None:
-    assert is_json(kind)
-
-
-@pytest.mark.parametrize(
-    "kind", ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", f"{JSON}; charset=latin1"]
-)
-def test_other_bodies_are_not_taken(kind: str) -> None:
-    assert not is_json(kind)
 
 
 def test_body_holds_all_parameters_and_other_members_are_ignored() -> None:

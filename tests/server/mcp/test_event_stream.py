@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from handler.server.asgi.content_negotiation import accepted_kinds
 from handler.server.asgi.response_size import LAMBDA, MAX_PAYLOAD_BYTES
 from handler.server.mcp.event_stream import event_stream
 from handler.server.mcp.jsonrpc import Request
@@ -111,17 +110,3 @@ def test_no_text_ends_a_line_of_the_stream() -> None:
 
 def test_notifications_that_would_not_fit_beside_the_answer_are_left_out() -> None:
     assert events({LEVEL: "debug"}, message("info", "x" * MAX_PAYLOAD_BYTES)) == []
-
-
-@pytest.mark.parametrize(
-    ("accept", "kinds"),
-    [
-        ("", {"*/*"}),
-        ("application/json, text/event-stream", {"application/json", "text/event-stream"}),
-        ("Text/Event-Stream;q=0.5 , */*; q=0.1", {"text/event-stream", "*/*"}),
-        ("application/json, text/event-stream;q=0", {"application/json"}),
-        ("application/json;charset=utf-8; q=0.000, a/b", {"a/b"}),
-    ],
-)
-def test_kinds_that_are_refused_are_not_accepted(accept: str, kinds: set[str]) -> None:
-    assert accepted_kinds(accept) == kinds

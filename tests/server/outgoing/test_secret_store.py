@@ -16,16 +16,8 @@ from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.errors import CredentialUnavailable, SecretUnavailable
 from handler.http.client import HttpClient
-from handler.server.outgoing.credential_cache import REFUSED_PAUSE_S
-from handler.server.outgoing.secret_store import (
-    MAX_RETRY_S,
-    RETRY_S,
-    STALE_S,
-    STALE_STEP_S,
-    TTL_S,
-    OwnSecrets,
-    SecretStore,
-)
+from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, RETRY_S, STALE_S, TTL_S, OwnSecrets
+from handler.server.outgoing.secret_store import STALE_STEP_S, SecretStore
 from handler.server.outgoing.services import outgoing_services
 from handler.settings import SecretArn, read_settings
 from tests.infra.cloudformation import read_template

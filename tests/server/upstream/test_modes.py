@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from handler.errors import CredentialUnavailable
-from handler.server.outgoing.credential_cache import REFUSED_PAUSE_S, Fetched, SingleFlightCache
+from handler.server.auth.own_secrets import REFUSED_PAUSE_S
+from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
 from handler.server.upstream.api_access import api_access
 from tests.server.outgoing.serving import Container, asking, endpoint, identity_with, with_token
 from tests.support.api import Api, Asked, Reply, running_api

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from graphql import parse
@@ -10,67 +10,11 @@ from handler.compiler.compile import Compiled
 from handler.graph.documents.partial_schema import ValidDocument
 from handler.server.auth.principal import Principal
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.lru import Lru
 from handler.server.endpoints.registry import CachePolicy
 from handler.strict_json import to_json_bytes
 from tests.server.endpoints.test_registry import LIST, Shelf
 from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Function, running_function, store
-
-
-@dataclass
-class Entry:
-    cost_bytes: int
-
-
-def test_entries_that_fit_stay() -> None:
-    lru: Lru[Entry] = Lru(max_bytes=10)
-    for key in "ab":
-        lru.put(key, Entry(5))
-
-    assert (len(lru), lru.cost_bytes) == (2, 10)
-
-
-def test_one_unused_for_longest_goes_first() -> None:
-    lru: Lru[Entry] = Lru(max_bytes=10)
-    for key in "ab":
-        lru.put(key, Entry(5))
-    lru.use("a")
-    lru.put("c", Entry(1))
-
-    assert [lru.peek(key) is not None for key in "abc"] == [True, False, True]
-    assert lru.cost_bytes == 6
-
-
-def test_newest_stays_however_large_it_is() -> None:
-    lru: Lru[Entry] = Lru(max_bytes=10)
-    lru.put("a", Entry(1))
-    lru.put("b", Entry(100))
-
-    assert (lru.peek("a"), lru.peek("b")) == (None, Entry(100))
-
-
-def test_entry_that_grew_with_its_use_is_counted_again() -> None:
-    lru: Lru[Entry] = Lru(max_bytes=10)
-    growing = Entry(2)
-    lru.put("a", Entry(2))
-    lru.put("b", growing)
-    lru.use("b")
-    growing.cost_bytes = 9
-    lru.fit()
-
-    assert (lru.peek("a"), lru.cost_bytes) == (None, 9)
-
-
-def test_entry_that_is_replaced_counts_once_and_a_dropped_one_not_at_all() -> None:
-    lru: Lru[Entry] = Lru(max_bytes=10)
-    lru.put("a", Entry(5))
-    lru.put("a", Entry(7))
-    assert lru.cost_bytes == 7
-    lru.drop("a")
-    lru.drop("a")
-
-    assert (len(lru), lru.cost_bytes, lru.use("a")) == (0, 0, None)
 
 
 def test_endpoints_that_do_not_fit_together_are_loaded_again(demo: Compiled) -> None:

@@ -1,0 +1,34 @@
+"""The route of an endpoint's metadata as a protected resource. Source: RFC 9728, section 3."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request as HttpCall
+from starlette.responses import Response
+
+from handler.server.asgi.public_url import note_unknown_url, public_url
+from handler.server.asgi.request_log import note
+from handler.server.asgi.responses import json_response
+from handler.server.auth.resource_metadata import resource_metadata, takes_tokens
+from handler.server.context.request_context import find_endpoint
+from handler.server.context.services import Services
+
+
+def metadata_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
+    """Build the route of RFC 9728."""
+
+    async def resource_metadata_of(http_call: HttpCall) -> Response:
+        note(http_call.scope, route="resource_metadata")
+        endpoint = await find_endpoint(services, http_call)
+        url = public_url(http_call.scope)
+        document = resource_metadata(endpoint.bundle, url)
+        if document is None:
+            unnamed = takes_tokens(endpoint.bundle) and not url
+            sentence = "this endpoint names no authorization server"
+            raise HTTPException(404, note_unknown_url(http_call.scope) if unnamed else sentence)
+        note(http_call.scope, outcome="ok")
+        return json_response(document)
+
+    return resource_metadata_of

@@ -1,0 +1,92 @@
+"""Figures of the house, as `make figures` prints them: folders, long modules, import circles, catches, prose."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from tests.support.rooms import ROOT, Module, import_circles, read_modules
+
+MAX_LINES = 300
+OPENING = re.compile(r"\s*(?:what|who|whom|whether|where|the same)\b", re.IGNORECASE)
+HEADLESS = re.compile(r"\b(?:what|who|whom|whoever)\b", re.IGNORECASE)
+WORD = re.compile(r"[A-Za-z]+")
+CODE = re.compile(r"```.*?```|`[^`]*`", re.DOTALL)
+
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def figures(root: Path = ROOT) -> Iterator[str]:
+    """Yield the lines of the report on the product and its documents below ``root``."""
+    modules = read_modules(root)
+    yield "modules per folder"
+    for room, count in sorted(Counter(module.room for module in modules.values()).items()):
+        yield f"  {count:3} {room.replace('.', '/')}"
+    yield from _listed(f"modules over {MAX_LINES} lines", _long_modules(modules))
+    yield from _listed("import circles", (" <-> ".join(circle) for circle in import_circles(modules)))
+    yield from _listed("catches of Exception that do not raise again", _catches(modules, root))
+    docstrings = [text for module in modules.values() for text in docstrings_of(_tree(module))]
+    opened = sum(OPENING.match(text) is not None for text in docstrings)
+    share = 100 * opened / max(1, len(docstrings))
+    yield f"docstrings that open with What, Who, Whether, Where or The same: {share:.1f} of 100"
+    yield "what, who and whom per 1,000 words"
+    yield f"  {_per_1000(docstrings):5.1f} docstrings"
+    for page in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
+        if page.exists():
+            prose = CODE.sub(" ", page.read_text(encoding="utf-8"))
+            yield f"  {_per_1000([prose]):5.1f} {page.relative_to(root).as_posix()}"
+
+
+def docstrings_of(tree: ast.Module) -> Iterator[str]:
+    """Yield each docstring of a module, of its classes and of its functions."""
+    for node in ast.walk(tree):
+        text = ast.get_docstring(node) if isinstance(node, Documented) else None
+        if text:
+            yield text
+
+
+def catches_all(node: ast.AST) -> bool:
+    """Tell whether a node catches every exception and raises none of them again."""
+    if not isinstance(node, ast.ExceptHandler):
+        return False
+    caught = [] if node.type is None else node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
+    names = {ast.unparse(each) for each in caught}
+    again = any(isinstance(each, ast.Raise) and each.exc is None for each in ast.walk(node))
+    return (node.type is None or bool(names & {"Exception", "BaseException"})) and not again
+
+
+def _listed(title: str, lines: Iterable[str]) -> Iterator[str]:
+    found = list(lines)
+    yield f"{title}: {len(found)}"
+    yield from (f"  {line}" for line in found)
+
+
+def _long_modules(modules: Mapping[str, Module]) -> Iterator[str]:
+    for name, module in modules.items():
+        lines = len(module.file.read_text(encoding="utf-8").splitlines())
+        if lines > MAX_LINES:
+            yield f"{lines} {name}"
+
+
+def _catches(modules: Mapping[str, Module], root: Path) -> Iterator[str]:
+    for module in modules.values():
+        for node in ast.walk(_tree(module)):
+            if isinstance(node, ast.ExceptHandler) and catches_all(node):
+                yield f"{module.file.relative_to(root).as_posix()}:{node.lineno}"
+
+
+def _tree(module: Module) -> ast.Module:
+    return ast.parse(module.file.read_text(encoding="utf-8"))
+
+
+def _per_1000(texts: Iterable[str]) -> float:
+    prose = " ".join(texts)
+    return 1_000 * len(HEADLESS.findall(prose)) / max(1, len(WORD.findall(prose)))
+
+
+if __name__ == "__main__":
+    sys.stdout.writelines(f"{line}\n" for line in figures())

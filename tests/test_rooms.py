@@ -1,0 +1,159 @@
+"""Imports lead down the order of rooms and never in a circle."""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.support.figures import figures
+from tests.support.rooms import Module, import_circles, read_modules, upward_imports
+
+ORDER = (
+    ("handler.__main__", "handler.lambda_function"),
+    ("stile",),
+    ("handler.commands",),
+    # request time
+    ("handler.server.function",),
+    ("handler.server.snapshots",),
+    ("handler.server.app",),
+    ("handler.server",),
+    ("handler.server.mcp",),
+    ("handler.server.graphql", "handler.server.oauth_proxy"),
+    ("handler.server.upstream",),
+    ("handler.server.context",),
+    ("handler.server.asgi", "handler.server.endpoints", "handler.server.outgoing"),
+    ("handler.server.auth",),
+    # deploy time
+    ("handler.compiler.compile",),
+    ("handler.compiler.graphql_api",),
+    ("handler.compiler.checks",),
+    ("handler.compiler.tools",),
+    ("handler.compiler.context",),
+    ("handler.compiler.access",),
+    ("handler.compiler.json_schemas",),
+    ("handler.compiler.operations",),
+    ("handler.compiler.schema", "handler.compiler.config"),
+    ("handler.compiler.source",),
+    ("handler.compiler.problems",),
+    ("handler.compiler",),
+    # the ground of both
+    ("handler.testing",),
+    ("handler",),
+    ("handler.code_tools",),
+    ("handler.graph.documents",),
+    ("handler.graph",),
+    ("handler.settings",),
+    ("handler.storage",),
+    ("handler.aws",),
+    ("handler.bundle", "handler.http"),
+    ("handler.policy", "handler.json_schema"),
+    ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
+    ("handler.sentences", "handler.strict_json"),
+    ("handler.errors",),
+    ("handler.artefact", "handler.invisible", "handler.lru", "handler.records"),
+)
+"""The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""
+
+LEFT = {
+    "handler.compiler.json_schemas.descriptions -> handler.compiler.tools.declaration",
+    "handler.compiler.tools.code -> handler.compiler.checks.slow_patterns",
+    "handler.compiler.tools.graphql -> handler.compiler.checks.indirect_exposure",
+    "handler.compiler.tools.prescribed -> handler.compiler.checks.indirect_exposure",
+    "handler.compiler.tools.prescribed -> handler.compiler.checks.sizes",
+    "handler.compiler.tools.tools -> handler.compiler.checks.sizes",
+}
+"""Tools that run checks while they are made, until checks run over finished values."""
+
+HALVES = ("handler.server.", "handler.compiler.")
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, Module]:
+    return read_modules()
+
+
+def test_no_imports_lead_in_a_circle(modules: dict[str, Module]) -> None:
+    assert import_circles(modules) == []
+
+
+def test_imports_lead_down(modules: dict[str, Module]) -> None:
+    assert set(upward_imports(modules, ORDER)) <= LEFT
+
+
+def test_docstring_of_the_door_names_the_way_of_a_tool_call(modules: dict[str, Module]) -> None:
+    door = modules["handler.lambda_function"]
+    docstring = ast.get_docstring(ast.parse(door.file.read_text(encoding="utf-8"))) or ""
+    files = re.findall(r"-> ([\w/]+)\.py", docstring)
+    way = [f"handler.{file.replace('/', '.')}" for file in files]
+
+    for here, following in pairwise(["handler.lambda_function", *way]):
+        assert following in modules[here].imports, f"{here} -> {following}"
+    named = way.index("handler.server.mcp.tools_call")
+    assert way.index("handler.server.upstream.graphql_client") - named <= 4
+    assert way[-1] == "handler.http.client"
+    assert len(way) - 1 - named <= 7
+
+
+def test_circles_and_upward_imports_are_found(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "door.py": "from handler.rooms import low, high",
+        "rooms/__init__.py": "",
+        "rooms/high.py": "late = 'handler.rooms.low:name'",
+        "rooms/low.py": "from handler.rooms.high import late",
+        "ground.py": "from handler.door import x",
+        "new.py": "",
+    }
+    for name, text in files.items():
+        file = tmp_path / "handler" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+    modules = read_modules(tmp_path)
+    order = (("handler.door",), ("handler.rooms",), ("handler.ground",))
+
+    assert import_circles(modules) == [["handler.rooms.high", "handler.rooms.low"]]
+    assert upward_imports(modules, order) == ["handler", "handler.ground -> handler.door", "handler.new"]
+    beside = (("handler.door", "handler.rooms"), ("handler",))
+    assert upward_imports(modules, beside) == [
+        "handler.door -> handler.rooms.high",
+        "handler.door -> handler.rooms.low",
+        "handler.ground -> handler.door",
+    ]
+
+
+@pytest.mark.parametrize(("half", "other"), [HALVES, HALVES[::-1]])
+def test_neither_half_imports_the_other(half: str, other: str, modules: dict[str, Module]) -> None:
+    for module in modules.values():
+        if f"{module.name}.".startswith(half):
+            assert not [name for name in module.imports if f"{name}.".startswith(other)], module.name
+
+
+def test_figures_count_what_they_name(tmp_path: Path) -> None:
+    swallowed = "try:\n    a()\nexcept (OSError, Exception):\n    pass\n"
+    raised = "try:\n    a()\nexcept Exception:\n    raise\n"
+    package = tmp_path / "handler"
+    package.mkdir()
+    (package / "__init__.py").write_text('"""What it is."""\n', encoding="utf-8")
+    (package / "one.py").write_text(f'"""A thing. Who asks."""\n{swallowed}{raised}', encoding="utf-8")
+    (package / "long.py").write_text("\n" * 301 + "import handler.other", encoding="utf-8")
+    (package / "other.py").write_text("import handler.long", encoding="utf-8")
+    (tmp_path / "README.md").write_text("Say who calls. `what` is code.", encoding="utf-8")
+
+    assert list(figures(tmp_path)) == [
+        "modules per folder",
+        "    4 handler",
+        "modules over 300 lines: 1",
+        "  302 handler.long",
+        "import circles: 1",
+        "  handler.long <-> handler.other",
+        "catches of Exception that do not raise again: 1",
+        "  handler/one.py:4",
+        "docstrings that open with What, Who, Whether, Where or The same: 50.0 of 100",
+        "what, who and whom per 1,000 words",
+        "  285.7 docstrings",
+        "  200.0 README.md",
+    ]
