@@ -59,6 +59,8 @@ ORDER = (
 """The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""
 
 LEFT = {
+    "handler.testing -> stile.testing",
+    "handler.compiler.tools.code -> handler.compiler.checks.old_imports",
     "handler.compiler.json_schemas.descriptions -> handler.compiler.tools.declaration",
     "handler.compiler.tools.code -> handler.compiler.checks.slow_patterns",
     "handler.compiler.tools.graphql -> handler.compiler.checks.indirect_exposure",
@@ -66,7 +68,7 @@ LEFT = {
     "handler.compiler.tools.prescribed -> handler.compiler.checks.sizes",
     "handler.compiler.tools.tools -> handler.compiler.checks.sizes",
 }
-"""Tools that run checks while they are made, until checks run over finished values."""
+"""Old names of one more version, and tools that run checks while they are made."""
 
 HALVES = ("handler.server.", "handler.compiler.")
 

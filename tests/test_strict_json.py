@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.strict_json import Entries, Entry, parse_json, spliced, to_json_bytes, to_well_formed_json
@@ -19,6 +19,7 @@ JSON = st.recursive(
 OBJECTS = st.dictionaries(st.text(), JSON, max_size=4)
 
 
+@settings(deadline=None)
 @given(OBJECTS, st.lists(OBJECTS.map(Entry) | JSON, max_size=4), st.text())
 def test_spliced_json_reads_as_the_whole_does(around: dict[str, Any], entries: list[Any], name: str) -> None:
     message = {"id": 1, "result": {**around, name: Entries(entries)}}
@@ -26,6 +27,7 @@ def test_spliced_json_reads_as_the_whole_does(around: dict[str, Any], entries: l
     assert json.loads(spliced(message)) == json.loads(to_json_bytes(message))
 
 
+@settings(deadline=None)
 @given(OBJECTS)
 def test_object_without_entries_is_written_as_ever(message: dict[str, Any]) -> None:
     assert spliced(message) == to_json_bytes(message)

@@ -207,7 +207,7 @@ def without_loops(schema: Any) -> Any:
     return [without_loops(value) for value in schema] if isinstance(schema, list) else schema
 
 
-@settings(max_examples=examples(1_000))
+@settings(max_examples=examples(1_000), deadline=None)
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
 def test_nothing_surely_fits_that_jsonschema_refuses(
     schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any
@@ -218,7 +218,7 @@ def test_nothing_surely_fits_that_jsonschema_refuses(
         assert not judged_whole(value, whole)
 
 
-@settings(max_examples=examples(2_000))
+@settings(max_examples=examples(2_000), deadline=None)
 @given(SCHEMAS, SCHEMAS, SCHEMAS, VALUES)
 def test_sentences_are_those_of_the_whole_value_judged_by_the_whole_schema(
     schema: dict[str, Any], one: dict[str, Any], two: dict[str, Any], value: Any

@@ -176,7 +176,7 @@ ITEMS = st.recursive(
 )
 
 
-@settings(max_examples=examples(1_000))
+@settings(max_examples=examples(1_000), deadline=None)
 @given(st.lists(ITEMS, max_size=6))
 def test_items_are_unique_if_no_two_of_them_are_equal_to_jsonschema(items: list[Any]) -> None:
     repeated = any(equal(*pair) for pair in combinations(items, 2))
@@ -184,7 +184,7 @@ def test_items_are_unique_if_no_two_of_them_are_equal_to_jsonschema(items: list[
     assert bool(Checker({"uniqueItems": True}).violations(items)) is repeated
 
 
-@settings(max_examples=examples(1_000))
+@settings(max_examples=examples(1_000), deadline=None)
 @given(st.lists(ITEMS, min_size=1, max_size=6), ITEMS)
 def test_value_is_one_of_an_enum_if_jsonschema_has_it_equal_to_one(values: list[Any], value: Any) -> None:
     is_listed = any(equal(each, value) for each in values)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 PACKAGES = ("handler", "stile")
 
-TARGET = re.compile(r"[\w.]+:\w+")
+TARGET = re.compile(r"handler\.[\w.]+:\w+")
 """A module that is imported by its name, as `module:object`."""
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from graphql import Lexer, Source, TokenKind, Visitor, parse, visit
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.errors import DocumentRefused
@@ -232,6 +232,7 @@ def test_many_mistakes_among_many_lines_take_no_more_work_than_few(what: str) ->
     assert refusals[0].faults[-1].message == "and more"
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab\r\n\u2028\f", max_size=30))
 def test_places_are_those_of_graphql_core(text: str) -> None:
     for position in range(len(text) + 1):

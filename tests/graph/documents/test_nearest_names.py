@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphql.pyutils import suggestion_list
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.graph.documents.nearest_names import MAX_COUNTED, MAX_NAME_CHARS, Names
@@ -11,6 +11,7 @@ from handler.graph.documents.nearest_names import MAX_COUNTED, MAX_NAME_CHARS, N
 NAME = st.text(alphabet="abABo_1", min_size=1, max_size=12)
 
 
+@settings(deadline=None)
 @given(NAME, st.lists(NAME, max_size=MAX_COUNTED, unique=True))
 def test_few_names_are_suggested_as_graphql_core_does(wrong: str, names: list[str]) -> None:
     assert Names(names).suggested_for(wrong) == suggestion_list(wrong, names)
