@@ -567,7 +567,7 @@ def guarded(moto: Moto) -> Moto:
 def reader(guarded: Moto) -> dict[str, str]:
     """The environment of a process with the function's role."""
     return guarded.add_user(
-        "reader",
+        "reader-of-guarded",
         {"Action": "s3:GetObject", "Resource": "arn:aws:s3:::guarded/prod/*"},
         {"Action": "s3:ListBucket", "Resource": "arn:aws:s3:::guarded"},
     )
@@ -596,7 +596,7 @@ class TestPermissions:
 
     def test_a_publisher_writes(self, guarded: Moto, http: HttpClient) -> None:
         environ = guarded.add_user(
-            "publisher",
+            "publisher-of-guarded",
             {"Action": ["s3:PutObject", "s3:GetObject"], "Resource": "arn:aws:s3:::guarded/prod/*"},
         )
         storage = open_storage("s3://guarded/prod", http=http, environ=environ)
