@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 MAX_SHOWN_CHARS = 80
+
+
+def some(names: Sequence[str], *, most: int) -> str:
+    """Return the first names as a list, and how many more there are."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def counted(count: int, what: str) -> str:
+    """Return a number of things, such as ``1 tool`` or ``2 tools``."""
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return a question for the end of a sentence; empty if no known name is near."""
+    near = get_close_matches(name, list(known), n=1)
+    return f"; did you mean {near[0]}?" if near else ""
 
 
 def pointer_of(path: Iterable[Any]) -> str:

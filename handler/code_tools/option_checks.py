@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 from handler.bundle.model import JSONObject
 from handler.code_tools.options import Options, RegistrationOptions, ToolOptions
 from handler.code_tools.source_location import Place
+from handler.sentences import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, tools, "Tool names"."""
@@ -128,8 +128,7 @@ def check_options(given: Mapping[str, Any], known: Collection[str], place: Place
     said = {name: value for name, value in given.items() if value is not None}
     for name, value in said.items():
         if name not in known:
-            near = get_close_matches(name, known, n=1)
-            place.refuse(f"unknown option {name}" + (f"; did you mean {near[0]}?" if near else ""))
+            place.refuse(f"unknown option {name}{did_you_mean(name, known)}")
         _check_kind(name, value, place)
         _check_value(name, value, place)
     return said

@@ -14,6 +14,7 @@ from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
 from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
 from handler.http.client import HttpClient
+from handler.sentences import counted
 from handler.storage.storage import WritableStorage, open_storage
 
 
@@ -39,7 +40,7 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
         complain(f"Stored: {', '.join(stored) or 'nothing'}.")
         complain(f"Not stored, so as they were before: {', '.join(left)}. Run it again.")
         return 1
-    say(f"{len(stored)} endpoint{'' if len(stored) == 1 else 's'} in {storage.location}", "green")
+    say(f"{counted(len(stored), 'endpoint')} in {storage.location}", "green")
     return 0
 
 

@@ -19,6 +19,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.operations.operations import PersistedDocument
 from handler.errors import Problem
 from handler.policy.evaluation import Evaluation
+from handler.sentences import counted
 from handler.strict_json import to_json_bytes
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
@@ -100,10 +101,10 @@ def _sum_up(outcomes: Sequence[Outcome]) -> None:
         for problem in outcome.problems:
             say(located(problem, outcome.folder), "red")
     if wrong:
-        problems = _counted(sum(len(outcome.problems) for outcome in wrong), "problem")
-        say(f"{problems} in {len(wrong)} of {_counted(len(outcomes), 'endpoint')}", "red")
+        problems = counted(sum(len(outcome.problems) for outcome in wrong), "problem")
+        say(f"{problems} in {len(wrong)} of {counted(len(outcomes), 'endpoint')}", "red")
     else:
-        say(f"No problems in {_counted(len(outcomes), 'endpoint')}", "green")
+        say(f"No problems in {counted(len(outcomes), 'endpoint')}", "green")
 
 
 def _report(outcome: Outcome) -> dict[str, Any]:
@@ -174,7 +175,7 @@ def _who_gets_in(bundle: Bundle) -> tuple[str, str]:
         (identity.issuers, "token issuer"),
         (identity.trusted_apis, "trusted API"),
     )
-    who = [_counted(len(found), what) for found, what in counts if found]
+    who = [counted(len(found), what) for found, what in counts if found]
     who += ["anonymous callers"] if bundle.access.anonymous == "allow" else []
     if who:
         return f"Who gets in: {_listed(who)}.", ""
@@ -194,7 +195,7 @@ def _graphql(bundle: Bundle) -> str:
         case "on":
             return "GraphQL over HTTP: any request within the policies."
         case "persisted":
-            return f"GraphQL over HTTP: {_counted(len(bundle.graphql.documents), 'persisted document')}."
+            return f"GraphQL over HTTP: {counted(len(bundle.graphql.documents), 'persisted document')}."
         case _:
             return "GraphQL over HTTP: off."
 
@@ -203,10 +204,10 @@ def _content(bundle: Bundle) -> str:
     """What there is beside tools. Schemas, which every caller has their own of, are not counted."""
     said = []
     if bundle.prompts:
-        said.append(_counted(len(bundle.prompts), "prompt"))
+        said.append(counted(len(bundle.prompts), "prompt"))
     if bundle.resources:
         size = sum(resource.entry["size"] for resource in bundle.resources if isinstance(resource, FileResource))
-        said.append(f"{_counted(len(bundle.resources), 'resource')} ({size} bytes of files)")
+        said.append(f"{counted(len(bundle.resources), 'resource')} ({size} bytes of files)")
     if bundle.instructions:
         said.append(f"instructions of {len(bundle.instructions.encode())} bytes")
     return f"Beside tools: {_listed(said)}."
@@ -221,7 +222,3 @@ def _code(bundle: Bundle) -> Iterator[str]:
     for kit in bundle.code:
         if kit.per_caller:
             yield f"{kit.use} decides for each caller what it has, so its module loads when tools are listed."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"

@@ -13,6 +13,7 @@ from handler.commands.file_watch import FolderWatch
 from handler.commands.publish_checks import warn_of_upstreams
 from handler.commands.reloading import forget_modules, restore_modules
 from handler.compiler.compile import Compiled
+from handler.sentences import counted
 from handler.storage.storage import MemoryStorage
 
 
@@ -115,7 +116,7 @@ class Workbench:
             say(located(warning, outcome.folder, kind="warning: "), "yellow")
         warn_of_upstreams([compiled])
         names = [tool.name for tool in compiled.bundle.tools]
-        count = f"{len(names)} tool{'' if len(names) == 1 else 's'}"
+        count = counted(len(names), "tool")
         say(f"{self._url(compiled.bundle.endpoint)}: {count}: {', '.join(names)}", "green")
 
     def _url(self, name: str) -> str:

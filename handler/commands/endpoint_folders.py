@@ -12,6 +12,7 @@ from typing import Any
 from handler.bundle.model import ENDPOINT_NAME
 from handler.compiler.source.files import CONFIG, ENTRY, NEVER_ENTERED
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
+from handler.sentences import some
 
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 
@@ -39,7 +40,7 @@ def fault_in(options: argparse.Namespace) -> str:
     if getattr(options, "endpoint", None) is None:
         return ""
     found = [each.as_posix() for each in find_endpoints(options.folder)]
-    names = ", ".join(found[:MAX_NAMED]) + (f" and {len(found) - MAX_NAMED} more" if len(found) > MAX_NAMED else "")
+    names = some(found, most=MAX_NAMED)
     several = f"argument --endpoint: {options.folder.as_posix()} has {len(found)} endpoints ({names})"
     return f"{several}; name the folder of one" if len(found) > 1 else ""
 

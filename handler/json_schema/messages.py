@@ -10,7 +10,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
-from handler.sentences import below, cut, pointer_of
+from handler.sentences import below, cut, pointer_of, some
 
 MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30
@@ -66,8 +66,8 @@ def _takes_one(schema: Any) -> bool:
 
 
 def _one_of(pointer: str, error: Any) -> list[str]:
-    names = _some(list(error.schema.get("properties", {})))
-    given = _some([cut(name) for name in error.instance]) or "none"
+    names = some(list(error.schema.get("properties", {})), most=MAX_SHOWN_NAMES)
+    given = some([cut(name) for name in error.instance], most=MAX_SHOWN_NAMES) or "none"
     return [f"{pointer}: expected exactly one of {names}, got {given}"]
 
 
@@ -106,7 +106,8 @@ def _type(error: Any) -> str:
 
 
 def _enum(error: Any) -> str:
-    return f"one of {_some([cut(json.dumps(value)) for value in error.validator_value])}{_near_value(error)}"
+    values = [cut(json.dumps(value)) for value in error.validator_value]
+    return f"one of {some(values, most=MAX_SHOWN_NAMES)}{_near_value(error)}"
 
 
 def _near_value(error: Any) -> str:
@@ -138,7 +139,7 @@ def _matching(error: Any, pattern: str) -> str:
 
 
 def _members(error: Any) -> str:
-    return _some(list(error.schema.get("properties", {}))) or "any members"
+    return some(list(error.schema.get("properties", {})), most=MAX_SHOWN_NAMES) or "any members"
 
 
 EXPECTED: Mapping[str, Callable[[Any], str]] = {
@@ -176,7 +177,7 @@ def _stands_for_a_list(error: Any) -> bool:
 
 def _hint(name: str, known: Sequence[str]) -> str:
     near = _nearest(name, known)
-    return f"; known here: {_some(known) or 'none'}" if near is None else f"; did you mean {near}?"
+    return f"; known here: {some(known, most=MAX_SHOWN_NAMES) or 'none'}" if near is None else f"; did you mean {near}?"
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
@@ -193,11 +194,6 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
 def _plain(name: str) -> str:
     """``FIRST_NAME`` is ``firstName``."""
     return name.lower().replace("_", "")
-
-
-def _some(names: Sequence[str]) -> str:
-    more = len(names) - MAX_SHOWN_NAMES
-    return ", ".join(names[:MAX_SHOWN_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _shown(value: Any) -> str:

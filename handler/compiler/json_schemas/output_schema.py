@@ -39,6 +39,7 @@ from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.definitions import SharedParts
 from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
+from handler.sentences import some
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},
@@ -316,8 +317,7 @@ def _one_of(names: Sequence[str]) -> JSONObject:
     fitting = sum(size <= MAX_NAMED_BYTES for size in accumulate(len(f"{name}, ") for name in names))
     if not fitting:
         return {"type": "string"}
-    more = f" and {len(names) - fitting} more" if fitting < len(names) else ""
-    return {"type": "string", "description": f"One of: {', '.join(names[:fitting])}{more}, or one added later"}
+    return {"type": "string", "description": f"One of: {some(names, most=fitting)}, or one added later"}
 
 
 def _nullable(schema: JSONObject) -> JSONObject:

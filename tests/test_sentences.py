@@ -1,0 +1,26 @@
+"""Parts of sentences."""
+
+from __future__ import annotations
+
+import pytest
+
+from handler.sentences import MAX_SHOWN_CHARS, counted, cut, did_you_mean, pointer_of, some
+
+
+def test_names_above_the_number_are_counted() -> None:
+    assert (some(["a", "b"], most=2), some(["a", "b", "c", "d"], most=2)) == ("a, b", "a, b and 2 more")
+
+
+def test_one_thing_has_no_plural() -> None:
+    assert [counted(number, "tool") for number in (0, 1, 2)] == ["0 tools", "1 tool", "2 tools"]
+
+
+@pytest.mark.parametrize(("name", "question"), [("titel", "; did you mean title?"), ("x", "")])
+def test_near_name_is_asked_for(name: str, question: str) -> None:
+    assert did_you_mean(name, {"title", "hidden"}) == question
+
+
+def test_pointer_escapes_and_shortens_names() -> None:
+    assert (pointer_of([]), pointer_of(["a/b", 0, "~"])) == ("/", "/a~1b/0/~0")
+    assert pointer_of(["x" * 100]) == "/" + "x" * (MAX_SHOWN_CHARS - 1) + "…"
+    assert cut("x" * MAX_SHOWN_CHARS) == "x" * MAX_SHOWN_CHARS
