@@ -17,7 +17,7 @@ from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
 from handler.bundle.upstream_stored import AUTH_KINDS
 from handler.commands import COMMANDS
 from handler.commands.publish_checks import address_faults
-from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES
+from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS

@@ -14,9 +14,9 @@ from handler.commands.endpoints import Outcome, compile_all
 from handler.commands.local_server import local_endpoint
 from handler.commands.publish_checks import address_faults, doubts_about_questions, doubts_about_upstream
 from handler.commands.taken_along import told_of
-from handler.compiler.checks.sizes import BYTES_PER_TOKEN
 from handler.compiler.compile import Compiled
 from handler.compiler.operations.operations import PersistedDocument
+from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors import Problem
 from handler.policy.evaluation import Evaluation
 from handler.strict_json import to_json_bytes

@@ -81,7 +81,12 @@ def read_config(
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
     for key in top.accept("deployment", *STEPZEN_IGNORED):
         if key in STEPZEN_IGNORED:
-            problems.warn(top.key_place(key), f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here')
+            problems.warn(
+                top.key_place(key),
+                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
+                code="ignored-section",
+                about=[key],
+            )
     top.expect(*KEYS)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
@@ -116,7 +121,7 @@ def _instructions(top: Section, problems: Problems) -> str:
     size = len(text.encode())
     if size > MAX_INSTRUCTIONS_BYTES:
         sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
-        problems.add(top.place("instructions"), sentence)
+        problems.add(top.place("instructions"), sentence, code="long-instructions")
     return text
 
 
@@ -125,7 +130,11 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     deployment = top.section("deployment")
     deployment.expect("identity")
     if "identity" in top and "identity" in deployment:
-        problems.add(deployment.key_place("identity"), "identity stands outside of deployment too: keep one of them")
+        problems.add(
+            deployment.key_place("identity"),
+            "identity stands outside of deployment too: keep one of them",
+            code="duplicate-identity",
+        )
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
 
 

@@ -78,7 +78,11 @@ def sendable(
     optional = {name: _optional_conditions(alone) for name, alone in after.items()}
     for node in _all(optional):
         name = node.variable.name.value
-        problems.warn(node, f"${name} may be null, which @skip and @include do not take: null is sent as false")
+        problems.warn(
+            node,
+            f"${name} may be null, which @skip and @include do not take: null is sent as false",
+            code="nullable-condition",
+        )
     removed = [*_all(unsent), *([] if known else _all(unused))]
     changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
     not_taken = {
@@ -116,7 +120,11 @@ def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[Variab
     for node in found:
         name = node.variable.name.value
         directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
-        problems.warn(node, f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else")
+        problems.warn(
+            node,
+            f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else",
+            code="unsent-variable",
+        )
     return found
 
 
@@ -163,7 +171,9 @@ class _WithoutClientDirectives(Visitor):
     def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
         name = node.name.value
         if name in FOR_PARTS:
-            self._problems.warn(node, f"@{name} is not sent: a tool has one answer")
+            self._problems.warn(
+                node, f"@{name} is not sent: a tool has one answer", code="unsent-directive", about=[f"@{name}"]
+            )
             return REMOVE
         defined = self._schema and self._schema.get_directive(name)
         return REMOVE if name in FOR_CLIENTS and not defined else None

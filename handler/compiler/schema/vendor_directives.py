@@ -207,7 +207,9 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
         names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
         nodes = [node for node, _ in backed]
         problems.warn(
-            nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
+            nodes[0],
+            f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does",
+            code="unsupported-directive",
         )
 
 
@@ -217,7 +219,9 @@ def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems)
         for directive in node.directives or ():
             name = directive.name.value
             if name in BELONGS and name not in allowed:
-                problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}")
+                problems.add(
+                    directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}", code="misplaced-directive"
+                )
 
 
 def _counted(nodes: Sequence[Node]) -> str:

@@ -103,11 +103,16 @@ class _Decisions:
     def doubt(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
         """Warn of rules that undo earlier ones, and of those that match nothing."""
         for rule, shown in self._shown_again.items():
-            problems.warn(rule.at, f"the last match wins: this exposes {some(shown)}, which a pattern before it hides")
+            problems.warn(
+                rule.at,
+                f"the last match wins: this exposes {some(shown)}, which a pattern before it hides",
+                code="overridden-pattern",
+                about=shown,
+            )
         for rule in rules:
             # Patterns for all root types are written by tools too, whether or not a schema has them.
             if rule not in self._matching and not any(rule.types(name) for name in ROOTS if name not in roots):
-                problems.warn(rule.at, f"this pattern matches no field: {rule.text}")
+                problems.warn(rule.at, f"this pattern matches no field: {rule.text}", code="unmatched-pattern")
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -166,6 +171,6 @@ def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
         matcher: Matcher = re2.compile(expression, options).fullmatch
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}')
+        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}', code="invalid-pattern")
         return None
     return matcher

@@ -85,6 +85,7 @@ def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
             'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, '
             "forward_headers, documents, auth; did you mean url?"
         ),
+        code="unknown-key",
     )
 
 
