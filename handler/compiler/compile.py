@@ -17,6 +17,7 @@ from handler.compiler.checks.check import run_checks
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.config.config import Config, read_config
 from handler.compiler.config.identity import read_identity
+from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream_auth import is_by_token, judge_passthrough
 from handler.compiler.graphql_api import Api, read_api, refuse_what_needs_a_schema
 from handler.compiler.operations.operations import PersistedDocument
@@ -46,6 +47,7 @@ class Compiled:
     warnings: tuple[Problem, ...]
     env_file: Path  # which may have secrets to try the endpoint with, and need not be there
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
+    ignores: tuple[Ignore, ...]  # entries that silence warnings, which are all there still
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """What is stored, by its keys. The index comes first: a bundle must never name one that is not there yet."""
@@ -157,6 +159,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         asking=code.asking,
         warnings=problems.warnings,
         client_warnings=clients.warnings,
+        ignores=config.ignores,
         env_file=folder / project.path(ENV_FILE),
     )
 

@@ -158,7 +158,7 @@ def test_a_second_folder_of_the_same_name_does_not_take_over(bench: Bench, endpo
 
     problem, told = bench.shows("z/z/index.graphql")
 
-    assert problem == 'z/z/index.graphql:1:1: the endpoint "api/things" is also made by api/things'
+    assert problem == 'z/z/index.graphql:1:1: the endpoint "api/things" is also made by api/things [duplicate-endpoint]'
     assert told == "z/z: not served until this is solved"
     assert bench.tools() == ["a"]
 

@@ -27,7 +27,7 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             way = next((name for name, sent in ways.items() if coordinate in sent), "")
             if way:
                 sentence = f'"{each.tool.name}" asks its user before {coordinate}, and {way} sends it without that'
-                yield Finding(each.at, sentence, (coordinate, each.tool.name))
+                yield Finding(each.at, sentence, (coordinate,))
 
 
 def _sent_by(made: CompiledTool, endpoint: Endpoint) -> Iterator[str]:

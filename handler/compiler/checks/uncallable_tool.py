@@ -16,4 +16,4 @@ def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     for each in endpoint.api.tools:
         if each.operation and isinstance(each.tool, PrescribedTool) and not HIDDEN.isdisjoint(each.tool.mask):
             sentence = f'nobody can call "{each.operation.name}": it uses what is hidden from everybody'
-            yield Finding(each.operation.node, sentence, (each.operation.name, each.tool.name))
+            yield Finding(each.operation.node, sentence, (each.operation.name,))

@@ -28,4 +28,4 @@ def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                     f'"{each.tool.name}" does not say what the values of "{type_.name}" mean: '
                     f"that is {size} characters, more than {MAX_ENUM_CHARS}"
                 )
-                yield Finding(each.operation.node, sentence, (type_.name, each.tool.name))
+                yield Finding(each.operation.node, sentence, (type_.name,))

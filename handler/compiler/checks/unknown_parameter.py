@@ -20,7 +20,7 @@ def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             if name not in parameters:
                 hint = suggestion(name, parameters)
                 sentence = f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}'
-                yield Finding(directive.node, sentence, (directive.name, name))
+                yield Finding(directive.node, sentence, (directive.name,))
 
 
 def _parameters(directive: ToolDirective, endpoint: CompiledEndpoint) -> Sequence[str]:

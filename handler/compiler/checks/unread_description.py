@@ -22,4 +22,4 @@ def unread_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             for directive in variable.directives or ():
                 if directive.name.value == TOOL_ARGUMENT:
                     sentence = f"no model reads this description, as {why}"
-                    yield Finding(directive, sentence, (operation.name, f"{operation.name}.${name}"))
+                    yield Finding(directive, sentence, (operation.name,))

@@ -25,7 +25,7 @@ def unsafe_pattern(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             except PatternRefused as exc:
                 place = ".".join(names) or "arguments"
                 sentence = f"tool {each.tool.name}: {place}: pattern {pattern!r:.100}: {exc}"
-                yield Finding(each.at, sentence, (each.tool.name, f"{each.tool.name}.{place}"))
+                yield Finding(each.at, sentence, (each.tool.name,))
 
 
 def _patterns(schema: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -9,6 +9,7 @@ import yaml
 from handler.bundle.model import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
@@ -28,6 +29,7 @@ KEYS = (
     "resources",
     "code",
     "catalog",
+    "checks",
 )
 
 STEPZEN_IGNORED: Mapping[str, str] = {
@@ -62,6 +64,7 @@ class Config:
     instructions: str
     resources: Section
     code: CodeConfig
+    ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
 def read_config(
@@ -104,6 +107,7 @@ def read_config(
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
         code=read_code_config(top, problems),
+        ignores=read_ignores(top.section("checks"), problems),
     )
 
 

@@ -82,6 +82,7 @@ def sendable(
             node,
             f"${name} may be null, which @skip and @include do not take: null is sent as false",
             code="nullable-condition",
+            about=[f"${name}"],
         )
     removed = [*_all(unsent), *([] if known else _all(unused))]
     changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
@@ -124,6 +125,7 @@ def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[Variab
             node,
             f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else",
             code="unsent-variable",
+            about=[f"${name}"],
         )
     return found
 
