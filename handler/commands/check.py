@@ -12,7 +12,7 @@ from handler.commands.console import located, place_of, say, show_json, show_tab
 from handler.commands.endpoint_folders import add_folder_arguments
 from handler.commands.endpoints import Outcome, compile_all
 from handler.commands.local_server import local_endpoint
-from handler.commands.publish_checks import address_faults, doubts_about_questions, doubts_about_upstream
+from handler.commands.publish_checks import address_faults, warnings_about_questions, warnings_about_upstream
 from handler.commands.taken_along import told_of
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
@@ -167,8 +167,8 @@ def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
-    doubts = [*doubts_about_questions(compiled), *doubts_about_upstream(compiled, folder)]
-    found = [*compiled.warnings, *compiled.client_warnings, *doubts]
+    added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
+    found = [*compiled.warnings, *compiled.client_warnings, *added]
     return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
 
 

@@ -32,7 +32,7 @@ def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
             say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
 
 
-def doubts_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
+def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
     """That an endpoint names no API, as a warning of the file that should."""
     problems = Problems()
     if _lacks_upstream(compiled):
@@ -119,7 +119,7 @@ def warn_of_questions(compiled: Sequence[Compiled]) -> None:
             say(f"{one.bundle.endpoint}: {sentence}", "yellow")
 
 
-def doubts_about_questions(compiled: Compiled) -> Sequence[Problem]:
+def warnings_about_questions(compiled: Compiled) -> Sequence[Problem]:
     """What asks its user, each by its place, unless the key that it takes is set here as well.
 
     Raises:

@@ -64,10 +64,10 @@ def sendable(
 ) -> Sendable:
     """A document without descriptions, which older servers refuse, and without directives that are not the API's.
 
-    A variable that stood only in those goes with them, and is doubted. One that stood nowhere goes too, unless the API
+    A variable that stood only in those goes with them, with a warning. One that stood nowhere goes too, unless the API
     takes only texts that it has ``known`` before: it stays in the text then, and is asked of callers only if it has to
     have a value. A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``:
-    GraphQL takes none there, yet published operations have them. It is the one thing that is added, and doubted, too.
+    GraphQL takes none there, yet published operations have them. It is the one thing that is added, with a warning too.
     """
     own = bare(document, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))

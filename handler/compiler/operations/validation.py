@@ -42,8 +42,8 @@ class Verdict:
 def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
     """Validate a document once, by all rules."""
     deprecated: list[GraphQLError] = []
-    doubted = _gathering(NoDeprecatedCustomRule, deprecated)
-    return Verdict(mistakes=validate(schema, document, rules=(*RULES, doubted)), deprecated=deprecated)
+    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
+    return Verdict(mistakes=validate(schema, document, rules=(*RULES, gathering)), deprecated=deprecated)
 
 
 def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:

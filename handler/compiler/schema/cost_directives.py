@@ -37,7 +37,7 @@ MAX_SIZE = 1_000_000_000
 
 
 def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
-    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is doubted."""
+    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is a warning."""
     found: dict[str, JSONObject] = {}
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():

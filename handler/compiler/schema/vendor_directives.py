@@ -121,7 +121,7 @@ MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     """The definitions without other systems' directives and without Stile's own, which have been read."""
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
-    _doubt(own, problems)
+    _warn_of_unsupported(own, problems)
     _refuse_misplaced(own, problems)
     return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
 
@@ -199,7 +199,7 @@ def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     return replace(node, **changes) if changes else node
 
 
-def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
+def _warn_of_unsupported(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
     marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
     backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
     if backed:

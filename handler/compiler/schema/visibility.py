@@ -80,7 +80,7 @@ def hidden_by_patterns(
     for directive in executable_directives(schema) if within is None else ():
         matching = [rule for rule in rules if rule.types(DIRECTIVES) and rule.fields(directive.name)]
         decisions.take(f"@{directive.name}", matching, otherwise=True)
-    decisions.doubt(rules, roots.values(), problems)
+    decisions.warn(rules, roots.values(), problems)
     return dict.fromkeys(decisions.hidden, HIDDEN)
 
 
@@ -100,7 +100,7 @@ class _Decisions:
         elif not all(rule.expose for rule in matching):
             self._shown_again.setdefault(matching[-1], []).append(coordinate)
 
-    def doubt(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
+    def warn(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
         """Warn of rules that undo earlier ones, and of those that match nothing."""
         for rule, shown in self._shown_again.items():
             problems.warn(
