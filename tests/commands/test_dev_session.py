@@ -86,6 +86,18 @@ def test_warnings_are_shown(workplace: Path, capsys: pytest.CaptureFixture[str])
     assert told.endswith(": 1 tool: api-things")
 
 
+def test_warnings_that_their_author_has_judged_are_not_shown(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = "checks: {ignore: [{code: default-tool, reason: all of Query is for models}]}\n"
+    write_endpoint(workplace, {"index.graphql": "type Query { a: String }", "config.yaml": judged})
+
+    upstream, told = Bench(capsys).shows()
+
+    assert "names no upstream.url" in upstream
+    assert told.endswith(": 1 tool: api-things")
+
+
 def test_a_change_that_changes_nothing_is_not_told(bench: Bench, endpoint: Path) -> None:
     bench.refresh()
     (endpoint / "README.md").write_text("x")
