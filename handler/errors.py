@@ -89,12 +89,18 @@ class StileError(Exception):
 
 @record(frozen=True, slots=True, kw_only=True)
 class Problem:
-    """One mistake in an author's file. ``line`` and ``column`` count from 1; 0 means the whole file."""
+    """One diagnostic: an error or a warning about an author's file.
+
+    ``line`` and ``column`` count from 1; 0 means the whole file. ``code`` is stable and has its meaning in
+    ``compiler/codes/``. ``about`` has the coordinates and names that ``checks.ignore`` in ``config.yaml`` can pick.
+    """
 
     file: str
     line: int = 0
     column: int = 0
     sentence: str
+    code: str
+    about: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file

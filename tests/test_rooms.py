@@ -29,8 +29,8 @@ ORDER = (
     ("handler.server.auth",),
     # deploy time
     ("handler.compiler.compile",),
-    ("handler.compiler.graphql_api",),
     ("handler.compiler.checks",),
+    ("handler.compiler.graphql_api",),
     ("handler.compiler.tools",),
     ("handler.compiler.context",),
     ("handler.compiler.access",),
@@ -60,15 +60,8 @@ ORDER = (
 
 LEFT = {
     "handler.testing -> stile.testing",
-    "handler.compiler.tools.code -> handler.compiler.checks.old_imports",
-    "handler.compiler.json_schemas.descriptions -> handler.compiler.tools.declaration",
-    "handler.compiler.tools.code -> handler.compiler.checks.slow_patterns",
-    "handler.compiler.tools.graphql -> handler.compiler.checks.indirect_exposure",
-    "handler.compiler.tools.prescribed -> handler.compiler.checks.indirect_exposure",
-    "handler.compiler.tools.prescribed -> handler.compiler.checks.sizes",
-    "handler.compiler.tools.tools -> handler.compiler.checks.sizes",
 }
-"""Old names of one more version, and tools that run checks while they are made."""
+"""An old name of one more version."""
 
 HALVES = ("handler.server.", "handler.compiler.")
 

@@ -12,11 +12,14 @@ from handler.commands.console import located, place_of, say, show_json, show_tab
 from handler.commands.endpoint_folders import add_folder_arguments
 from handler.commands.endpoints import Outcome, compile_all
 from handler.commands.local_server import local_endpoint
-from handler.commands.publish_checks import address_faults, doubts_about_questions, doubts_about_upstream
+from handler.commands.publish_checks import address_faults, warnings_about_questions, warnings_about_upstream
 from handler.commands.taken_along import told_of
-from handler.compiler.checks.sizes import BYTES_PER_TOKEN
+from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
+from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.operations import PersistedDocument
+from handler.compiler.problems import suggestion
+from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors import Problem
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted
@@ -32,6 +35,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+    parser.add_argument("--explain", metavar="CODE", action=_Explain, help="say what a code means and what to do")
+
+
+class _Explain(argparse.Action):
+    """Prints the meaning of a code, whatever the folder is."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, _namespace: argparse.Namespace, value: Any, _option: str | None = None
+    ) -> None:
+        code = str(value).strip("[]")  # as it stands behind a message
+        if code not in CODES:
+            raise argparse.ArgumentError(self, f'there is no code "{code}"{suggestion(code, CODES)}')
+        for line in _explanation(code, CODES[code]):
+            say(line)
+        parser.exit()
+
+
+def _explanation(code: str, known: Code) -> Iterator[str]:
+    yield f"{code} ({'warning' if known.is_warning else 'error'})"
+    yield f"  {known.meaning}"
+    yield f"  What to do: {known.remedy}"
+    if known.is_warning and code != "unused-ignore":
+        yield f"  To silence it: checks: {{ignore: [{{code: {code}, reason: …}}]}} in config.yaml"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -131,12 +157,20 @@ def _document(document: PersistedDocument) -> dict[str, Any]:
 
 def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
     file, line, column = place_of(problem, folder)
-    return {"file": file, "line": line, "column": column, "sentence": problem.sentence}
+    return {
+        "file": file,
+        "line": line,
+        "column": column,
+        "code": problem.code,
+        "sentence": problem.sentence,
+        "coordinates": list(problem.about),
+    }
 
 
 def _warnings(compiled: Compiled, folder: Path) -> list[Problem]:
-    doubts = [*doubts_about_questions(compiled), *doubts_about_upstream(compiled, folder)]
-    return sorted([*compiled.warnings, *compiled.client_warnings, *doubts])
+    added = [*warnings_about_questions(compiled), *warnings_about_upstream(compiled, folder)]
+    found = [*compiled.warnings, *compiled.client_warnings, *added]
+    return sorted([*left_over(found, compiled.ignores), *unused_ignores(found, compiled.ignores)])
 
 
 def _rows(compiled: Compiled) -> list[_Row]:

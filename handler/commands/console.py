@@ -58,9 +58,9 @@ class EscapingFormatter(logging.Formatter):
 
 
 def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
-    """A problem as ``file:line:column: sentence`` on one line, its file named so that it can be opened from here."""
+    """Return ``file:line:column: sentence [code]`` on one line, with a path that can be opened from here."""
     file, line, column = place_of(problem, folder)
-    return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence}".split())
+    return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence} [{problem.code}]".split())
 
 
 def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:

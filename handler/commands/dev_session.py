@@ -13,6 +13,7 @@ from handler.commands.file_watch import FolderWatch
 from handler.commands.publish_checks import warn_of_upstreams
 from handler.commands.reloading import forget_modules, restore_modules
 from handler.compiler.compile import Compiled
+from handler.compiler.config.ignores import left_over
 from handler.sentences import counted
 from handler.storage.storage import MemoryStorage
 
@@ -112,7 +113,7 @@ class Workbench:
             self._announce(outcome, outcome.compiled)
 
     def _announce(self, outcome: Outcome, compiled: Compiled) -> None:
-        for warning in compiled.warnings:
+        for warning in left_over(compiled.warnings, compiled.ignores):
             say(located(warning, outcome.folder, kind="warning: "), "yellow")
         warn_of_upstreams([compiled])
         names = [tool.name for tool in compiled.bundle.tools]

@@ -66,6 +66,7 @@ def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
         if other == outcome.folder:
             checked.append(outcome)
         else:
-            problem = Problem(file=ENTRY, sentence=f'the endpoint "{name}" is also made by {other.as_posix()}')
+            sentence = f'the endpoint "{name}" is also made by {other.as_posix()}'
+            problem = Problem(file=ENTRY, sentence=sentence, code="duplicate-endpoint")
             checked.append(replace(outcome, compiled=None, problems=(problem,)))
     return checked

@@ -32,12 +32,12 @@ def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
             say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
 
 
-def doubts_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
+def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
     """That an endpoint names no API, as a warning of the file that should."""
     problems = Problems()
     if _lacks_upstream(compiled):
         file = compiled.env_file.with_name(CONFIG).relative_to(folder).as_posix()
-        problems.warn(Place(file), f"{NO_UPSTREAM}: `stile publish` will refuse it")
+        problems.warn(Place(file), f"{NO_UPSTREAM}: `stile publish` will refuse it", code="no-upstream")
     return problems.warnings
 
 
@@ -119,7 +119,7 @@ def warn_of_questions(compiled: Sequence[Compiled]) -> None:
             say(f"{one.bundle.endpoint}: {sentence}", "yellow")
 
 
-def doubts_about_questions(compiled: Compiled) -> Sequence[Problem]:
+def warnings_about_questions(compiled: Compiled) -> Sequence[Problem]:
     """What asks its user, each by its place, unless the key that it takes is set here as well.
 
     Raises:
@@ -130,9 +130,14 @@ def doubts_about_questions(compiled: Compiled) -> Sequence[Problem]:
     problems = Problems()
     for made in compiled.made:
         if made.tool.options.confirm:
-            problems.warn(made.at, f"tool {made.tool.name} asks its user, {_NEEDS_KEY}")
+            problems.warn(
+                made.at,
+                f"tool {made.tool.name} asks its user, {_NEEDS_KEY}",
+                code="needs-state-key",
+                about=[made.tool.name],
+            )
     for label, at in compiled.asking.items():
-        problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}")
+        problems.warn(at, f"{label} may ask its user, {_NEEDS_KEY}", code="needs-state-key", about=[label])
     return problems.warnings
 
 

@@ -1,29 +1,24 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle.model import Bundle, GraphQLTool, Identity
+from handler.bundle.model import Bundle, Identity
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.access.hidden_along import TakenAlong
 from handler.compiler.access.policies import Rule, read_access
-from handler.compiler.checks.client_limits import doubt_for_clients
-from handler.compiler.checks.misleading_text import (
-    ReadText,
-    code_texts,
-    content_texts,
-    doubt_misread,
-    schema_texts,
-    tool_texts,
-)
+from handler.compiler.checks import CHECKS, CLIENT_CHECKS
+from handler.compiler.checks.check import run_checks
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.config.config import Config, read_config
 from handler.compiler.config.identity import read_identity
-from handler.compiler.config.upstream_auth import doubt_required_auth, is_by_token, judge_passthrough
+from handler.compiler.config.ignores import Ignore
+from handler.compiler.config.upstream_auth import is_by_token, judge_passthrough
 from handler.compiler.graphql_api import Api, read_api, refuse_what_needs_a_schema
 from handler.compiler.operations.operations import PersistedDocument
 from handler.compiler.problems import Place, Problems
@@ -32,7 +27,6 @@ from handler.compiler.source.project import read_project
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
-from handler.compiler.tools.resources import RESOURCES_FOLDER
 from handler.compiler.tools.tools import judge_tools
 from handler.errors import Problem, SettingsError
 from handler.settings import read_code_modules
@@ -53,6 +47,7 @@ class Compiled:
     warnings: tuple[Problem, ...]
     env_file: Path  # which may have secrets to try the endpoint with, and need not be there
     client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
+    ignores: tuple[Ignore, ...]  # entries that silence warnings, which are all there still
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
         """What is stored, by its keys. The index comes first: a bundle must never name one that is not there yet."""
@@ -117,20 +112,22 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         by_token=is_by_token(config.upstream.auth),
     )
     code = _code(config, grounds, environ, problems)
-    doubt_required_auth(config.upstream.auth, identity, code.requiring, problems)
     content = read_content(files, project, config, grounds, problems)
     refuse_shared_names(content, code, config.code.at, problems)
     made = (*api.tools, *code.tools)
     judge_tools(made, problems)
     problems.raise_if_any()
-    texts = [
-        *tool_texts(made),
-        *content_texts(content, folder=project.path(RESOURCES_FOLDER)),
-        *code_texts(code, at=config.code.at),
-        ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG))),
-        *(schema_texts(files) if _shows_schema(api, made) else ()),
-    ]
-    doubt_misread(texts, files, problems)
+    finished = CompiledEndpoint(
+        files=files,
+        project=project,
+        config=config,
+        identity=identity,
+        grounds=grounds,
+        api=api,
+        code=code,
+        content=content,
+    )
+    run_checks(CHECKS, finished, problems)
 
     bundle = Bundle(
         endpoint=project.endpoint,
@@ -150,7 +147,7 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         instructions=config.instructions,
     )
     clients = Problems(problems.entry)
-    doubt_for_clients(made, clients)
+    run_checks(CLIENT_CHECKS, finished, clients)
     return Compiled(
         bundle=bundle,
         index=api.index[1],
@@ -162,13 +159,9 @@ def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Map
         asking=code.asking,
         warnings=problems.warnings,
         client_warnings=clients.warnings,
+        ignores=config.ignores,
         env_file=folder / project.path(ENV_FILE),
     )
-
-
-def _shows_schema(api: Api, made: Iterable[CompiledTool]) -> bool:
-    """Tell if models may look up types of the API by their names."""
-    return api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in made)
 
 
 def _identity(config: Config, problems: Problems) -> Identity:
@@ -185,6 +178,6 @@ def _code(config: Config, grounds: AccessDefaults, environ: Mapping[str, str], p
     try:
         modules = read_code_modules(environ)
     except SettingsError as exc:
-        problems.add(config.code.at, str(exc))
+        problems.add(config.code.at, str(exc), code="invalid-code-modules")
         return NO_CODE
     return read_code(config.code, grounds, problems, modules=modules)

@@ -8,18 +8,17 @@ from dataclasses import dataclass, field, replace
 from handler.bundle.model import GraphQLEndpoint
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.hidden_along import TakenAlong
-from handler.compiler.access.policies import Policies, Rule, doubt_exceptions, opened_by_policies, read_policies
+from handler.compiler.access.policies import Policies, Rule, opened_by_policies, read_policies, refuse_exceptions
 from handler.compiler.access.propagation import Consequences
-from handler.compiler.checks.consent_bypass import doubt_unasked
-from handler.compiler.checks.policy_bypass import doubt_ways_around
 from handler.compiler.config.config import Config
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.scalars import read_scalars
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, doubt_unread, operation_files
-from handler.compiler.operations.operations import PersistedDocument, read_operations, with_folder
+from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
+from handler.compiler.operations.operations import AuthorOperation, PersistedDocument, read_operations, with_folder
 from handler.compiler.problems import Place, Problems, some
 from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
+from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_index import build_index
 from handler.compiler.source.files import ENTRY, EndpointFiles
@@ -51,6 +50,11 @@ class Api:
     taken_along: tuple[TakenAlong, ...] = ()  # what is lost with fields for its inputs' names
     graphql: GraphQLEndpoint = NO_GRAPHQL
     opened: Sequence[str] = ()  # fields of root types that policies leave open to callers without claims
+    context: Endpoint | None = None  # what the tools were made from
+    directives: tuple[ToolDirective, ...] = ()  # every @tool
+    operations: tuple[AuthorOperation, ...] = ()  # those without mistakes
+    shown: Mapping[str, Place] = field(default_factory=dict)  # access.show
+    unread: Sequence[Unread] = ()  # files that look as if their author took them for operations or tools
 
 
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
@@ -72,14 +76,14 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     any_operation = any(operation.tool for operation in operations.valid)
     declared = bool(author.tools) or any_operation or config.code.named
     made = make_tools(endpoint, author.tools, operations, problems)
-    slips = _slips(project, files, problems, declared=declared)
+    others = (project.path(RESOURCES_FOLDER), project.path(PROMPTS_FOLDER))
+    unread = unread_files(files, project.path(OPERATIONS_FOLDER), declared=declared, others=others)
+    slips = [one.at.file for one in unread if one.tool and not declared]
     if not declared and _wants_default_tool(config, slips, problems):
         made = [default_tool(endpoint, problems, operations=bool(operations.valid))]
-    doubt_exceptions(policies, endpoint.consequences.excepted, author.hidden, problems)
+    refuse_exceptions(policies, author.hidden, problems)
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not (declared or slips))
     tools = [each.tool for each in made]
-    doubt_ways_around(endpoint, policies.rules, tools, problems, mode=mode)
-    doubt_unasked(endpoint, made, problems, mode=mode)
     # Where callers get no GraphQL, operations are for tools in Python alone.
     kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
     return Api(
@@ -97,14 +101,12 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
             policies.conditions,
             introspection=mode == "on",
         ),
+        context=endpoint,
+        directives=author.tools,
+        operations=operations.valid,
+        shown=policies.shown,
+        unread=unread,
     )
-
-
-def _slips(project: Project, files: EndpointFiles, problems: Problems, *, declared: bool) -> list[str]:
-    """The files that look as if their author took them for declarations of tools. All are warned of."""
-    others = (project.path(RESOURCES_FOLDER), project.path(PROMPTS_FOLDER))
-    found = doubt_unread(files, project.path(OPERATIONS_FOLDER), problems, declared=declared, others=others)
-    return [] if declared else found
 
 
 def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems) -> bool:
@@ -116,7 +118,9 @@ def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems
     if not slips or config.default_tool is not None:
         return config.default_tool is not False
     sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
-    problems.warn(Place(ENTRY), f"{sentence}. So there is no tool at all; default_tool: true opens all of Query")
+    problems.warn(
+        Place(ENTRY), f"{sentence}. So there is no tool at all; default_tool: true opens all of Query", code="no-tool"
+    )
     return False
 
 
@@ -124,15 +128,21 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
     """Report what an endpoint without ``index.graphql`` cannot have."""
     without = f"the endpoint has no {project.path(ENTRY)}, so"
     if config.graphql not in ("", "off"):
-        problems.add(config.graphql_at, f"graphql: {without} there is no GraphQL to answer with: expected off")
+        problems.add(
+            config.graphql_at,
+            f"graphql: {without} there is no GraphQL to answer with: expected off",
+            code="needs-schema",
+        )
     for key in ("policies", "hide", "show"):
         if key in config.access:
             sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
-            problems.add(config.access.key_place(key), sentence)
+            problems.add(config.access.key_place(key), sentence, code="needs-schema")
     for key in config.scalars.keys():  # noqa: SIM118 - a Section is no dict
-        problems.add(config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe")
+        problems.add(
+            config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
+        )
     for name in operation_files(files, project.path(OPERATIONS_FOLDER), problems):
-        problems.add(Place(name), f"{without} no operation fits anything")
+        problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 
 def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
@@ -147,7 +157,7 @@ def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) 
     any_document = config.upstream.documents == "text"
     if config.graphql == "on" and not any_document:
         sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
-        problems.add(config.graphql_at, sentence)
+        problems.add(config.graphql_at, sentence, code="known-documents-only")
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
 
 

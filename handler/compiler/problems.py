@@ -37,13 +37,13 @@ class Problems:
         self._errors: list[Problem] = []
         self._warnings: list[Problem] = []
 
-    def add(self, at: At, sentence: str) -> None:
-        """Report a mistake: the folder cannot be published."""
-        self._errors.append(self._problem(at, sentence))
+    def add(self, at: At, sentence: str, *, code: str) -> None:
+        """Report an error: the folder cannot be published. ``code`` is one of ``codes.CODES``."""
+        self._errors.append(self._problem(at, sentence, code, ()))
 
-    def warn(self, at: At, sentence: str) -> None:
-        """Report a doubt: the folder can be published."""
-        self._warnings.append(self._problem(at, sentence))
+    def warn(self, at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> None:
+        """Report a warning: the folder can be published. ``about`` has the coordinates and names it is about."""
+        self._warnings.append(self._problem(at, sentence, code, about))
 
     def raise_if_any(self) -> None:
         """Raise everything found so far, in file order.
@@ -60,16 +60,23 @@ class Problems:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """The doubts, in file order."""
+        """The warnings, in file order."""
         return tuple(sorted(set(self._warnings)))
 
-    def _problem(self, at: At, sentence: str) -> Problem:
+    def _problem(self, at: At, sentence: str, code: str, about: Iterable[str]) -> Problem:
         place = where(at)
         if place == NOWHERE:
             place = Place(self.entry)
         if isinstance(at, GraphQLError):
             sentence += _second_place(at)
-        return Problem(file=_printable(place.file), line=place.line, column=place.column, sentence=_printable(sentence))
+        return Problem(
+            file=_printable(place.file),
+            line=place.line,
+            column=place.column,
+            sentence=_printable(sentence),
+            code=code,
+            about=tuple(about),
+        )
 
 
 def place_of(node: Node) -> Place:

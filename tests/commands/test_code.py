@@ -208,11 +208,14 @@ def test_an_endpoint_without_a_schema_has_nothing_that_needs_one(shop: Path, sti
     assert [line.split(": ", 1)[1] for line in done.out.splitlines()[:-1]] == [
         (
             "access.policies: the endpoint has no index.graphql, so there is nothing to guard: "
-            "each entry of code takes a condition"
+            "each entry of code takes a condition [needs-schema]"
         ),
-        "graphql: the endpoint has no index.graphql, so there is no GraphQL to answer with: expected off",
-        "scalars: the endpoint has no index.graphql, so there is no scalar to describe",
-        "the endpoint has no index.graphql, so no operation fits anything",
+        (
+            "graphql: the endpoint has no index.graphql, so there is no GraphQL to answer with: "
+            "expected off [needs-schema]"
+        ),
+        "scalars: the endpoint has no index.graphql, so there is no scalar to describe [needs-schema]",
+        "the endpoint has no index.graphql, so no operation fits anything [needs-schema]",
     ]
 
 

@@ -86,6 +86,18 @@ def test_warnings_are_shown(workplace: Path, capsys: pytest.CaptureFixture[str])
     assert told.endswith(": 1 tool: api-things")
 
 
+def test_warnings_that_their_author_has_judged_are_not_shown(
+    workplace: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    judged = "checks: {ignore: [{code: default-tool, reason: all of Query is for models}]}\n"
+    write_endpoint(workplace, {"index.graphql": "type Query { a: String }", "config.yaml": judged})
+
+    upstream, told = Bench(capsys).shows()
+
+    assert "names no upstream.url" in upstream
+    assert told.endswith(": 1 tool: api-things")
+
+
 def test_a_change_that_changes_nothing_is_not_told(bench: Bench, endpoint: Path) -> None:
     bench.refresh()
     (endpoint / "README.md").write_text("x")
@@ -158,7 +170,7 @@ def test_a_second_folder_of_the_same_name_does_not_take_over(bench: Bench, endpo
 
     problem, told = bench.shows("z/z/index.graphql")
 
-    assert problem == 'z/z/index.graphql:1:1: the endpoint "api/things" is also made by api/things'
+    assert problem == 'z/z/index.graphql:1:1: the endpoint "api/things" is also made by api/things [duplicate-endpoint]'
     assert told == "z/z: not served until this is solved"
     assert bench.tools() == ["a"]
 

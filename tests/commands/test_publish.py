@@ -130,7 +130,9 @@ class TestNameOnTheCommandLine:
 
         done = stile("publish", ".", "out", "--endpoint", "dev/spacex")
 
-        assert done.err.splitlines()[0].endswith('"root": expected a folder below this one, such as "src"')
+        assert done.err.splitlines()[0].endswith(
+            '"root": expected a folder below this one, such as "src" [invalid-project-file]'
+        )
 
     @pytest.mark.parametrize("command", ["publish", "build", "check", "manifest", "call", "explain", "dev"])
     def test_it_is_of_one_endpoint(self, workplace: Path, stile: Stile, command: str) -> None:

@@ -132,7 +132,9 @@ def test_endpoint_without_an_api_is_doubted_by_check_and_build_and_refused_by_pu
             "file": "api/things/config.yaml",
             "line": 1,
             "column": 1,
+            "code": "no-upstream",
             "sentence": f"{NO_API}: `stile publish` will refuse it",
+            "coordinates": [],
         }
     ]
 

@@ -132,20 +132,35 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
                 'the condition has "x" here: expected true, false, a text, a number or a variable, '
                 'as in $jwt.role:String == "admin"'
             ),
+            code="invalid-condition",
         ),
-        Problem(file="config.yaml", line=4, column=14, sentence='the schema has no type "Foo" with fields'),
+        Problem(
+            file="config.yaml",
+            line=4,
+            column=14,
+            sentence='the schema has no type "Foo" with fields',
+            code="unknown-type",
+        ),
         Problem(
             file="index.graphql",
             line=1,
             column=43,
             sentence='the pattern "(" is no regular expression: missing ): (',
+            code="invalid-pattern",
         ),
-        Problem(file="index.graphql", line=2, column=1, sentence='@tool "t": the operation "None" does not exist'),
+        Problem(
+            file="index.graphql",
+            line=2,
+            column=1,
+            sentence='@tool "t": the operation "None" does not exist',
+            code="unknown-operation",
+        ),
         Problem(
             file="operations/o.graphql",
             line=2,
             column=3,
             sentence="Cannot query field 'b' on type 'Query'. Did you mean 'a'?",
+            code="unknown-field",
         ),
     )
 

@@ -44,7 +44,7 @@ def numbered_lines(endpoint: str) -> dict[int, tuple[str, int]]:
 
 @pytest.mark.parametrize("endpoint", ["orders", "returns"])
 def test_every_mistake_is_told_in_one_run_with_its_file_line_and_column(endpoint: str) -> None:
-    assert [str(problem) for problem in problems_of(endpoint)] == expected(endpoint)
+    assert [f"{problem} [{problem.code}]" for problem in problems_of(endpoint)] == expected(endpoint)
 
 
 @pytest.mark.parametrize(("endpoint", "count"), [("orders", 45), ("returns", 10)])
@@ -73,7 +73,7 @@ def test_mistakes_of_tools_in_python_are_told_with_file_and_line(monkeypatch: py
     with pytest.raises(CompileError) as caught:
         compile_endpoint(code / "endpoints" / "shop" / "tools", environ={"STILE_CODE_MODULES": "mistaken_tools"})
 
-    told = [str(problem).removeprefix(f"{code.as_posix()}/") for problem in caught.value.problems]
+    told = [f"{each} [{each.code}]".removeprefix(f"{code.as_posix()}/") for each in caught.value.problems]
     assert told == expected("code")
     for number, problem in enumerate(caught.value.problems, start=1):
         file = Path(problem.file)

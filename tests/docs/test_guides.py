@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.model import MAX_CONSENT_CHARS, Limits
-from handler.compiler.checks.client_limits import MAX_LIST_TOKENS, MAX_LISTED
-from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
+from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle.model import CodeTool
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.policies import FALSE, Rule, condition_mask
 from handler.compiler.config.code import KitUse
@@ -59,7 +57,11 @@ def own_mask(section: Section, conditions: Conditions, problems: Problems) -> Ma
     """The mask of a ``condition`` of something that is no operation, and has no variables."""
     mask = condition_mask(section, conditions, problems)
     if any(_asks_of_variables(conditions[number]) for number in mask):
-        problems.add(section.place("condition"), "it asks for $variables, which only operations have")
+        problems.add(
+            section.place("condition"),
+            "it asks for $variables, which only operations have",
+            code="variables-in-condition",
+        )
     return mask
 
 
@@ -71,18 +73,3 @@ def _asks_of_variables(predicate: Any) -> bool:
             return any(map(_asks_of_variables, predicate))
         case _:
             return False
-
-
-def doubt_access(kit: KitUse, tools: Iterable[CodeTool], grounds: AccessDefaults, problems: Problems) -> None:
-    """Warn of a kit that nobody may use, and of ``tools`` that are open to everybody because nothing was said."""
-    if "condition" in kit.section:
-        return
-    expected = f'expected {{use: "{kit.use}", condition: "…"}}, where true is for whoever gets in'
-    if not grounds.policies:
-        sentence = f"there are no access.policies, so only keys without claims may use {kit.use}"
-        problems.warn(kit.at, f"{sentence}: {expected}")
-        return
-    unscoped = [tool.name for tool in tools if not tool.options.scopes and not tool.mask]
-    if grounds.anonymous and not grounds.by_policies_alone and unscoped:
-        sentence = f"{kit.use} has no condition, so callers without a credential may call {unscoped[0]}"
-        problems.warn(kit.at, f"{sentence}: {expected}")

@@ -65,7 +65,12 @@ def read_access(access: Section, identity: Iterable[Section], *, opened: Sequenc
     default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
     if asked and default == "allow" and "anonymous" not in access:
         sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
-        problems.warn(access.key_place("policies"), f"{sentence}; access.anonymous: challenge ends that")
+        problems.warn(
+            access.key_place("policies"),
+            f"{sentence}; access.anonymous: challenge ends that",
+            code="open-to-anonymous",
+            about=opened,
+        )
     return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
 
 
@@ -114,7 +119,11 @@ def _policy_rules(access: Section, schema: GraphQLSchema, conditions: Conditions
         rules = _rules_of(policy, type_, schema, conditions, problems)
         if type_ and type_.name in named:
             name = policy.text("type")
-            problems.add(policy.place("type"), f'a second policy for "{name}": give it one, with all rules')
+            problems.add(
+                policy.place("type"),
+                f'a second policy for "{name}": give it one, with all rules',
+                code="duplicate-policy",
+            )
         elif type_:
             named.add(type_.name)
             found += rules
@@ -153,19 +162,12 @@ def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Itera
     return {coordinate: mask for coordinate, mask in sorted(found.items()) if mask}
 
 
-def doubt_exceptions(
-    policies: Policies, excepted: Collection[str], hidden: Mapping[str, str], problems: Problems
-) -> None:
-    """Report what ``access.show`` cannot bring back, and doubt what nothing hides by its name.
-
-    ``excepted`` are the coordinates that something would have hidden; ``hidden`` has who hides one by itself.
-    """
+def refuse_exceptions(policies: Policies, hidden: Mapping[str, str], problems: Problems) -> None:
+    """Report what ``access.show`` cannot bring back. ``hidden`` has who hides a coordinate by itself."""
     for coordinate, place in policies.shown.items():
         if coordinate in hidden:
             sentence = f"{hidden[coordinate]} hides it itself: access.show only excepts inputs that name a hidden field"
-            problems.add(place, f'access.show "{coordinate}": {sentence}')
-        elif coordinate not in excepted:
-            problems.warn(place, f'access.show "{coordinate}": nothing hides it for its name, so this does nothing')
+            problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
 
 
 def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> FieldsType | None:
@@ -175,7 +177,11 @@ def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> 
         return type_
     if name:
         names = [type_.name for type_ in types_with_fields(schema)]
-        problems.add(policy.place("type"), f'the schema has no type "{name}" with fields{suggestion(name, names)}')
+        problems.add(
+            policy.place("type"),
+            f'the schema has no type "{name}" with fields{suggestion(name, names)}',
+            code="unknown-type",
+        )
     else:
         policy.refuse("type", "the name of a type")
     return None
@@ -202,10 +208,10 @@ def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], probl
         direct = [each for each in (coordinate, field, getattr(type_, "name", "")) if each in hidden]
         if direct:
             sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
-            problems.add(place, f'access.show "{coordinate}": {sentence}')
+            problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
         elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
             sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
-            problems.add(place, f'access.show "{coordinate}": {sentence}')
+            problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
         else:
             found[coordinate] = place
     return found
@@ -216,7 +222,7 @@ def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Pro
         try:
             yield resolve(schema, text), place
         except UnknownCoordinate as exc:
-            problems.add(place, f'access.{key} "{text:.80}": {exc}')
+            problems.add(place, f'access.{key} "{text:.80}": {exc}', code="unknown-coordinate")
 
 
 def _rules_of(
@@ -256,11 +262,17 @@ def _fields_of(
     for name, place in rule.texts("fields"):
         coordinate = f"{type_.name}.{name}"
         if coordinate in named or coordinate in found:
-            problems.add(place, f'field "{name}" stands in two rules: one condition can guard it')
+            problems.add(
+                place, f'field "{name}" stands in two rules: one condition can guard it', code="duplicate-rule"
+            )
         elif coordinate in known:
             found.append(coordinate)
         elif name not in META_FIELDS:
-            problems.add(place, f'type "{type_.name}" has no field "{name}"{suggestion(name, type_.fields)}')
+            problems.add(
+                place,
+                f'type "{type_.name}" has no field "{name}"{suggestion(name, type_.fields)}',
+                code="unknown-field",
+            )
     return found
 
 

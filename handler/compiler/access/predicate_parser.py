@@ -71,7 +71,7 @@ def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems
     try:
         return _Parser(text).whole()
     except PredicateRefused as exc:
-        problems.add(place(exc.offset), str(exc))
+        problems.add(place(exc.offset), str(exc), code="invalid-condition")
         return None
 
 

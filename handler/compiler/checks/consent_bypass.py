@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from handler.bundle.model import GraphQLTool
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.policy_bypass import OWN_GRAPHQL
 from handler.compiler.context import Endpoint
-from handler.compiler.problems import Problems
 from handler.compiler.tools.declaration import CompiledTool
 from handler.policy.evaluation import Mask, hidden_from_everybody
 
 
-def doubt_unasked(endpoint: Endpoint, made: Sequence[CompiledTool], problems: Problems, *, mode: str) -> None:
-    """Warn of each tool with ``confirm: required`` that there is a way around, the first way for each mutation."""
+@check("consent-bypass")
+def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each tool with ``confirm: required`` that there is a way around, the first way for each mutation."""
+    context, made = endpoint.api.context, endpoint.api.tools
+    if context is None:
+        return
     asking = [each for each in made if each.tool.options.confirm == "required"]
-    ways = {each.tool.name: set(_sent_by(each, endpoint)) for each in made if each not in asking}
-    ways |= {OWN_GRAPHQL: set(_open(endpoint, endpoint.graphql_guards))} if mode == "on" else {}
+    ways = {each.tool.name: set(_sent_by(each, context)) for each in made if each not in asking}
+    ways |= {OWN_GRAPHQL: set(_open(context, context.graphql_guards))} if endpoint.api.graphql.mode == "on" else {}
     for each in asking:
-        for coordinate in _sent_by(each, endpoint):
+        for coordinate in _sent_by(each, context):
             way = next((name for name, sent in ways.items() if coordinate in sent), "")
             if way:
                 sentence = f'"{each.tool.name}" asks its user before {coordinate}, and {way} sends it without that'
-                problems.warn(each.at, sentence)
+                yield Finding(each.at, sentence, (coordinate,))
 
 
 def _sent_by(made: CompiledTool, endpoint: Endpoint) -> Iterator[str]:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from handler.compiler.checks.sizes import entries_of
-from handler.compiler.problems import At, Place, Problems, some, where
-from handler.compiler.source.files import EndpointFiles
+from handler import invisible
+from handler.bundle.model import GraphQLTool
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import At, Place, some, where
+from handler.compiler.source.files import CONFIG, EndpointFiles
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import Content
 from handler.compiler.tools.declaration import CompiledTool
-from handler.invisible import code_point, invisible_characters
+from handler.compiler.tools.listed_size import entries_of
+from handler.compiler.tools.resources import RESOURCES_FOLDER
 
 MAX_FOUND = 50
 """The pieces of one text that are looked at: a text is told at its first place anyway."""
@@ -48,14 +52,38 @@ class ReadText:
     at: At
 
 
-def tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
+@check("invisible-characters")
+def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find characters that nobody sees: once for each file, at the first line of them."""
+    yield from _found(_invisible, "which nobody sees, or which turns others around", endpoint)
+
+
+@check("prompt-markup")
+def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find what looks like a client's markup: once for each file, at the first line of it."""
+    yield from _found(_markup, "which a model may take for the end of the text, or for another's words", endpoint)
+
+
+def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
+    """All texts that models read."""
+    config, project = endpoint.config, endpoint.project
+    yield from _tool_texts(endpoint.tools)
+    yield from _content_texts(endpoint.content, folder=project.path(RESOURCES_FOLDER))
+    yield from _code_texts(endpoint.code, at=config.code.at)
+    yield ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG)))
+    if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
+        for name, text in endpoint.files.texts(*SCHEMAS).items():  # models may look up any type by its name
+            yield ReadText(text, "the schema", Place(name))
+
+
+def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
     """All texts of the list's entries, those of the API's schema among them."""
     for each in made:
         for text in dict.fromkeys(text for entry in entries_of(each.tool) for text in _texts_in(entry)):
             yield ReadText(text, f'"{each.tool.name}"', each.at)
 
 
-def content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
+def _content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
     """The texts of prompts and of the resources in a folder, and what is listed of both."""
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
@@ -66,7 +94,7 @@ def content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
             yield ReadText(text, "a resource", Place(f"{folder}/{resource.entry['name']}"))
 
 
-def code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
+def _code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
     """What is listed of prompts and resources in Python. ``at`` is where toolkits are named."""
     entries = [*(prompt.entry for prompt in code.prompts), *(resource.entry for resource in code.resources)]
     for entry in entries:
@@ -74,28 +102,15 @@ def code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
             yield ReadText(text, f'"{entry["name"]}"', at)
 
 
-def schema_texts(files: EndpointFiles) -> Iterator[ReadText]:
-    """The files of a schema that models may look anything up in."""
-    for name, text in files.texts(*SCHEMAS).items():
-        yield ReadText(text, "the schema", Place(name))
-
-
-def doubt_misread(texts: Iterable[ReadText], files: EndpointFiles, problems: Problems) -> None:
-    """Warn once for each file and kind of doubt, at the first line that it is about, if that can be told."""
-    texts = list(texts)
-    _doubt(_invisible, "which nobody sees, or which turns others around", texts, files, problems)
-    _doubt(_markup, "which a model may take for the end of the text, or for another's words", texts, files, problems)
-
-
 Finder = Callable[[str], Iterable[tuple[int, str]]]
 """The doubtful pieces of a text: the place of each, counted from 0, and its name in a sentence."""
 
 
-def _doubt(find: Finder, why: str, texts: Sequence[ReadText], files: EndpointFiles, problems: Problems) -> None:
+def _found(find: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Finding]:
     found: dict[str, dict[Place, tuple[str, list[str]]]] = {}
-    for read in texts:
+    for read in _texts(endpoint):
         for offset, name in islice(find(read.text), MAX_FOUND):
-            place, of = _located(read, offset, files)
+            place, of = _located(read, offset, endpoint.files)
             _, names = found.setdefault(place.file, {}).setdefault(place, (of, []))
             names.append(name)
     for places in found.values():
@@ -103,7 +118,7 @@ def _doubt(find: Finder, why: str, texts: Sequence[ReadText], files: EndpointFil
         (place, (of, _)), *others = in_order
         named = some(list(dict.fromkeys(name for _, (_, names) in in_order for name in names)))
         lines = some(list(dict.fromkeys(f"line {other.line}" for other, _ in others if other.line != place.line)))
-        problems.warn(place, f"{of} has {named} here{lines and f', or in {lines}'}, {why}")
+        yield Finding(place, f"{of} has {named} here{lines and f', or in {lines}'}, {why}", (place.file,))
 
 
 def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, str]:
@@ -122,7 +137,7 @@ def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, 
 
 def _invisible(text: str) -> Iterator[tuple[int, str]]:
     lines = text.replace("\r\n", " \n")  # as some editors end them
-    return ((offset, code_point(character)) for offset, character in invisible_characters(lines))
+    return ((offset, invisible.code_point(character)) for offset, character in invisible.invisible_characters(lines))
 
 
 def _markup(text: str) -> Iterator[tuple[int, str]]:

@@ -2,46 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from graphql import GraphQLSchema, get_named_type, is_composite_type
 
-from handler.bundle.model import GraphQLTool, Tool
+from handler.bundle.model import GraphQLTool
 from handler.compiler.access.policies import Rule
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.context import Endpoint
-from handler.compiler.problems import NOWHERE, Problems
+from handler.compiler.problems import NOWHERE
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 
 MAX_STEPS = 6
 """Longer ways are not written out."""
 
-
 OWN_GRAPHQL = "/graphql"
 """How the endpoint's own GraphQL is called in a sentence."""
 
 
-def doubt_ways_around(
-    endpoint: Endpoint, rules: Iterable[Rule], tools: Iterable[Tool], problems: Problems, *, mode: str
-) -> None:
-    """Warn where a root field is guarded, and what it returns is reachable all the same.
+@check("policy-bypass")
+def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each guarded root field whose result is reachable without its guard.
 
-    Judged for each GraphQL tool, for the endpoint's own GraphQL where it takes any document, and for callers whom that
-    rule alone keeps out. Of a rule's fields the first one is told for each type.
+    Each GraphQL tool is tried, and the endpoint's own GraphQL if it takes any document, as a caller whom that rule
+    alone keeps out. Of a rule's fields the first one is reported for each type.
     """
+    context = endpoint.api.context
+    if context is None:
+        return
+    tools = (each.tool for each in endpoint.api.tools)
     offered = {tool.name: tool.guards for tool in tools if isinstance(tool, GraphQLTool)}
-    offered |= {OWN_GRAPHQL: endpoint.graphql_guards} if mode == "on" else {}
-    views = _Views(endpoint)
-    for rule in rules:
+    offered |= {OWN_GRAPHQL: context.graphql_guards} if endpoint.api.graphql.mode == "on" else {}
+    views = _Views(context)
+    for rule in endpoint.api.rules:
         told: set[str] = set()
-        for coordinate, type_name in _guarded_roots(endpoint.schema, rule):
+        for coordinate, type_name in _guarded_roots(context.schema, rule):
             ways = ((name, _way_to(type_name, views.without(rule.mask, guards))) for name, guards in offered.items())
             name, way = next(((name, way) for name, way in ways if way), ("", ""))
             if way and type_name not in told:
                 told.add(type_name)
                 sentence = f"{coordinate} is guarded here, and {name} reaches {type_name} without it: {way}"
-                problems.warn(rule.place or NOWHERE, sentence)
+                yield Finding(rule.place or NOWHERE, sentence, (coordinate,))
 
 
 class _Views:

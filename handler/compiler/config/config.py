@@ -9,6 +9,7 @@ import yaml
 from handler.bundle.model import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
@@ -28,6 +29,7 @@ KEYS = (
     "resources",
     "code",
     "catalog",
+    "checks",
 )
 
 STEPZEN_IGNORED: Mapping[str, str] = {
@@ -62,6 +64,7 @@ class Config:
     instructions: str
     resources: Section
     code: CodeConfig
+    ignores: tuple[Ignore, ...]  # warnings that the author has judged
 
 
 def read_config(
@@ -81,7 +84,12 @@ def read_config(
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
     for key in top.accept("deployment", *STEPZEN_IGNORED):
         if key in STEPZEN_IGNORED:
-            problems.warn(top.key_place(key), f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here')
+            problems.warn(
+                top.key_place(key),
+                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
+                code="ignored-section",
+                about=[key],
+            )
     top.expect(*KEYS)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
@@ -99,6 +107,7 @@ def read_config(
         instructions=_instructions(top, problems),
         resources=top.section("resources"),
         code=read_code_config(top, problems),
+        ignores=read_ignores(top.section("checks"), problems),
     )
 
 
@@ -116,7 +125,7 @@ def _instructions(top: Section, problems: Problems) -> str:
     size = len(text.encode())
     if size > MAX_INSTRUCTIONS_BYTES:
         sentence = f'"instructions": {size} bytes of UTF-8; clients take {MAX_INSTRUCTIONS_BYTES}'
-        problems.add(top.place("instructions"), sentence)
+        problems.add(top.place("instructions"), sentence, code="long-instructions")
     return text
 
 
@@ -125,7 +134,11 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     deployment = top.section("deployment")
     deployment.expect("identity")
     if "identity" in top and "identity" in deployment:
-        problems.add(deployment.key_place("identity"), "identity stands outside of deployment too: keep one of them")
+        problems.add(
+            deployment.key_place("identity"),
+            "identity stands outside of deployment too: keep one of them",
+            code="duplicate-identity",
+        )
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))
 
 

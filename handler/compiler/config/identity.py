@@ -46,7 +46,11 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
         issuer = _issuer(section, problems)
         if issuer.issuer in [other.issuer for other in issuers]:
             which = f'the issuer "{issuer.issuer}"' if issuer.issuer else "an issuer without a name"
-            problems.add(section.place("issuer"), f"{which} stands here twice: give it one entry, with all keys")
+            problems.add(
+                section.place("issuer"),
+                f"{which} stands here twice: give it one entry, with all keys",
+                code="duplicate-issuer",
+            )
         issuers.append(issuer)
     trusted = [found for section in sections for found in _trusted_apis(section, problems)]
     return Identity(
@@ -61,7 +65,11 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
 def _bridge(sections: Sequence[Section], problems: Problems) -> Bridge | None:
     bridged = [section for section in sections if "bridge" in section]
     for section in bridged[1:]:
-        problems.add(section.key_place("bridge"), "there is a bridge already: an endpoint has one at most")
+        problems.add(
+            section.key_place("bridge"),
+            "there is a bridge already: an endpoint has one at most",
+            code="duplicate-oauth-proxy",
+        )
     return read_bridge(bridged[0].section("bridge"), bridged[0].text("issuer"), problems) if bridged else None
 
 
@@ -69,10 +77,16 @@ def _issuer(section: Section, problems: Problems) -> Issuer:
     keys = _keys(section, problems)
     audiences = _names(section, "audience", problems)
     if not keys and "jwksendpoint" not in section:
-        problems.add(section.place(), "an issuer needs the keys of its tokens: expected jwksendpoint or keys")
+        problems.add(
+            section.place(),
+            "an issuer needs the keys of its tokens: expected jwksendpoint or keys",
+            code="missing-keys",
+        )
     if not audiences:
         place = section.key_place(section.accept(*ISSUER_KEYS)[0])
-        problems.warn(place, "no audience: any token of this issuer is taken, also one made for another API")
+        problems.warn(
+            place, "no audience: any token of this issuer is taken, also one made for another API", code="no-audience"
+        )
     return Issuer(
         issuer=section.text("issuer"),
         audiences=audiences,
@@ -89,7 +103,7 @@ def _names(section: Section, key: str, problems: Problems) -> tuple[str, ...]:
     found = section.texts(key)
     for text, place in found:
         if not text:
-            problems.add(place, f"{section.name(key)}: expected a text that is not empty")
+            problems.add(place, f"{section.name(key)}: expected a text that is not empty", code="invalid-value")
     return tuple(text for text, _ in found)
 
 
@@ -100,7 +114,11 @@ def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
     for text, place in found:
         if text not in PUBLIC_ALGORITHMS:
             known = ", ".join(PUBLIC_ALGORITHMS) + suggestion(text, PUBLIC_ALGORITHMS)
-            problems.add(place, f'the keys of a key set cannot be for "{text:.80}": expected one of {known}')
+            problems.add(
+                place,
+                f'the keys of a key set cannot be for "{text:.80}": expected one of {known}',
+                code="invalid-algorithm",
+            )
     if not found:
         section.refuse("algorithms", f"some of {', '.join(PUBLIC_ALGORITHMS)}")
     return tuple(text for text, _ in found)
@@ -110,7 +128,11 @@ def _jwks_url(section: Section, problems: Problems) -> str:
     url = section.text("jwksendpoint")
     if "@" in url:  # not shown: it may hold a password
         name = section.name("jwksendpoint")
-        problems.add(section.place("jwksendpoint"), f"{name}: expected a URL without credentials in it")
+        problems.add(
+            section.place("jwksendpoint"),
+            f"{name}: expected a URL without credentials in it",
+            code="credentials-in-url",
+        )
     elif "jwksendpoint" in section and not (is_http_url(url) and (url.startswith("https:") or is_on_loopback(url))):
         section.refuse("jwksendpoint", "the https URL of a JSON Web Key Set")
     return url
@@ -126,7 +148,7 @@ def _keys(section: Section, problems: Problems) -> tuple[VerificationKey, ...]:
         if several and not key.id:
             entry.refuse("keyid", "the id that tokens name this key by, as it is not the only one")
         elif key.id and key.id in [other.id for other in found]:
-            problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"')
+            problems.add(entry.place("keyid"), f'two keys have the id "{key.id:.80}"', code="duplicate-key-id")
         found.append(key)
     return tuple(found)
 
@@ -141,7 +163,7 @@ def _key(entry: Section, problems: Problems) -> VerificationKey:
         try:
             text = public_key_pem(text, algorithm=algorithm)
         except KeyRefused as exc:
-            problems.add(entry.place("key"), f"{entry.name('key')}: {exc}")
+            problems.add(entry.place("key"), f"{entry.name('key')}: {exc}", code="invalid-key")
     return VerificationKey(id=entry.text("keyid"), algorithm=algorithm, key=text)
 
 
@@ -150,15 +172,25 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
     name, place = entry.name("key"), entry.place("key")
     if text.startswith(SECRET_REFERENCE):
         if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
-            problems.add(place, f"{name}: expected env:NAME, with letters, digits and _ in NAME")
+            problems.add(
+                place, f"{name}: expected env:NAME, with letters, digits and _ in NAME", code="invalid-secret-reference"
+            )
     elif _names_a_place(text):
-        problems.add(place, f"{name}: {_HOW_SECRETS_ARE_NAMED}")
+        problems.add(place, f"{name}: {_HOW_SECRETS_ARE_NAMED}", code="invalid-secret-reference")
     elif not text:
-        problems.add(place, f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME")
+        problems.add(
+            place,
+            f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME",
+            code="invalid-secret",
+        )
     elif "-----BEGIN" in text:
-        problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none")
+        problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none", code="invalid-secret")
     elif len(text.encode()) < MIN_SECRET_BYTES:
-        problems.warn(place, f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token")
+        problems.warn(
+            place,
+            f"{name}: a secret of less than {MIN_SECRET_BYTES} bytes can be guessed from one token",
+            code="weak-secret",
+        )
 
 
 _HOW_SECRETS_ARE_NAMED = (
@@ -180,7 +212,9 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
         api, source = entry.text("api"), entry.text("identity_source")
         if not API_ID.fullmatch(api):
             problems.add(
-                entry.place("api"), f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…'
+                entry.place("api"),
+                f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…',
+                code="invalid-api-id",
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):
             entry.refuse("identity_source", f"{AUTHORIZATION}; where the authorizer reads another place, leave it out")
@@ -193,7 +227,7 @@ def _api_keys(sections: Iterable[Section], problems: Problems) -> list[ApiKey]:
     for entry in (entry for section in sections for entry in section.sections("api_keys")):
         key = _api_key(entry)
         if key.name and key.name in [other.name for other in found]:
-            problems.add(entry.place("name"), f'two keys are named "{key.name}"')
+            problems.add(entry.place("name"), f'two keys are named "{key.name}"', code="duplicate-api-key")
         found.append(key)
     return found
 

@@ -38,7 +38,11 @@ def read_bridge(section: Section, issuer: str, problems: Problems) -> Bridge:
     """The bridge to the provider of one issuer."""
     section.expect(*KEYS)
     if not issuer:
-        problems.add(section.place(), "a bridge leads to the provider of an issuer: give that its name, issuer")
+        problems.add(
+            section.place(),
+            "a bridge leads to the provider of an issuer: give that its name, issuer",
+            code="missing-issuer",
+        )
     return Bridge(
         issuer=issuer,
         authorize_url=_url(section, "authorize_url", problems),
@@ -56,7 +60,11 @@ def read_bridge(section: Section, issuer: str, problems: Problems) -> Bridge:
 def _url(section: Section, key: str, problems: Problems) -> str:
     url = section.text(key)
     if "@" in url:  # not shown: it may hold a password
-        problems.add(section.place(key), f"{section.name(key)}: expected a URL without credentials in it")
+        problems.add(
+            section.place(key),
+            f"{section.name(key)}: expected a URL without credentials in it",
+            code="credentials-in-url",
+        )
     elif "#" in url or not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
         section.refuse(key, "an https URL of the provider")
     return url
@@ -74,7 +82,11 @@ def _client_secret(section: Section, problems: Problems) -> str:
     text = section.text("client_secret")
     if text and parse_reference(text) is None:
         name = section.name("client_secret")
-        problems.add(section.place("client_secret"), f"{name}: expected env:NAME, secret:NAME or ssm:NAME")
+        problems.add(
+            section.place("client_secret"),
+            f"{name}: expected env:NAME, secret:NAME or ssm:NAME",
+            code="invalid-secret-reference",
+        )
     return text
 
 
@@ -84,7 +96,7 @@ def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
         section.refuse("redirect_uris", "the URIs that clients may be sent back to")
     for uri, place in found:
         if fault := _redirect_fault(uri):
-            problems.add(place, f'"{uri:.80}": {fault}')
+            problems.add(place, f'"{uri:.80}": {fault}', code="invalid-redirect-uri")
     return tuple(uri for uri, _ in found)
 
 
@@ -108,7 +120,9 @@ def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
     found = section.texts("client_metadata_documents")
     for url, place in found:
         if not is_http_url(url) or not url.startswith("https:") or url.count("/") < 3 or "#" in url:
-            problems.add(place, f'"{url:.80}": expected the https URL of a client ID metadata document')
+            problems.add(
+                place, f'"{url:.80}": expected the https URL of a client ID metadata document', code="invalid-client-id"
+            )
     return tuple(url for url, _ in found)
 
 
@@ -123,5 +137,7 @@ def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
     found: list[tuple[str, Place]] = section.texts("extra_scopes")
     for scope, place in found:
         if not SCOPE.fullmatch(scope):
-            problems.add(place, f'"{scope:.80}" is no scope: expected characters without spaces and quotes')
+            problems.add(
+                place, f'"{scope:.80}" is no scope: expected characters without spaces and quotes', code="invalid-scope"
+            )
     return tuple(scope for scope, _ in found)

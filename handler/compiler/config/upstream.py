@@ -27,6 +27,7 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
         problems.warn(
             section.place("timeout_s"),
             f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
+            code="ineffective-timeout",
         )
     return Upstream(
         url=url,
@@ -43,7 +44,9 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
 def _url(section: Section, problems: Problems) -> str:
     url = section.text("url")
     if "@" in url:  # not shown: it may hold a password
-        problems.add(section.place("url"), '"upstream.url": expected a URL without credentials in it')
+        problems.add(
+            section.place("url"), '"upstream.url": expected a URL without credentials in it', code="credentials-in-url"
+        )
     elif url and not is_http_url(url):
         section.refuse("url", "the http(s) URL of a GraphQL API")
     return url

@@ -46,13 +46,17 @@ def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAut
     if not upstream.is_mapping("auth"):
         if upstream.text("auth") not in ("", NONE):
             # Not shown: it may be the secret itself.
-            problems.add(upstream.place("auth"), f'"upstream.auth": expected {NONE}, or a mapping with {_MODES}')
+            problems.add(
+                upstream.place("auth"),
+                f'"upstream.auth": expected {NONE}, or a mapping with {_MODES}',
+                code="invalid-auth-mode",
+            )
         return NoAuth()
     section = upstream.section("auth")
     modes = [key for key in section.keys() if key in READERS]  # noqa: SIM118 - a Section is no dict
     section.expect(*READERS, *(("value",) if "header" in modes else ()))
     if len(modes) != 1:
-        problems.add(section.place(), f'"upstream.auth": expected one mode, of {_MODES}')
+        problems.add(section.place(), f'"upstream.auth": expected one mode, of {_MODES}', code="invalid-auth-mode")
         return NoAuth()
     return READERS[modes[0]](section, problems, url)
 
@@ -69,30 +73,18 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problem
             f'"upstream.auth.passthrough": a token may be passed on only to whom it is for: expected "{auth.audience}" '
             "among the audience of every issuer in identity"
         )
-        problems.add(at, sentence)
+        problems.add(at, sentence, code="passthrough-audience")
     problems.warn(
         at,
         "the tokens of callers are passed on to the API, which can do with them whatever their owners can: "
         "token_exchange gives it one of its own",
+        code="token-passthrough",
     )
 
 
 def is_by_token(auth: UpstreamAuth) -> bool:
     """Whether the API is asked with its caller's token, or with one that is got for it."""
     return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
-
-
-def doubt_required_auth(
-    auth: UpstreamAuth, identity: Identity, requiring: Mapping[str, Place], problems: Problems
-) -> None:
-    """Warn of tools in Python with ``requires_auth`` that nobody can call: no caller has what they ask for."""
-    if is_by_token(auth):
-        helps, expected = bool(identity.issuers), "an issuer"
-    else:
-        helps, expected = identity.exists, "an issuer, API keys or a trusted authorizer"
-    for name, at in requiring.items() if not helps else ():
-        sentence = f'nobody can call "{name}": it has requires_auth, and no caller has a credential'
-        problems.warn(at, f"{sentence}: expected {expected} in identity")
 
 
 def _bearer(section: Section, problems: Problems, _: str) -> BearerAuth:
@@ -126,7 +118,11 @@ def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchan
     inner = section.section("token_exchange")
     inner.expect(*CLIENT_KEYS, *EXCHANGE_KEYS)
     if "actor_token_type" in inner and "actor_token" not in inner:
-        problems.add(inner.place("actor_token_type"), f"{inner.name('actor_token_type')}: there is no actor_token")
+        problems.add(
+            inner.place("actor_token_type"),
+            f"{inner.name('actor_token_type')}: there is no actor_token",
+            code="missing-actor-token",
+        )
     return TokenExchangeAuth(
         client=_client(inner, problems),
         subject_type=inner.choice("subject_token_type", tuple(TOKEN_TYPES), default="access_token"),
@@ -153,7 +149,9 @@ def _token_url(section: Section, problems: Problems) -> str:
     url = section.text("token_url")
     if "@" in url:  # not shown: it may hold a password
         problems.add(
-            section.place("token_url"), f"{section.name('token_url')}: expected a URL without credentials in it"
+            section.place("token_url"),
+            f"{section.name('token_url')}: expected a URL without credentials in it",
+            code="credentials-in-url",
         )
     elif not is_http_url(url) or not (url.startswith("https:") or is_on_loopback(url)):
         section.refuse("token_url", "the https URL of the token endpoint")
@@ -187,12 +185,18 @@ def _secret(section: Section, key: str, problems: Problems) -> str:
     if is_reference(text):
         if parse_reference(text) is None:
             problems.add(
-                place, f"{name}: expected {_REFERENCES}, with letters, digits, _ and, but for env, - and . in NAME"
+                place,
+                f"{name}: expected {_REFERENCES}, with letters, digits, _ and, but for env, - and . in NAME",
+                code="invalid-secret-reference",
             )
     elif not text or not is_printable_ascii(text):
-        problems.add(place, f"{name}: expected {_REFERENCES}")
+        problems.add(place, f"{name}: expected {_REFERENCES}", code="invalid-secret-reference")
     else:
-        problems.warn(place, f"{name}: a secret stands here, which cannot be published: expected {_REFERENCES}")
+        problems.warn(
+            place,
+            f"{name}: a secret stands here, which cannot be published: expected {_REFERENCES}",
+            code="literal-secret",
+        )
     return text
 
 

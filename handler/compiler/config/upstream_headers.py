@@ -59,7 +59,7 @@ def read_headers(section: Section, problems: Problems, *, credential: str) -> He
         name, value = key.lower(), entries.text(key)
         fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
         if fault:
-            problems.add(entries.place(key), f'upstream.headers "{key}": {fault}')
+            problems.add(entries.place(key), f'upstream.headers "{key}": {fault}', code="invalid-header")
         said[_spelt(name)] = "it stands here twice"
         if value.startswith(CLAIM):
             claims[name] = value.removeprefix(CLAIM)
@@ -104,7 +104,7 @@ def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) ->
         if not fault and _spelt(name) in NEVER_FORWARDED:
             fault = "this header cannot be forwarded"
         if fault:
-            problems.add(place, f'upstream.forward_headers "{text:.60}": {fault}')
+            problems.add(place, f'upstream.forward_headers "{text:.60}": {fault}', code="invalid-header")
         taken[_spelt(name)] = "it stands here twice"
         found.append(name)
     return found

@@ -6,7 +6,7 @@ Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 from graphql import (
     ArgumentNode,
@@ -36,9 +36,6 @@ from graphql import (
 
 from handler.compiler.json_schemas.comments import comment_above
 from handler.compiler.operations.operations import AuthorOperation
-from handler.compiler.problems import Problems, suggestion
-from handler.compiler.schema.directives import ToolDirective
-from handler.compiler.tools.declaration import Declaration
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "
@@ -75,26 +72,6 @@ def expand_or(text: str | None, values: Mapping[str, str], default: str) -> str:
 def names_in(text: str) -> list[str]:
     """The names that stand in braces."""
     return _TEMPLATE_NAME.findall(text)
-
-
-def doubt_descriptions(directive: ToolDirective, parameters: Sequence[str], problems: Problems) -> None:
-    """Warn of descriptions for parameters that a tool has not."""
-    for name in directive.descriptions:
-        if name not in parameters:
-            hint = suggestion(name, parameters)
-            problems.warn(directive.node, f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}')
-
-
-def doubt_templates(operation: AuthorOperation, declaration: Declaration, problems: Problems) -> None:
-    """Warn of template variables that say something of a GraphQL tool alone, where a tool runs an operation."""
-    given = [declaration.description, *declaration.descriptions.values(), *operation.descriptions.values()]
-    named = {
-        name for text in (*given, operation.description, comment_above(operation.node)) for name in names_in(text or "")
-    }
-    for name, becomes in OF_GRAPHQL_TOOLS.items():
-        if name in named:
-            sentence = f"{{{name}}} is for tools whose requests a model writes, and this one runs an operation"
-            problems.warn(declaration.at, f'"{declaration.name}": {sentence}; {becomes}')
 
 
 def operation_description(

@@ -229,7 +229,9 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
     for name in section.keys():  # noqa: SIM118 - a Section is no dict
         if name not in custom:
             what = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
-            problems.add(section.key_place(name), f'scalars: "{name}" {what}{suggestion(name, custom)}')
+            problems.add(
+                section.key_place(name), f'scalars: "{name}" {what}{suggestion(name, custom)}', code="unknown-scalar"
+            )
         found[name] = _read_scalar(section.section(name), problems)
     return found
 
@@ -299,5 +301,7 @@ def _enforced_pattern(section: Section, problems: Problems) -> str:
     try:
         return python_pattern(section.text("pattern"))
     except PatternRefused as exc:
-        problems.add(section.place("pattern"), f'the pattern "{section.text("pattern"):.60}": {exc}')
+        problems.add(
+            section.place("pattern"), f'the pattern "{section.text("pattern"):.60}": {exc}', code="invalid-pattern"
+        )
         return ""

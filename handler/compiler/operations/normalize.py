@@ -64,10 +64,10 @@ def sendable(
 ) -> Sendable:
     """A document without descriptions, which older servers refuse, and without directives that are not the API's.
 
-    A variable that stood only in those goes with them, and is doubted. One that stood nowhere goes too, unless the API
+    A variable that stood only in those goes with them, with a warning. One that stood nowhere goes too, unless the API
     takes only texts that it has ``known`` before: it stays in the text then, and is asked of callers only if it has to
     have a value. A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``:
-    GraphQL takes none there, yet published operations have them. It is the one thing that is added, and doubted, too.
+    GraphQL takes none there, yet published operations have them. It is the one thing that is added, with a warning too.
     """
     own = bare(document, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
@@ -78,7 +78,12 @@ def sendable(
     optional = {name: _optional_conditions(alone) for name, alone in after.items()}
     for node in _all(optional):
         name = node.variable.name.value
-        problems.warn(node, f"${name} may be null, which @skip and @include do not take: null is sent as false")
+        problems.warn(
+            node,
+            f"${name} may be null, which @skip and @include do not take: null is sent as false",
+            code="nullable-condition",
+            about=[f"${name}"],
+        )
     removed = [*_all(unsent), *([] if known else _all(unused))]
     changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
     not_taken = {
@@ -116,7 +121,12 @@ def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[Variab
     for node in found:
         name = node.variable.name.value
         directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
-        problems.warn(node, f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else")
+        problems.warn(
+            node,
+            f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else",
+            code="unsent-variable",
+            about=[f"${name}"],
+        )
     return found
 
 
@@ -163,7 +173,9 @@ class _WithoutClientDirectives(Visitor):
     def enter_directive(self, node: DirectiveNode, *_: object) -> Any:
         name = node.name.value
         if name in FOR_PARTS:
-            self._problems.warn(node, f"@{name} is not sent: a tool has one answer")
+            self._problems.warn(
+                node, f"@{name} is not sent: a tool has one answer", code="unsent-directive", about=[f"@{name}"]
+            )
             return REMOVE
         defined = self._schema and self._schema.get_directive(name)
         return REMOVE if name in FOR_CLIENTS and not defined else None

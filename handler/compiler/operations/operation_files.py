@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from handler.compiler.problems import Place, Problems, some
+from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import EndpointFiles
 
 OPERATIONS_FOLDER = "operations"
@@ -19,9 +19,6 @@ OPERATIONS_FOLDER = "operations"
 SUFFIXES = (".graphql", ".gql")
 SCHEMA_SUFFIX = ".graphqls"
 READABLE = "expected a name that ends in .graphql or .gql"
-
-MAX_TOLD = 10
-"""Of the files that are not read, how many get a warning each."""
 
 MAX_LOOKED_INTO = 1_000
 """Of the files of a folder that are not read, how many are looked into."""
@@ -38,16 +35,16 @@ def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> li
     """The files of operations at or below ``folder``, by name. A folder that cannot be read to its end is reported."""
     found = files.find(folder, suffixes=SUFFIXES)
     for at, reason in found.faults:
-        problems.add(Place(at), f"it {reason}")
+        problems.add(Place(at), f"it {reason}", code="unreadable-file")
     names = [name for name in found.files if name.lower().endswith(SUFFIXES)]
     for name in names:
         if not _is_utf8(name):
-            problems.add(Place(name), "its name is not UTF-8")
+            problems.add(Place(name), "its name is not UTF-8", code="invalid-file-name")
     return [name for name in names if _is_utf8(name)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Unread:
+class Unread:
     """A file that is not read, and what its author is told of it. ``tool``: it may declare a tool."""
 
     at: Place
@@ -55,10 +52,8 @@ class _Unread:
     tool: bool
 
 
-def doubt_unread(
-    files: EndpointFiles, folder: str, problems: Problems, *, declared: bool, others: Sequence[str]
-) -> list[str]:
-    """Warn of files that are not read and look as if they should be; return those that may declare a tool.
+def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: Sequence[str]) -> list[Unread]:
+    """Files that are not read and look as if they should be.
 
     ``folder`` is the folder of operations. Files of all other folders, but for ``others``, are looked at only if no
     tool is ``declared``: an author may keep them beside tools for a reason.
@@ -67,36 +62,31 @@ def doubt_unread(
     unread = [*_behind_links(files, folder), *(one for each in (folder, *alike) for one in _meant(files, each, folder))]
     if not declared:
         unread += _declaring(files, folder, but=(folder, *alike, *others))
-    for one in unread[:MAX_TOLD]:
-        problems.warn(one.at, one.sentence)
-    if len(unread) > MAX_TOLD:
-        rest = some([one.at.file for one in unread[MAX_TOLD:]])
-        problems.warn(Place(folder), f"more files look like operations and are not read: {rest}")
-    return [one.at.file for one in unread if one.tool]
+    return unread
 
 
-def _behind_links(files: EndpointFiles, folder: str) -> Iterator[_Unread]:
+def _behind_links(files: EndpointFiles, folder: str) -> Iterator[Unread]:
     """Links to folders. Nobody knows what is behind them, so it may be a tool."""
     for link in files.find(folder, suffixes=SUFFIXES).links:
-        yield _Unread(at=Place(link), sentence="it is a link to a folder, which is not followed", tool=True)
+        yield Unread(at=Place(link), sentence="it is a link to a folder, which is not followed", tool=True)
 
 
-def _meant(files: EndpointFiles, at: str, folder: str) -> Iterator[_Unread]:
+def _meant(files: EndpointFiles, at: str, folder: str) -> Iterator[Unread]:
     """The files below ``at``, which is the folder of operations or seems to be meant, that hold operations."""
     for name, text in _unread(files, at):
         tool = _TOOL_OF_OPERATION.search(text)
         if tool or _OPERATION.search(text):
             sentence = f"it is not read: {_remedy(name, at, folder)}"
-            yield _Unread(at=_place(name, text, tool), sentence=sentence, tool=tool is not None)
+            yield Unread(at=_place(name, text, tool), sentence=sentence, tool=tool is not None)
 
 
-def _declaring(files: EndpointFiles, folder: str, *, but: Sequence[str]) -> Iterator[_Unread]:
+def _declaring(files: EndpointFiles, folder: str, *, but: Sequence[str]) -> Iterator[Unread]:
     """The files of GraphQL anywhere that declare a tool."""
     for name, text in _unread(files, ".", suffixes=(*SUFFIXES, SCHEMA_SUFFIX), but=but):
         if tool := _TOOL.search(text):
             remedy = f"operations belong in {folder}/" if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
             sentence = f"it is not read, and has {tool[1]}: {remedy}"
-            yield _Unread(at=_place(name, text, tool), sentence=sentence, tool=True)
+            yield Unread(at=_place(name, text, tool), sentence=sentence, tool=True)
 
 
 def _is_utf8(name: str) -> bool:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
@@ -24,6 +24,7 @@ from handler.compiler.operations.operation_files import operation_files
 from handler.compiler.operations.validation import judge, warn_of_deprecations
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema.directives import BELONGS, ON_OPERATIONS, read_arguments
+from handler.compiler.schema.rule_codes import code_of
 from handler.compiler.schema.schema import AuthorSchema, ExecutableFile
 from handler.compiler.schema.tool_options import AuthorOptions, read_options
 from handler.compiler.source.files import EndpointFiles
@@ -198,7 +199,7 @@ def _parse(executable: ExecutableFile, files: EndpointFiles, problems: Problems)
     try:
         return parse(source, allow_empty_selection_sets=False)
     except GraphQLError as exc:
-        problems.add(exc, exc.message)
+        problems.add(exc, exc.message, code="syntax-error")
     return None
 
 
@@ -207,14 +208,14 @@ def _operations(
 ) -> Iterator[AuthorOperation]:
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     if not nodes:
-        problems.add(Place(executable.name), "it has no operation")
+        problems.add(Place(executable.name), "it has no operation", code="no-operation")
     for node in nodes:
         if node.name is None and not _is_called_by_document(node, nodes, executable, problems):
             continue
         name = node.name.value if node.name else ""
         sent = documents.get(name, NOTHING)
         if node.operation is OperationType.SUBSCRIPTION:
-            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer')
+            problems.add(node, f'"{name}" is a subscription: a tool is one request and one answer', code="subscription")
             sent = NOTHING
         if node.name or sent is not NOTHING:
             yield _operation(node, sent, executable, problems)
@@ -229,9 +230,11 @@ def _is_called_by_document(
     """Whether requests may run an operation without a name, by its document's id alone; the others are reported."""
     is_tool = any(directive.name.value == "mcpTool" for directive in node.directives or ())
     alone = executable.by_sdl and len(nodes) == 1 and not is_tool
-    if not (alone and executable.persisted):
-        report = problems.warn if alone else problems.add
-        report(node, "an operation without a name cannot be called: name it")
+    sentence = "an operation without a name cannot be called: name it"
+    if not alone:
+        problems.add(node, sentence, code="anonymous-operation")
+    elif not executable.persisted:
+        problems.warn(node, sentence, code="uncallable-operation")
     return alone and executable.persisted
 
 
@@ -252,13 +255,13 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
     foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
     for node in foreign:
-        problems.add(node, "this is a type definition: expected operations and fragments")
+        problems.add(node, "this is a type definition: expected operations and fragments", code="misplaced-definition")
     if author.schema is None:
         return {}
     try:
         sent = sendable(DocumentNode(definitions=tuple(own)), author.schema, problems, known=known)
     except RecursionError:  # fragments in fragments without end
-        problems.add(Place(executable.name), TOO_MUCH)
+        problems.add(Place(executable.name), TOO_MUCH, code="too-complex")
         return {}
     verdict = judge(sent.document, author.schema)
     for error in verdict.mistakes:
@@ -287,22 +290,28 @@ def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefiniti
     }
     for one in unused:
         if (one.operation, one.name) in bound:
-            problems.add(one.node, f"${one.name} is bound and stands nowhere in the operation: use it, or remove it")
+            problems.add(
+                one.node,
+                f"${one.name} is bound and stands nowhere in the operation: use it, or remove it",
+                code="unused-binding",
+            )
         else:
-            problems.warn(one.node, one.sentence)
+            problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
 
 
 def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchema, problems: Problems) -> None:
     if not error.nodes:  # validation gave up
-        problems.add(Place(executable.name), TOO_MUCH)
+        problems.add(Place(executable.name), TOO_MUCH, code="too-complex")
         return
     directive = next(iter(error.nodes))
     if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
         name = directive.name.value
         hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
-        problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}")
+        problems.add(
+            directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}", code="misplaced-directive"
+        )
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
-        problems.add(error, error.message)
+        problems.add(error, error.message, code=code_of(error))
 
 
 def _operation(
@@ -330,11 +339,17 @@ def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None
         name = directive.name.value
         if name in ON_OPERATIONS and name != "mcpTool":
             expected = f"a variable, as in $id: ID! @{name}(...)"
-            problems.add(directive, f"@{name} stands on a {node.operation.value}: expected {expected}")
+            problems.add(
+                directive,
+                f"@{name} stands on a {node.operation.value}: expected {expected}",
+                code="misplaced-directive",
+            )
     for variable in node.variable_definitions or ():
         for directive in variable.directives or ():
             if directive.name.value == "mcpTool":
-                problems.add(directive, "@mcpTool stands on a variable: expected a query or mutation")
+                problems.add(
+                    directive, "@mcpTool stands on a variable: expected a query or mutation", code="misplaced-directive"
+                )
 
 
 def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
@@ -344,35 +359,16 @@ def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
     """
     directives = [directive for directive in variable.directives or () if directive.name.value == TOOL_ARGUMENT]
     for extra in directives[1:]:
-        problems.add(extra, f"@{TOOL_ARGUMENT} can stand on a variable once")
+        problems.add(extra, f"@{TOOL_ARGUMENT} can stand on a variable once", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     texts = [values["description"] if values else "", variable.description.value if variable.description else ""]
     return next((text for text in texts if text.strip()), "")
 
 
-def doubt_lost_descriptions(operations: Operations, prescribed: Collection[str | None], problems: Problems) -> None:
-    """Warn of ``@mcpToolArg`` that no model reads: on operations that are no tools, and on bound variables.
-
-    ``prescribed`` are the names of the operations that ``@tool`` runs.
-    """
-    for operation in operations.valid:
-        is_tool = operation.tool is not None or operation.name in prescribed
-        for variable in operation.bound if is_tool else operation.node.variable_definitions or ():
-            for directive in variable.directives or ():
-                if directive.name.value == TOOL_ARGUMENT:
-                    bound = f"@mcpBind fills ${variable.variable.name.value}"
-                    why = (
-                        bound
-                        if is_tool
-                        else f'"{operation.name}" is not a tool: expected @mcpTool on the {operation.kind}'
-                    )
-                    problems.warn(directive, f"no model reads this description, as {why}")
-
-
 def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | None:
     directives = [directive for directive in node.directives or () if directive.name.value == "mcpTool"]
     for extra in directives[1:]:
-        problems.add(extra, "@mcpTool can stand on an operation once")
+        problems.add(extra, "@mcpTool can stand on an operation once", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     if values is None:
         return None
@@ -390,5 +386,6 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
             problems.add(
                 operation.node,
                 f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
+                code="duplicate-operation",
             )
     return [operation for operation in operations if first[operation.name] is operation]

@@ -19,11 +19,12 @@ from graphql import (
 )
 
 from handler.compiler.problems import Problems
+from handler.compiler.schema.rule_codes import coded
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
 """Names are judged over all files, and an operation without one cannot be a tool."""
 
-RULES = tuple(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
+RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
 """An operation with an unused variable may be published: ``sending.py`` takes the variable out."""
 
 MAX_DEPRECATIONS = 20
@@ -41,8 +42,8 @@ class Verdict:
 def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
     """Validate a document once, by all rules."""
     deprecated: list[GraphQLError] = []
-    doubted = _gathering(NoDeprecatedCustomRule, deprecated)
-    return Verdict(mistakes=validate(schema, document, rules=(*RULES, doubted)), deprecated=deprecated)
+    gathering = _gathering(NoDeprecatedCustomRule, deprecated)
+    return Verdict(mistakes=validate(schema, document, rules=(*RULES, gathering)), deprecated=deprecated)
 
 
 def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:
@@ -53,11 +54,15 @@ def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> N
     often = sorted(places.items(), key=lambda each: -len(each[1]))
     for message, errors in often[:MAX_DEPRECATIONS]:
         more = f" ({len(errors)} uses)" if len(errors) > 1 else ""
-        problems.warn(errors[0], f"{message}{more}")
+        problems.warn(errors[0], f"{message}{more}", code="deprecated")
     rest = often[MAX_DEPRECATIONS:]
     if rest:
         uses = sum(len(errors) for _, errors in rest)
-        problems.warn(rest[0][1][0], f"{len(rest)} more that are deprecated are used {uses} times, this among them")
+        problems.warn(
+            rest[0][1][0],
+            f"{len(rest)} more that are deprecated are used {uses} times, this among them",
+            code="deprecated",
+        )
 
 
 def _gathering(rule: type[ASTValidationRule], found: list[GraphQLError]) -> type[ASTValidationRule]:

@@ -37,7 +37,7 @@ MAX_SIZE = 1_000_000_000
 
 
 def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
-    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is doubted."""
+    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is a warning."""
     found: dict[str, JSONObject] = {}
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
@@ -58,11 +58,11 @@ def with_list_sizes(
         try:
             coordinate = resolve(schema, text)
         except UnknownCoordinate as exc:
-            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {exc}')
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {exc}', code="unknown-coordinate")
             continue
         if not _has_a_list(schema, coordinate):
             sentence = "expected a field that returns a list, or an object with one"
-            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}')
+            problems.add(sizes.key_place(text), f'limits.list_sizes "{text:.80}": {sentence}', code="not-a-list")
             continue
         own = found.get(coordinate, {})
         found[coordinate] = {**own, "size": {**own.get("size", {}), "assumed": size}}
@@ -86,7 +86,9 @@ def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObje
     except (TypeError, ValueError):
         weight = math.nan
     if not 0 <= weight <= MAX_SIZE:
-        problems.warn(directive, f'@cost: weight "{text!s:.40}" is no number from 0 on: it is ignored')
+        problems.warn(
+            directive, f'@cost: weight "{text!s:.40}" is no number from 0 on: it is ignored', code="invalid-cost"
+        )
         return {}
     return {"weight": weight}
 
@@ -98,7 +100,7 @@ def _size(directive: DirectiveNode, given: Mapping[str, Any], field: Any, proble
         name = path.partition(".")[0]
         if name not in known:
             sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{suggestion(name, known)}'
-            problems.warn(directive, sentence)
+            problems.warn(directive, sentence, code="unknown-slicing-argument")
     said = {
         "assumed": _count(given.get("assumedSize")),
         "default": _count(given.get("slicingArgumentDefaultValue")),  # Hot Chocolate's

@@ -140,11 +140,13 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
     for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
         if value is None and instead is not None:
-            problems.warn(at, f'the description of "{name}" is given as description: expected value')
+            problems.warn(
+                at, f'the description of "{name}" is given as description: expected value', code="description-key"
+            )
         elif value is None:
-            problems.add(at, f'the description of "{name}" has no value')
+            problems.add(at, f'the description of "{name}" has no value', code="empty-description")
         if name in found:
-            problems.add(at, f'"{name}" is described twice')
+            problems.add(at, f'"{name}" is described twice', code="duplicate-description")
         found[name] = (instead if value is None else value) or ""
     return found
 
@@ -185,14 +187,18 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
     unknown = [argument for argument in node.arguments or () if argument.name.value not in definition.args]
     for argument in unknown:
         name = argument.name.value
-        problems.add(argument, f'@{node.name.value} has no argument "{name}"{suggestion(name, definition.args)}')
+        problems.add(
+            argument,
+            f'@{node.name.value} has no argument "{name}"{suggestion(name, definition.args)}',
+            code="unknown-argument",
+        )
     repeated = _repeated(node.arguments or ())
     for extra in repeated:
-        problems.add(extra, f'"{extra.name.value}" stands here twice')
+        problems.add(extra, f'"{extra.name.value}" stands here twice', code="duplicate-argument")
     try:
         values = get_argument_values(definition, node)
     except GraphQLError as exc:
-        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}")
+        problems.add(exc if exc.nodes else node, f"@{node.name.value}: {exc.message}", code="wrong-value")
         return None
     return None if unknown or repeated else values
 

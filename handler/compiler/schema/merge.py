@@ -107,7 +107,11 @@ def _one_schema(nodes: Sequence[SchemaDefinitionNode], problems: Problems) -> Sc
         first = roots.setdefault(kind, root)
         if first.type.name.value != name:
             at = shown(place_of(first))
-            problems.add(root, f'the {kind} type is "{name}" here and "{first.type.name.value}" at {at}')
+            problems.add(
+                root,
+                f'the {kind} type is "{name}" here and "{first.type.name.value}" at {at}',
+                code="conflicting-root-types",
+            )
     return replace(
         nodes[0],
         description=next((node.description for node in nodes if node.description), None),
@@ -140,7 +144,12 @@ def _without_missing_roots(node: DefinitionNode, names: Container[str], problems
     missing = [root for root in node.operation_types or () if root.type.name.value not in names]
     for root in missing:
         name = root.type.name.value
-        problems.warn(root, f'the schema has no type "{name}", so it has no {root.operation.value} type')
+        problems.warn(
+            root,
+            f'the schema has no type "{name}", so it has no {root.operation.value} type',
+            code="missing-root-type",
+            about=[name],
+        )
     return replace(node, operation_types=tuple(root for root in node.operation_types or () if root not in missing))
 
 
@@ -177,9 +186,18 @@ class _Members:
         at = shown(place_of(first))
         if _signature(first) != _signature(member):
             here, there = _signature(member), _signature(first)
-            self._problems.add(member, f'"{coordinate}" is {here} here and {there} at {at}: expected one type')
+            self._problems.add(
+                member,
+                f'"{coordinate}" is {here} here and {there} at {at}: expected one type',
+                code="conflicting-definitions",
+            )
         elif type_name not in self._mergeable:
-            self._problems.warn(member, f'"{coordinate}" stands at {at} too: that one counts')
+            self._problems.warn(
+                member,
+                f'"{coordinate}" stands at {at} too: that one counts',
+                code="repeated-member",
+                about=[coordinate],
+            )
         return False
 
 

@@ -33,6 +33,7 @@ from handler.compiler.schema.directives import SdlDirective, ToolDirective, read
 from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.recovery import mend
+from handler.compiler.schema.rule_codes import code_of, coded, with_code
 from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
@@ -111,7 +112,7 @@ class _Reader:
         """Read one file and those it includes. ``chain`` are the files that led here."""
         if name in chain:
             cycle = " -> ".join((*chain, name))
-            self._problems.add(named_at or Place(name), f"files include each other: {cycle}")
+            self._problems.add(named_at or Place(name), f"files include each other: {cycle}", code="include-cycle")
             return
         if name in self._seen:
             return
@@ -141,7 +142,11 @@ class _Reader:
             return parse_sdl(source)
         except GraphQLError as exc:
             empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
-            self._problems.add(exc, "it is empty: expected type definitions" if empty else exc.message)
+            self._problems.add(
+                exc,
+                "it is empty: expected type definitions" if empty else exc.message,
+                code="empty-file" if empty else "syntax-error",
+            )
         return None
 
 
@@ -171,7 +176,11 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
     undefined = {coordinate: name for coordinate, name in fields.items() if coordinate not in defined}
     for sdl, included in reader.scopes:
         if not included:
-            problems.warn(sdl.node, "visibility judges the files that this @sdl includes, and it includes none")
+            problems.warn(
+                sdl.node,
+                "visibility judges the files that this @sdl includes, and it includes none",
+                code="visibility-without-files",
+            )
             continue
         files = reachable(included, reader.includes)
         within = {name for node in reader.definitions if _file_of(node) in files for name in coordinates_of(node)}
@@ -192,10 +201,10 @@ def _build(
     """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
     own = _own_definitions(definitions, problems)
     document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
-    rules = specified_sdl_rules if complete else RULES_OF_A_PART
+    rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     for error in errors:
-        problems.add(error, error.message)
+        problems.add(error, error.message, code=code_of(error))
     if not complete:
         return None, frozenset()
     sound = None if errors else _valid_schema(document, problems)
@@ -206,7 +215,11 @@ def _build(
 def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     for node in definitions:
         if isinstance(node, ExecutableDefinitionNode):
-            problems.add(node, "this is an operation: expected type definitions; operations belong in operations/")
+            problems.add(
+                node,
+                "this is an operation: expected type definitions; operations belong in operations/",
+                code="misplaced-operation",
+            )
     types = [node for node in definitions if not isinstance(node, ExecutableDefinitionNode)]
     return [node for node in without_foreign(merge_definitions(types, problems), problems) if not _says_nothing(node)]
 
@@ -221,10 +234,15 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
     for type_ in definitions:
         for node in getattr(type_, "interfaces", None) or ():
             if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
-                yield GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node)
+                yield with_code(
+                    GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node),
+                    "wrong-kind",
+                )
         for node in getattr(type_, "types", None) or ():
             if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
-                yield GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node)
+                yield with_code(
+                    GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node), "wrong-kind"
+                )
 
 
 def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:
@@ -234,23 +252,27 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
     except (GraphQLError, TypeError, RecursionError) as exc:
         cause = exc.__cause__ or exc  # of fields that cannot be made it is the mistake in one of them
         at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
-        problems.add(at, f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}")
+        problems.add(
+            at,
+            f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
+            code="invalid-schema",
+        )
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules; their operations work all the same.
-        problems.warn(fault, fault.message)
+        problems.warn(fault, fault.message, code="schema-fault")
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
 
 
 def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
     if schema.query_type is None:
         sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
-        problems.add(schema.ast_node or Place(ENTRY), sentence)
+        problems.add(schema.ast_node or Place(ENTRY), sentence, code="missing-query-type")
     roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
         at = root.ast_node or schema.ast_node or Place(ENTRY)
-        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it')
+        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it', code="wrong-kind")
     return schema.query_type is not None and not wrong
 
 

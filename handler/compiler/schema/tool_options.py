@@ -134,7 +134,7 @@ def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Probl
     """The shared arguments among the values of ``@tool`` or ``@mcpTool``. What cannot be kept is reported."""
     meta = _meta(values["meta"])
     for sentence in [*_faults(values), *_meta_faults(meta)]:
-        problems.add(node, f"@{node.name.value}: {sentence}")
+        problems.add(node, f"@{node.name.value}: {sentence}", code="invalid-option")
     category = values.get("category")
     versions = {"tool_version": values.get("version"), "tool_last_update": values.get("lastUpdate")}
     return AuthorOptions(

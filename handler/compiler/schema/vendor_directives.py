@@ -121,7 +121,7 @@ MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
     """The definitions without other systems' directives and without Stile's own, which have been read."""
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
-    _doubt(own, problems)
+    _warn_of_unsupported(own, problems)
     _refuse_misplaced(own, problems)
     return [without_directives(node, lambda one: _is_foreign(one) or one.name.value in BELONGS) for node in own]
 
@@ -199,7 +199,7 @@ def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
     return replace(node, **changes) if changes else node
 
 
-def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
+def _warn_of_unsupported(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
     marked = [(node, {one.name.value for one in node.directives or ()}) for node in _all_below(definitions)]
     backed = [(node, names & STEPZEN) for node, names in marked if names & STEPZEN]
     if backed:
@@ -207,7 +207,9 @@ def _doubt(definitions: Sequence[DefinitionNode], problems: Problems) -> None:
         names = ", ".join(f"@{name}" for name in sorted(used, key=lambda name: (-used[name], name)))
         nodes = [node for node, _ in backed]
         problems.warn(
-            nodes[0], f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does"
+            nodes[0],
+            f"{_counted(nodes)} {names}, which Stile does not run: upstream.url must name a server that does",
+            code="unsupported-directive",
         )
 
 
@@ -217,7 +219,9 @@ def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems)
         for directive in node.directives or ():
             name = directive.name.value
             if name in BELONGS and name not in allowed:
-                problems.add(directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}")
+                problems.add(
+                    directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}", code="misplaced-directive"
+                )
 
 
 def _counted(nodes: Sequence[Node]) -> str:

@@ -80,7 +80,7 @@ def hidden_by_patterns(
     for directive in executable_directives(schema) if within is None else ():
         matching = [rule for rule in rules if rule.types(DIRECTIVES) and rule.fields(directive.name)]
         decisions.take(f"@{directive.name}", matching, otherwise=True)
-    decisions.doubt(rules, roots.values(), problems)
+    decisions.warn(rules, roots.values(), problems)
     return dict.fromkeys(decisions.hidden, HIDDEN)
 
 
@@ -100,14 +100,19 @@ class _Decisions:
         elif not all(rule.expose for rule in matching):
             self._shown_again.setdefault(matching[-1], []).append(coordinate)
 
-    def doubt(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
+    def warn(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
         """Warn of rules that undo earlier ones, and of those that match nothing."""
         for rule, shown in self._shown_again.items():
-            problems.warn(rule.at, f"the last match wins: this exposes {some(shown)}, which a pattern before it hides")
+            problems.warn(
+                rule.at,
+                f"the last match wins: this exposes {some(shown)}, which a pattern before it hides",
+                code="overridden-pattern",
+                about=shown,
+            )
         for rule in rules:
             # Patterns for all root types are written by tools too, whether or not a schema has them.
             if rule not in self._matching and not any(rule.types(name) for name in ROOTS if name not in roots):
-                problems.warn(rule.at, f"this pattern matches no field: {rule.text}")
+                problems.warn(rule.at, f"this pattern matches no field: {rule.text}", code="unmatched-pattern")
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
@@ -166,6 +171,6 @@ def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
         matcher: Matcher = re2.compile(expression, options).fullmatch
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}')
+        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}', code="invalid-pattern")
         return None
     return matcher

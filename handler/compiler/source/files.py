@@ -205,7 +205,7 @@ class EndpointFiles:
 
     def _report(self, reason: _Unreadable, name: str, at: Place) -> None:
         subject = "it" if at.file == name else f'"{name}"'
-        self._problems.add(at, f"{subject} {reason}")
+        self._problems.add(at, f"{subject} {reason}", code="unreadable-file")
 
 
 class _Unreadable(Exception):

@@ -62,7 +62,7 @@ def read_project(files: EndpointFiles, problems: Problems, *, name: str | None =
     if name:
         return Project(endpoint=_endpoint(name, at, problems), root=root, stepzen=True)
     if not isinstance(content.get("endpoint"), str):
-        problems.add(at, 'expected {"endpoint": "folder/name"}')
+        problems.add(at, 'expected {"endpoint": "folder/name"}', code="invalid-project-file")
         return Project(endpoint=REFUSED_NAME, root=root, stepzen=True)
     return Project(endpoint=_endpoint(content["endpoint"], at, problems), root=root, stepzen=True)
 
@@ -70,7 +70,7 @@ def read_project(files: EndpointFiles, problems: Problems, *, name: str | None =
 def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
     if ENDPOINT_NAME.fullmatch(name):
         return name
-    problems.add(at, f'"{name}" is no endpoint name: {EXPECTED_NAME}{hint}')
+    problems.add(at, f'"{name}" is no endpoint name: {EXPECTED_NAME}{hint}', code="invalid-endpoint-name")
     return REFUSED_NAME
 
 
@@ -78,7 +78,9 @@ def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
     try:
         content = json.loads(text)
     except json.JSONDecodeError as exc:
-        problems.add(Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}")
+        problems.add(
+            Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}", code="invalid-project-file"
+        )
         return None
     except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads
         content = None
@@ -93,7 +95,9 @@ def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> s
     root = content.get("root", ".")
     if isinstance(root, str) and _is_below(root):
         return posixpath.normpath(root)
-    problems.add(_place_of("root", text), '"root": expected a folder below this one, such as "src"')
+    problems.add(
+        _place_of("root", text), '"root": expected a folder below this one, such as "src"', code="invalid-project-file"
+    )
     return "."
 
 

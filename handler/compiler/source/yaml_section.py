@@ -33,17 +33,21 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
         node = yaml.compose(stream, Loader=yaml.SafeLoader)
         _check_nodes(node, problems)
     except yaml.reader.ReaderError as exc:
-        problems.add(place_in(Source(text, file), exc.position), f"U+{exc.character:04X} cannot stand in YAML")
+        problems.add(
+            place_in(Source(text, file), exc.position),
+            f"U+{exc.character:04X} cannot stand in YAML",
+            code="invalid-yaml",
+        )
         return None
     except yaml.MarkedYAMLError as exc:
         at = _mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"this is no YAML: {exc.problem}")
+        problems.add(at, f"this is no YAML: {exc.problem}", code="invalid-yaml")
         return None
     except RecursionError:
-        problems.add(Place(file), "it is nested too deeply to be read")
+        problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
         return None
     if node is not None and not isinstance(node, yaml.MappingNode):
-        problems.add(_place(node), "expected a mapping of keys to values")
+        problems.add(_place(node), "expected a mapping of keys to values", code="invalid-value")
         return None
     return node
 
@@ -76,7 +80,7 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
                 if not isinstance(key, yaml.ScalarNode):
                     raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
                 if key.value in names:
-                    problems.add(_place(key), f'"{key.value}" stands here twice')
+                    problems.add(_place(key), f'"{key.value}" stands here twice', code="duplicate-key")
                 names.add(key.value)
             return [each for entry in node.value for each in entry]
         case yaml.SequenceNode():
@@ -136,7 +140,9 @@ class Section:
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + suggestion(key.value, known)
-                self._problems.add(_place(key), f'unknown key "{self._path}{key.value}": expected one of {names}')
+                self._problems.add(
+                    _place(key), f'unknown key "{self._path}{key.value}": expected one of {names}', code="unknown-key"
+                )
 
     def name(self, key: str) -> str:
         """A key with all that is above it, for a sentence."""
@@ -171,7 +177,7 @@ class Section:
         """Report that the value of ``key`` does not fit."""
         node = self._values.get(key)
         got = f", got {node.value!r:.60}" if isinstance(node, yaml.ScalarNode) else ""
-        self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}')
+        self._problems.add(self.place(key), f'"{self._path}{key}": expected {expected}{got}', code="invalid-value")
 
     def text(self, key: str, default: str = "") -> str:
         node = self._values.get(key)
@@ -229,7 +235,9 @@ class Section:
             if isinstance(node, yaml.MappingNode):
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:
-                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a mapping')
+                self._problems.add(
+                    _place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
+                )
         return found
 
     def one_or_more(self, key: str) -> list[Section]:
@@ -248,7 +256,7 @@ class Section:
             found: JSONObject = value_of(node, text_of=self._resolved)
         except yaml.MarkedYAMLError as exc:
             at = _mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
-            self._problems.add(at, f"{self.name(key)}: {exc.problem}")
+            self._problems.add(at, f"{self.name(key)}: {exc.problem}", code="invalid-value")
             return {}
         return found
 
@@ -259,7 +267,7 @@ class Section:
             if isinstance(node, yaml.ScalarNode):
                 found.append((self._resolved(node) or "", _place(node)))
             else:
-                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text')
+                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text', code="invalid-value")
         return found
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
@@ -268,7 +276,9 @@ class Section:
             return text
         value = self._variables.find(text)
         if value is None:
-            self._problems.add(_place(node), f"{text:.80} is set neither in the environment nor in .env")
+            self._problems.add(
+                _place(node), f"{text:.80} is set neither in the environment nor in .env", code="unset-variable"
+            )
         return value
 
     def _items(self, key: str) -> list[yaml.Node]:

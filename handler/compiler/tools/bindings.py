@@ -56,13 +56,13 @@ def _binding(node: VariableDefinitionNode, schema: GraphQLSchema, problems: Prob
     directives = [directive for directive in node.directives or () if directive.name.value == DIRECTIVE]
     name, directive = node.variable.name.value, directives[0]
     for extra in directives[1:]:
-        problems.add(extra, f"@mcpBind can stand on ${name} once")
+        problems.add(extra, f"@mcpBind can stand on ${name} once", code="repeated-directive")
     values = read_arguments(directive, problems)
     if values is None:
         return None
     given = [argument.name.value for argument in directive.arguments or ()]
     if len(given) != 1:
-        problems.add(directive, f"@mcpBind fills ${name} from one of claim, header or value")
+        problems.add(directive, f"@mcpBind fills ${name} from one of claim, header or value", code="invalid-binding")
         return None
     type_ = type_from_ast(schema, node.type)
     match given[0]:
@@ -79,7 +79,7 @@ def _constant(name: str, directive: DirectiveNode, type_: Any, problems: Problem
     if value_from_ast(argument.value, type_) is Undefined or (
         isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
     ):
-        problems.add(argument.value, f"this is no {type_}, which ${name} is")
+        problems.add(argument.value, f"this is no {type_}, which ${name} is", code="wrong-value")
         return None
     return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
 
@@ -91,10 +91,10 @@ def _from_header(
     header = (header or "").lower()
     fault = "it may hold a credential" if header in CREDENTIALS else header_fault(header)
     if fault:
-        problems.add(directive, f'@mcpBind cannot take the header "{header:.60}": {fault}')
+        problems.add(directive, f'@mcpBind cannot take the header "{header:.60}": {fault}', code="invalid-binding")
         return None
     if is_list_type(inner) or is_input_object_type(inner):
-        problems.add(directive, f"${name} is {type_}: a header holds one value")
+        problems.add(directive, f"${name} is {type_}: a header holds one value", code="invalid-binding")
         return None
     read_as = READ_AS.get(str(inner), "string")
     return Binding(variable=name, source="header", name=header, value=None, read_as=read_as)
@@ -102,6 +102,6 @@ def _from_header(
 
 def _from_claim(name: str, directive: DirectiveNode, claim: str | None, problems: Problems) -> Binding | None:
     if not claim or not claim.strip():
-        problems.add(directive, f"@mcpBind on ${name}: the claim has no name")
+        problems.add(directive, f"@mcpBind on ${name}: the claim has no name", code="invalid-binding")
         return None
     return Binding(variable=name, source="claim", name=claim, value=None, read_as="")

@@ -47,5 +47,5 @@ class ExternalSchema:
         """Report what a valid document uses and clients do not have. Whether there was something."""
         errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
         for error in errors:
-            problems.add(error, f"{error.message} {WHY}")
+            problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
         return bool(errors)

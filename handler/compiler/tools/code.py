@@ -16,9 +16,7 @@ from handler.code_tools.resources import ResourceDefinition
 from handler.code_tools.source_location import Place as Written
 from handler.code_tools.source_location import place_of
 from handler.code_tools.toolkit import Toolkit
-from handler.compiler.access.code_access import AccessDefaults, doubt_access, required_auth_rule, rule_of
-from handler.compiler.checks.old_imports import warn_of_old_imports
-from handler.compiler.checks.slow_patterns import doubt_patterns
+from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
 from handler.compiler.config.code import CatalogUse, CodeConfig, KitUse
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
@@ -41,15 +39,14 @@ def read_code(
     found: list[_Frozen] = []
     for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
         if toolkit is not None:
-            warn_of_old_imports(kit.module, modules=modules, problems=problems)
             frozen = _freeze(kit, toolkit, rule.mask, grounds, problems)
-            doubt_access(kit, [each.made for each in frozen if isinstance(each.made, CodeTool)], grounds, problems)
             kits.append(_kit(kit, toolkit, rule.mask))
             found += frozen
     _refuse_twice(found, problems)
     tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
     requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
     return CompiledCode(
+        modules=tuple(modules),
         kits=tuple(kits),
         rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
         tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
@@ -91,8 +88,6 @@ def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, 
             needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
             whole = mask | grounds.known() if needs else mask
             made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=whole)
-            if isinstance(made, CodeTool):
-                doubt_patterns(made.arguments, written.label, at=at, problems=problems)
             asks = may_ask(definition)
             found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found
@@ -158,7 +153,11 @@ def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
     first: dict[str, Place] = {}
     for each in found:
         if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
-            problems.add(each.at, f"{each.label}: one of these stands at {shown(first[each.label])} too")
+            problems.add(
+                each.at,
+                f"{each.label}: one of these stands at {shown(first[each.label])} too",
+                code="duplicate-definition",
+            )
 
 
 def _catalog(use: CatalogUse, problems: Problems) -> Iterator[CompiledTool]:
@@ -166,7 +165,7 @@ def _catalog(use: CatalogUse, problems: Problems) -> Iterator[CompiledTool]:
         definition = catalog_tool(lambda _: {}, name=use.name, hidden=use.hidden)
         entry = _as_json(definition.entry, definition.place)
     except ToolDefinitionError as exc:
-        problems.add(use.at, f"catalog: {exc.sentence}")
+        problems.add(use.at, f"catalog: {exc.sentence}", code="invalid-tool-definition")
         return
     options = ToolOptions(hidden=use.hidden, aliases=(), scopes=(), output="both", confirm="", meta={})
     yield _made(CatalogTool(name=use.name, entry=entry, options=options), use.at)

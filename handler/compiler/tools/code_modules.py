@@ -26,7 +26,11 @@ def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> To
     """The toolkit, or nothing after reporting why. ``modules`` are those that may be imported."""
     if not is_among(kit.module, modules):
         set_it = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
-        problems.add(kit.at, f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {set_it}')
+        problems.add(
+            kit.at,
+            f'"{kit.use}": modules are imported only if STILE_CODE_MODULES names them: {set_it}',
+            code="module-not-allowed",
+        )
         return None
     with reporting(kit, problems), importing():
         return load_kit(kit.use, modules=modules)
@@ -40,13 +44,15 @@ def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
         with _printing_to_stderr():
             yield
     except CodeUnavailable as exc:
-        problems.add(kit.at, f'"{kit.use}": {exc.reason}')
+        problems.add(kit.at, f'"{kit.use}": {exc.reason}', code="module-unavailable")
     except ToolDefinitionError as exc:
-        problems.add(definition_place(exc.file, exc.line, kit.at), f"{exc.label}: {exc.sentence}")
+        problems.add(
+            definition_place(exc.file, exc.line, kit.at), f"{exc.label}: {exc.sentence}", code="invalid-tool-definition"
+        )
     except KeyboardInterrupt:
         raise
     except BaseException as exc:  # noqa: BLE001 - around an author's code; sys.exit in it must not end the command
-        problems.add(_place_in(exc, kit), f'"{kit.use}": {_sentence(exc)}')
+        problems.add(_place_in(exc, kit), f'"{kit.use}": {_sentence(exc)}', code="module-failed")
 
 
 @contextmanager

@@ -18,6 +18,7 @@ class CompiledCode:
     """The frozen side of toolkits."""
 
     kits: tuple[CodeKit, ...] = ()
+    modules: tuple[str, ...] = ()  # those that may be imported
     rules: tuple[Rule, ...] = ()  # the kits' own; their coordinates are the names of kits
     tools: tuple[CompiledTool, ...] = ()
     prompts: tuple[CodePrompt, ...] = ()

@@ -39,7 +39,12 @@ def read_content(
     for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
         for alike in files.folders_like(project.path(folder)):
             if files.find(alike).files:
-                problems.warn(Place(alike), f"it is not read: {what} belong in {project.path(folder)}/")
+                problems.warn(
+                    Place(alike),
+                    f"it is not read: {what} belong in {project.path(folder)}/",
+                    code="unread-file",
+                    about=[alike],
+                )
     config.resources.expect("condition")
     guarded = "condition" in config.resources
     mask = own_mask(config.resources, grounds.conditions, problems) if guarded else default
@@ -57,9 +62,13 @@ def refuse_shared_names(content: Content, code: CompiledCode, at: Place, problem
     """
     for prompt in code.prompts:
         if prompt.name in content.places:
-            problems.add(content.places[prompt.name], f'{prompt.kit} has a prompt named "{prompt.name}" too')
+            problems.add(
+                content.places[prompt.name],
+                f'{prompt.kit} has a prompt named "{prompt.name}" too',
+                code="duplicate-prompt",
+            )
     for resource in code.resources:
         uri = str(resource.entry.get("uri") or resource.entry["uriTemplate"])
         if uri.lower().startswith(f"{SCHEME}:"):
             sentence = f'{resource.kit} has the resource "{uri:.200}": {SCHEME}: is for files and schemas'
-            problems.add(at, sentence)
+            problems.add(at, sentence, code="reserved-uri")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle.model import Tool
+from handler.compiler.operations.operations import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.tool_options import AuthorOptions
 
@@ -37,3 +38,5 @@ class CompiledTool:
     reads: bool
     writes: bool
     described: bool = True  # False: no text of its author's or its API's says what it is for
+    operation: AuthorOperation | None = None  # which it runs
+    declaration: Declaration | None = None  # of a tool that runs an operation

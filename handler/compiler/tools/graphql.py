@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.model import GraphQLTool, JSONObject, Listing
-from handler.compiler.checks.indirect_exposure import doubt_request_tool
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,
     OPERATION_NAME,
     VARIABLES,
-    doubt_descriptions,
     expand,
     expand_or,
 )
@@ -51,14 +49,18 @@ ADVERTISED: Mapping[str, JSONObject] = {
 def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> CompiledTool | None:
     """The tool of one ``@tool(graphql:)``, or nothing after reporting why."""
     if not directive.graphql:
-        problems.add(directive.node, f'@tool "{directive.name}" has no pattern: expected one that exposes something')
+        problems.add(
+            directive.node,
+            f'@tool "{directive.name}" has no pattern: expected one that exposes something',
+            code="nothing-exposed",
+        )
         return None
     guards = hidden_by_patterns(endpoint.schema, directive.graphql, problems)
     if guards is None:
         return None
     if not endpoint.any_document:
         sentence = "lets models write requests, and upstream.documents says that the API takes none"
-        problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed')
+        problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
     declaration = Declaration(
         at=directive.node,
         name=expand(directive.name, endpoint.name_variables),
@@ -66,10 +68,13 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
         descriptions=directive.descriptions,
         options=directive.options,
     )
-    doubt_descriptions(directive, list(REQUEST["properties"]), problems)
     made = _guarded_tool(endpoint, declaration, guards, problems)
     if not made.runs:
-        problems.add(directive.node, f'@tool "{directive.name}": its patterns expose no field of a root type')
+        problems.add(
+            directive.node,
+            f'@tool "{directive.name}": its patterns expose no field of a root type',
+            code="nothing-exposed",
+        )
     return made
 
 
@@ -79,10 +84,17 @@ def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) ->
     at = Place(ENTRY)
     beside = " and no operation has @mcpTool" if operations else ""
     problems.warn(
-        at, f'no tool is declared{beside}, so "{name}" lets models ask for all of Query; default_tool: false ends that'
+        at,
+        f'no tool is declared{beside}, so "{name}" lets models ask for all of Query; default_tool: false ends that',
+        code="default-tool",
+        about=[name],
     )
     if not endpoint.any_document:
-        problems.add(at, "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool")
+        problems.add(
+            at,
+            "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool",
+            code="known-documents-only",
+        )
     guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}
     declaration = Declaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
     return _guarded_tool(endpoint, declaration, guards, problems)
@@ -98,10 +110,13 @@ def _guarded_tool(
     views = {outcome: endpoint.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
     whole = views[conditions]
     template = _template(endpoint, declaration)
-    doubt_request_tool(endpoint, guards, whole, at=declaration.at, problems=problems)
     options, roots = declaration.options, whole.root_fields()
     if "mutation" in roots and options.annotations.get("readOnlyHint"):
-        problems.add(declaration.at, f'"{declaration.name}" lets models send mutations and says readOnlyHint: true')
+        problems.add(
+            declaration.at,
+            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
+            code="not-read-only",
+        )
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,

@@ -138,7 +138,7 @@ def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
     asked = asked_of_the_schema(operation.document)
     if asked:
         sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
-        problems.warn(operation.node, sentence)
+        problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
     return bool(asked)
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 from graphql import is_composite_type
 
 from handler.bundle.model import MAX_CONSENT_CHARS, PrescribedTool
-from handler.compiler.checks.indirect_exposure import doubt_operation
-from handler.compiler.checks.sizes import doubt_enums
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.descriptions import (
-    doubt_descriptions,
-    doubt_templates,
     expand,
     operation_description,
     variable_descriptions,
@@ -45,7 +41,6 @@ def prescribed_tool(
         descriptions=directive.descriptions,
         options=directive.options,
     )
-    doubt_descriptions(directive, [*operation.variables, "variables"], problems)
     return _operation_tool(endpoint, operation, declaration, flat=False, problems=problems)
 
 
@@ -70,11 +65,17 @@ def _persisted_operation(
     if operation is None:
         if operations.complete and name not in operations.refused:
             hint = suggestion(name, [*found, *operations.refused])
-            problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" does not exist{hint}')
+            problems.add(
+                directive.node,
+                f'@tool "{directive.name}": the operation "{name}" does not exist{hint}',
+                code="unknown-operation",
+            )
         return None
     if not operation.persisted:
         why = "is not persisted: set persist: true"
-        problems.add(directive.node, f'@tool "{directive.name}": the operation "{name}" {why}')
+        problems.add(
+            directive.node, f'@tool "{directive.name}": the operation "{name}" {why}', code="unpersisted-operation"
+        )
         return None
     return operation
 
@@ -86,17 +87,18 @@ def _operation_tool(
     needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, endpoint.schema)]))
     mask = union_of(endpoint.guards, needed)
     inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask, left_out=endpoint.types_of_files)
-    doubt_operation(operation, mask=mask, problems=problems)
-    doubt_enums(inputs, declaration.name, at=operation.node, problems=problems)
     _refuse_options(operation, declaration, flat=flat, problems=problems)
     asked = asked_of_the_schema(operation.document)
     if asked:
-        problems.add(declaration.at, f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too')
+        problems.add(
+            declaration.at,
+            f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too',
+            code="schema-query",
+        )
     if endpoint.types_of_files:
         variables = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
         taken = {name: (node, inputs.types[name]) for name, node in variables.items()}
         judge_files(taken, endpoint.types_of_files, problems, hidden=hidden_from_everybody(endpoint.guards))
-    doubt_templates(operation, declaration, problems)
     options, values = declaration.options, endpoint.description_variables | {"schema_sdl": ""}
     description = operation_description(operation, endpoint.schema, given=declaration.description, values=values)
     texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
@@ -111,7 +113,11 @@ def _operation_tool(
     sendable = sent(operation, endpoint.schema)
     if options.confirm and len(sendable.text) > MAX_CONSENT_CHARS:
         size = f"{len(sendable.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
-        problems.add(options.node or declaration.at, f'"{declaration.name}" says confirm, and its operation has {size}')
+        problems.add(
+            options.node or declaration.at,
+            f'"{declaration.name}" says confirm, and its operation has {size}',
+            code="long-consent",
+        )
     tool = PrescribedTool(
         name=declaration.name,
         entry=options.listed(entry),
@@ -133,14 +139,24 @@ def _operation_tool(
         reads=operation.kind == "query",
         writes=operation.kind == "mutation",
         described=bool(description),
+        operation=operation,
+        declaration=declaration,
     )
 
 
 def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems) -> None:
     at, name = declaration.options.node or declaration.at, declaration.name
     if declaration.options.limits:
-        problems.add(at, f'"{name}" runs one operation: limits are for tools whose requests a model writes')
+        problems.add(
+            at,
+            f'"{name}" runs one operation: limits are for tools whose requests a model writes',
+            code="limits-of-an-operation",
+        )
     if declaration.options.confirm == "advisory" and flat and "confirm" in operation.variables:
-        problems.add(at, f'"{name}" has a variable "confirm", which is what confirm asks for: rename it')
+        problems.add(
+            at,
+            f'"{name}" has a variable "confirm", which is what confirm asks for: rename it',
+            code="reserved-variable",
+        )
     if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
-        problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true')
+        problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true', code="not-read-only")

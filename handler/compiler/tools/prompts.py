@@ -62,7 +62,9 @@ def read_prompts(
     first: dict[str, Place] = {}
     for prompt, at in found:
         if prompt.name in first:
-            problems.add(at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too')
+            problems.add(
+                at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too', code="duplicate-prompt"
+            )
         first.setdefault(prompt.name, at)
     return found
 
@@ -71,13 +73,23 @@ def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list
     """The files of prompts, by name. The other ones of the folder are told."""
     found = files.find(folder, suffixes=(SUFFIX,))
     for at, reason in found.faults:
-        problems.add(Place(at), f"it {reason}")
+        problems.add(Place(at), f"it {reason}", code="unreadable-file")
     prompts = [file for file in found.files if posixpath.dirname(file) == folder and file.lower().endswith(SUFFIX)]
     others = sorted({*found.files, *found.links}.difference(prompts))
     for file in others[:MAX_TOLD]:
-        problems.warn(Place(file), f"it is not read: prompts are the files of {folder}/ itself that end in {SUFFIX}")
+        problems.warn(
+            Place(file),
+            f"it is not read: prompts are the files of {folder}/ itself that end in {SUFFIX}",
+            code="unread-file",
+            about=[file],
+        )
     if len(others) > MAX_TOLD:
-        problems.warn(Place(folder), f"more files are not read: {some(others[MAX_TOLD:])}")
+        problems.warn(
+            Place(folder),
+            f"more files are not read: {some(others[MAX_TOLD:])}",
+            code="unread-file",
+            about=others[MAX_TOLD:],
+        )
     return prompts
 
 
@@ -120,7 +132,11 @@ class _Reader:
         """
         found = _FRONT_MATTER.match(source.body)
         if found is None and source.body.partition("\n")[0].rstrip() == "---":
-            self._problems.add(Place(source.name, 1, 1), 'the front matter has no end: expected another line "---"')
+            self._problems.add(
+                Place(source.name, 1, 1),
+                'the front matter has no end: expected another line "---"',
+                code="unclosed-front-matter",
+            )
         node = parse_yaml(found[1], source.name, self._problems) if found else None
         section = Section(node, file=source.name, problems=self._problems, variables=None)
         return section, found.end() if found else 0
@@ -129,7 +145,11 @@ class _Reader:
         name = said.text("name", PurePosixPath(file).stem)
         if not NAME.fullmatch(name):
             at = said.place("name") if "name" in said else Place(file)
-            self._problems.add(at, f'"{name:.80}" is no prompt name: expected 1 to 128 letters, digits, _, - or .')
+            self._problems.add(
+                at,
+                f'"{name:.80}" is no prompt name: expected 1 to 128 letters, digits, _, - or .',
+                code="invalid-prompt-name",
+            )
         return name
 
     def _mask(self, said: Section) -> Mask:
@@ -144,7 +164,7 @@ class _Reader:
                 each.refuse("name", "1 to 64 letters, digits, _ or -")
             elif name in found:
                 sentence = f'an argument named "{name}" stands at {shown(found[name].at)} too'
-                self._problems.add(each.place("name"), sentence)
+                self._problems.add(each.place("name"), sentence, code="duplicate-prompt-argument")
             else:
                 found[name] = _Argument(
                     name=name,
@@ -159,7 +179,9 @@ class _Reader:
         found: list[str] = []
         for text, at in argument.texts("values"):
             if not text or text in found:
-                self._problems.add(at, "expected a text" if not text else f'"{text:.80}" stands here twice')
+                self._problems.add(
+                    at, "expected a text" if not text else f'"{text:.80}" stands here twice', code="invalid-completion"
+                )
             found.append(text)
         return tuple(found)
 
@@ -169,11 +191,16 @@ class _Reader:
         for role, at, end in _parts(source.body, start):
             text = self._template(source, at, end, known=[each.name for each in arguments], used=used).strip()
             if not text:
-                self._problems.add(place_in(source, at), f"there is no text for the {role}")
+                self._problems.add(place_in(source, at), f"there is no text for the {role}", code="empty-prompt")
             messages.append(PromptMessage(role=role, text=text))
         for argument in arguments:
             if argument.name not in used:
-                self._problems.warn(argument.at, f"no text has {{{{{argument.name}}}}}, so its value goes nowhere")
+                self._problems.warn(
+                    argument.at,
+                    f"no text has {{{{{argument.name}}}}}, so its value goes nowhere",
+                    code="unused-prompt-argument",
+                    about=[argument.name],
+                )
         return tuple(messages)
 
     def _template(self, source: Source, start: int, end: int, *, known: Sequence[str], used: set[str]) -> str:
@@ -189,7 +216,7 @@ class _Reader:
                 sentence = r"expected {{argument}}; braces that stand for themselves are written \{{"
                 if name is not None:
                     sentence = f'there is no argument "{name:.80}"{suggestion(name, known)}'
-                self._problems.add(place_in(source, start + found.start()), sentence)
+                self._problems.add(place_in(source, start + found.start()), sentence, code="invalid-placeholder")
             return f"{{{{{name}}}}}"
 
         return _BRACES.sub(checked, source.body[start:end])

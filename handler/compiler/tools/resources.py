@@ -67,7 +67,7 @@ def read_resources(
             continue
         name = posixpath.relpath(file, folder)
         if any("\ud800" <= each <= "\udfff" for each in name):
-            problems.add(Place(file), "its name is not UTF-8")
+            problems.add(Place(file), "its name is not UTF-8", code="invalid-file-name")
             continue
         size = len(content.text.encode()) + len(content.blob)
         entry = {"uri": file_uri(endpoint, name), "name": name, "mimeType": content.media_type, "size": size}
@@ -76,7 +76,7 @@ def read_resources(
     total = sum(resource.entry["size"] for resource in found)
     if total > MAX_RESOURCES_BYTES:
         sentence = f"its files have {total} bytes together; the bundle that holds them takes {MAX_RESOURCES_BYTES}"
-        problems.add(Place(folder), sentence)
+        problems.add(Place(folder), sentence, code="large-resources")
     return tuple(found)
 
 

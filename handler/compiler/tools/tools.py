@@ -3,15 +3,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from handler.compiler.checks.sizes import doubt_size
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.descriptions import names_in
-from handler.compiler.operations.operations import Operations, doubt_lost_descriptions
+from handler.compiler.operations.operations import Operations
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import graphql_tool
+from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.prescribed import mcp_tool, prescribed_tool
+from handler.listed_sizes import is_listable
+from handler.strict_json import Entry
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
@@ -37,7 +39,6 @@ def make_tools(
         if operation.tool:
             _refuse_variables(operation.tool.name or "", operation.node, problems)
             made.append(mcp_tool(endpoint, operation, operation.tool, problems))
-    doubt_lost_descriptions(operations, [directive.prescribed for directive in directives], problems)
     return made
 
 
@@ -51,23 +52,31 @@ def _directive_tool(
         case ToolDirective(graphql=tuple(), prescribed=None):
             return graphql_tool(endpoint, directive, problems)
         case ToolDirective(graphql=tuple()):
-            problems.add(directive.node, f'@tool "{directive.name}" has both graphql and prescribed: expected one')
+            problems.add(
+                directive.node,
+                f'@tool "{directive.name}" has both graphql and prescribed: expected one',
+                code="unclear-tool",
+            )
         case _:
-            problems.add(directive.node, f'@tool "{directive.name}" has neither graphql nor prescribed')
+            problems.add(
+                directive.node, f'@tool "{directive.name}" has neither graphql nor prescribed', code="unclear-tool"
+            )
     return None
 
 
 def _refuse_variables(name: str, at: At, problems: Problems) -> None:
     for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
         sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
-        problems.add(at, sentence)
+        problems.add(at, sentence, code="invalid-tool-name")
 
 
 def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
     """Tools of all kinds beside each other: a name or alias stands for one, and none takes too much of the list."""
     _refuse_names(made, problems)
     for each in made:
-        doubt_size(each.tool, at=each.at, problems=problems)
+        if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each.tool)):
+            sentence = "cannot be listed: its inputs are larger than an answer may be. Expected fewer or shorter ones"
+            problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 
 
 def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
@@ -77,13 +86,17 @@ def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
     for each in made:
         for name in (each.tool.name, *each.tool.options.aliases):
             if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
-                problems.add(each.at, f'"{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .')
+                problems.add(
+                    each.at,
+                    f'"{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .',
+                    code="invalid-tool-name",
+                )
             if name in first:
-                problems.add(each.at, f'a tool named "{name}" stands at {first[name]} too')
+                problems.add(each.at, f'a tool named "{name}" stands at {first[name]} too', code="duplicate-tool")
             first.setdefault(name, shown(where(each.at)))
             alike = folded.setdefault(name.casefold(), name)
             if alike != name:
                 sentence = (
                     f'"{name}" and "{alike}" ({first[alike]}) differ by case only: people and some clients mix them up'
                 )
-                problems.warn(each.at, sentence)
+                problems.warn(each.at, sentence, code="name-differs-by-case", about=[name, alike])

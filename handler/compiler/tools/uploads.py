@@ -55,9 +55,16 @@ def judge_files(
         needed = isinstance(type_, GraphQLNonNull) and not node.default_value
         if needed and get_named_type(type_).name in of_files:
             at = f" at {paths[0]}" if paths and paths[0] != name else ""
-            problems.add(node, f'${name} takes an "{UPLOAD}"{at}: no file can be given as an argument')
+            problems.add(
+                node, f'${name} takes an "{UPLOAD}"{at}: no file can be given as an argument', code="upload-argument"
+            )
         elif paths:
-            problems.warn(node, f'no file can be given as an argument: {some(paths)}, an "{UPLOAD}", is left out')
+            problems.warn(
+                node,
+                f'no file can be given as an argument: {some(paths)}, an "{UPLOAD}", is left out',
+                code="upload-left-out",
+                about=paths,
+            )
 
 
 def _files_below(name: str, type_: Any, *, hidden: Callable[[str], bool]) -> Iterator[str]:

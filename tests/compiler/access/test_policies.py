@@ -260,6 +260,7 @@ def test_rule_without_a_condition_is_refused(tmp_path: Path) -> None:
         line=3,
         column=29,
         sentence='there is no condition: expected one, such as true or $jwt.role:String == "admin"',
+        code="invalid-condition",
     )
 
 

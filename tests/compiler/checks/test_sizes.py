@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from handler.compiler.checks.sizes import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from tests.support.endpoints import READABLE, doubted
 
 

@@ -85,6 +85,7 @@ def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
             'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, '
             "forward_headers, documents, auth; did you mean url?"
         ),
+        code="unknown-key",
     )
 
 
@@ -107,7 +108,7 @@ identity:
     assert lines == [
         (
             'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool, '
-            "graphql, scalars, instructions, resources, code, catalog"
+            "graphql, scalars, instructions, resources, code, catalog, checks"
         ),
         (
             'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
@@ -230,7 +231,8 @@ def test_aliases_that_would_grow_without_end_cost_nothing(tmp_path: Path) -> Non
     assert len(lines) == 30
     assert lines[0] == (
         'config.yaml:1:1: unknown key "l0": expected one of '
-        "upstream, limits, access, identity, default_tool, graphql, scalars, instructions, resources, code, catalog"
+        "upstream, limits, access, identity, default_tool, graphql, scalars, instructions, resources, code, catalog, "
+        "checks"
     )
 
 
@@ -395,7 +397,7 @@ def test_problem_of_a_stage_is_reported_in_its_file(tmp_path: Path) -> None:
         'config.prod.yaml:6:1: "speed" stands here twice',
         (
             'config.prod.yaml:6:1: unknown key "speed": expected one of upstream, limits, access, identity, '
-            "default_tool, graphql, scalars, instructions, resources, code, catalog"
+            "default_tool, graphql, scalars, instructions, resources, code, catalog, checks"
         ),
         'config.yaml:5:3: "max_depth" stands here twice',
         "config.yaml:5:14: \"limits.max_depth\": expected a number from 1 to 50, got '99'",

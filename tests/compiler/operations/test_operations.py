@@ -49,6 +49,7 @@ def test_unknown_field_is_reported_where_it_stands_in_the_file_of_operations(tmp
         line=3,
         column=5,
         sentence="Cannot query field 'totl' on type 'Order'. Did you mean 'total'?",
+        code="unknown-field",
     )
     assert str(problem) == (
         "operations/o.graphql:3:5: Cannot query field 'totl' on type 'Order'. Did you mean 'total'?"

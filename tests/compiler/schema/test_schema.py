@@ -17,7 +17,7 @@ def test_syntax_error_is_reported_where_it_is(tmp_path: Path) -> None:
     (problem,) = problems_of(tmp_path, {"index.graphql": "type Query {\n  a: Int\n  b:\n}\n"})
 
     assert problem == Problem(
-        file="index.graphql", line=4, column=1, sentence="Syntax Error: Expected Name, found '}'."
+        file="index.graphql", line=4, column=1, sentence="Syntax Error: Expected Name, found '}'.", code="syntax-error"
     )
 
 

@@ -63,7 +63,9 @@ def test_stepzen_config_json_that_names_no_endpoint_is_reported(tmp_path: Path, 
 
 
 def test_folder_without_an_index_is_reported(tmp_path: Path) -> None:
-    assert problems_of(tmp_path, {"config.yaml": ""}) == (Problem(file="index.graphql", sentence="it does not exist"),)
+    assert problems_of(tmp_path, {"config.yaml": ""}) == (
+        Problem(file="index.graphql", sentence="it does not exist", code="unreadable-file"),
+    )
 
 
 def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
@@ -71,7 +73,9 @@ def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
 
     (problem,) = problems_of(tmp_path, {"index.graphql": index})
 
-    assert problem == Problem(file="index.graphql", line=2, column=15, sentence='"missing.graphql" does not exist')
+    assert problem == Problem(
+        file="index.graphql", line=2, column=15, sentence='"missing.graphql" does not exist', code="unreadable-file"
+    )
     assert str(problem) == 'index.graphql:2:15: "missing.graphql" does not exist'
 
 

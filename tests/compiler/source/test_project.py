@@ -42,7 +42,7 @@ def test_problems_below_the_root_are_located_from_the_folder(tmp_path: Path) -> 
     assert reported(tmp_path, below("src", files)) == [
         (
             'src/config.yaml:1:1: unknown key "speed": expected one of upstream, limits, access, identity, '
-            "default_tool, graphql, scalars, instructions, resources, code, catalog"
+            "default_tool, graphql, scalars, instructions, resources, code, catalog, checks"
         ),
         'src/index.graphql:1:15: "src/gone.graphql" does not exist',
         "src/operations/o.graphql:1:6: Syntax Error: Expected '{', found <EOF>.",

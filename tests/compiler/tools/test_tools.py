@@ -433,12 +433,14 @@ def test_two_tools_of_one_name_are_reported_with_both_places(tmp_path: Path) -> 
             line=2,
             column=1,
             sentence='a tool named "api-t" stands at index.graphql:1:15 too',
+            code="duplicate-tool",
         ),
         Problem(
             file="operations/o.graphql",
             line=1,
             column=1,
             sentence='a tool named "api-t" stands at index.graphql:1:15 too',
+            code="duplicate-tool",
         ),
     )
 

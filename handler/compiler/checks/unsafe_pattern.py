@@ -5,23 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
+from handler.bundle.model import CodeTool
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.json_schemas.regex_safety import python_pattern
-from handler.compiler.problems import At, Problems
 from handler.errors import PatternRefused
 
 NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
 VALUES = ("enum", "const", "default", "examples")
 
 
-def doubt_patterns(schema: JSONObject, tool: str, *, at: At, problems: Problems) -> None:
-    """Warn of each pattern in a tool's input schema that a scalar could not have."""
-    for names, pattern in _patterns(schema, ()):
-        try:
-            python_pattern(pattern)
-        except PatternRefused as exc:
-            place = ".".join(names) or "arguments"
-            problems.warn(at, f"{tool}: {place}: pattern {pattern!r:.100}: {exc}")
+@check("unsafe-pattern")
+def unsafe_pattern(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each pattern in a tool's input schema that a scalar could not have."""
+    for each in endpoint.code.tools:
+        for names, pattern in _patterns(each.tool.arguments, ()) if isinstance(each.tool, CodeTool) else ():
+            try:
+                python_pattern(pattern)
+            except PatternRefused as exc:
+                place = ".".join(names) or "arguments"
+                sentence = f"tool {each.tool.name}: {place}: pattern {pattern!r:.100}: {exc}"
+                yield Finding(each.at, sentence, (each.tool.name,))
 
 
 def _patterns(schema: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -1,4 +1,4 @@
-"""Warnings of imports in authors' modules from `handler`, the place of their API before the package `stile`."""
+"""Imports in authors' modules from `handler`, the place of their API before the package `stile`."""
 
 from __future__ import annotations
 
@@ -10,26 +10,33 @@ from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 
-from handler.code_tools.modules import is_among
-from handler.compiler.problems import Place, Problems
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import Place
 
 OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
 
 
-def warn_of_old_imports(module: str, *, modules: Sequence[str], problems: Problems) -> None:
-    """Warn of each import from an old place, in an imported module and in those of ``modules`` that it imports."""
-    for file, tree in _sources(module, modules):
-        for node in ast.walk(tree):
-            match node:
-                case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
-                    new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
-                case ast.Import(names=names) if found := [each.name for each in names if each.name in OLD_PLACES]:
-                    old = found[0]
-                    new = ast.Import(names=[_moved(each) for each in names])
-                case _:
-                    continue
-            sentence = f"{old} has the API of tools in Python in this version only: write `{ast.unparse(new)}`"
-            problems.warn(Place(file, node.lineno, node.col_offset + 1), sentence)
+@check("old-import")
+def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each import from an old place, in the modules of toolkits and in those that these import."""
+    for kit in endpoint.config.code.kits:
+        for file, tree in _sources(kit.module, endpoint.code.modules):
+            yield from _old_imports(file, tree, kit.module)
+
+
+def _old_imports(file: str, tree: ast.Module, module: str) -> Iterator[Finding]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.ImportFrom(module=str(old), names=names, level=0) if old in OLD_PLACES:
+                new: ast.stmt = ast.ImportFrom(module=OLD_PLACES[old], names=names, level=0)
+            case ast.Import(names=names) if found := [each.name for each in names if each.name in OLD_PLACES]:
+                old = found[0]
+                new = ast.Import(names=[_moved(each) for each in names])
+            case _:
+                continue
+        sentence = f"{old} has the API of tools in Python in this version only: write `{ast.unparse(new)}`"
+        yield Finding(Place(file, node.lineno, node.col_offset + 1), sentence, (module,))
 
 
 def _moved(alias: ast.alias) -> ast.alias:
@@ -38,6 +45,8 @@ def _moved(alias: ast.alias) -> ast.alias:
 
 def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Module]]:
     """The file and syntax tree of a module, and of those of ``modules`` that it imports, directly or not."""
+    from handler.code_tools.modules import is_among  # of endpoints that have code alone
+
     waiting, seen = [first], set[str]()
     while waiting:
         name = waiting.pop()

@@ -10,11 +10,28 @@ from collections.abc import Iterator
 from typing import Any
 
 from handler.bundle.model import JSONObject
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import some
+from handler.compiler.tools.listed_size import fullest_entry
 
 SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
 
 
-def untyped_in(schema: JSONObject) -> list[str]:
+@check("untyped-parameter")
+def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools that take values without a type."""
+    for each in endpoint.tools:
+        untyped = _untyped_in(fullest_entry(each.tool).get("inputSchema", {"type": "object"}))
+        if untyped:
+            sentence = (
+                f'"{each.tool.name}" takes values without a type ({some(untyped)}), for which some models refuse all '
+                "tools: expected a type hint or a schema that says one"
+            )
+            yield Finding(each.at, sentence, (each.tool.name,))
+
+
+def _untyped_in(schema: JSONObject) -> list[str]:
     """The places of an input schema that say no type, as JSON pointers; ``[]`` stands for the items of an array."""
     roots = [("", schema), *((f"/$defs/{name}", each) for name, each in schema.get("$defs", {}).items())]
     return [place for pointer, root in roots for place in _untyped(root, pointer)]

@@ -1,0 +1,42 @@
+"""Warnings of inputs that may be about a guarded field, which their names leave open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.exposure import GuardedTool, guarded_tools
+from handler.compiler.problems import some
+
+Ask = Callable[[str, Collection[str]], Iterable[str]]
+"""From a field's name and the types that have it to the inputs that may be about it."""
+
+
+@check("similar-name-exposure")
+def similar_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find inputs whose words only begin with a guarded field's name."""
+    sentence = "may ask for {}, which is guarded: words in these names begin with its letters"
+    for tool in guarded_tools(endpoint):
+        yield from _undecided(tool, tool.questions.that_begin_with, sentence)
+
+
+@check("mutation-data-exposure")
+def mutation_data_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find data of mutations that has a guarded field's name."""
+    sentence = "give mutations data by the name of {}, which is guarded: an answer may depend on it"
+    for tool in guarded_tools(endpoint):
+        yield from _undecided(tool, tool.questions.that_write, sentence)
+
+
+def _undecided(
+    tool: GuardedTool, ask: Callable[[str, Collection[str]], Iterable[str]], sentence: str
+) -> Iterator[Finding]:
+    types: dict[str, list[str]] = {}
+    for type_name, name in tool.guarded:
+        types.setdefault(name, []).append(type_name)
+    found = {name: list(tool.visible_inputs(ask(name, owners))) for name, owners in types.items()}
+    coordinates = sorted({coordinate for each in found.values() for coordinate in each})
+    like = [f"{type_name}.{name}" for type_name, name in tool.guarded if found[name]]
+    if coordinates:
+        yield Finding(tool.at, f"{some(coordinates)} {sentence.format(some(like))}", tuple(coordinates))

@@ -1,0 +1,36 @@
+"""Warnings of lists of tools that clients cut, or that fill a model's context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import NOWHERE
+from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, size_of
+
+MAX_LISTED = 128
+"""What OpenAI's API and clients built on VS Code take in one request; Cursor shows its model the first 40."""
+
+MAX_LIST_TOKENS = 25_000
+"""An eighth of a context of 200,000 tokens, which a client sends along with each of its model's turns."""
+
+WAYS_OUT = "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
+
+
+@check("too-many-tools")
+def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find a list that is longer than clients take."""
+    count = sum(not each.tool.options.hidden for each in endpoint.tools)
+    if count > MAX_LISTED:
+        sentence = f"{count} tools are listed, of which many clients take {MAX_LISTED}: {WAYS_OUT}"
+        yield Finding(NOWHERE, sentence, ())
+
+
+@check("long-tool-list")
+def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find a list that takes a good part of a model's context."""
+    tokens = sum(size_of(each.tool) for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
+    if tokens > MAX_LIST_TOKENS:
+        what = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
+        yield Finding(NOWHERE, f"the tools take {what}: {WAYS_OUT}", ())

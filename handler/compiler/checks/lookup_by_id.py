@@ -1,0 +1,37 @@
+"""A warning of root fields that look anything up, objects with guarded fields among it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.exposure import guarded_tools
+from handler.compiler.problems import some
+from handler.graph.view import View
+
+
+@check("lookup-by-id")
+def lookup_by_id(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find fields of the query root that return an interface or union with a type that is guarded in part."""
+    for tool in guarded_tools(endpoint):
+        paths = dict(_paths_by_id(tool.schema, tool.view, tool.types))
+        if paths:
+            found = some(sorted(set().union(*paths.values())))
+            sentence = f"{some(list(paths))} can look up any {found}, whose fields are guarded in part"
+            yield Finding(tool.at, sentence, tuple(paths))
+
+
+def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:
+    """Fields of the query root that look anything up, and the guarded types among what they return."""
+    root = schema.query_type
+    if root is None:
+        return
+    for name in view.members.get(root.name, ()):
+        type_ = get_named_type(root.fields[name].type)
+        if root.fields[name].args and isinstance(type_, GraphQLInterfaceType | GraphQLUnionType):
+            below = types & {each.name for each in schema.get_possible_types(type_)}
+            if below:
+                yield f"{root.name}.{name}", below

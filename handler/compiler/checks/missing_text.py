@@ -1,0 +1,32 @@
+"""Warnings of tools without a title or a description."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import some
+from handler.compiler.tools.declaration import CompiledTool
+from handler.compiler.tools.listed_size import fullest_entry
+
+
+@check("untitled-tool")
+def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools without a title."""
+    untitled = [each for each in endpoint.tools if "title" not in fullest_entry(each.tool)]
+    yield from _lacking("title, which some clients and their directories ask for", untitled)
+
+
+@check("undescribed-tool")
+def undescribed_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools that no text of the author's or of the API's describes."""
+    undescribed = [each for each in endpoint.tools if not each.described]
+    yield from _lacking("description, so a model has to guess from the name: describe the operation", undescribed)
+
+
+def _lacking(what: str, tools: Sequence[CompiledTool]) -> Iterator[Finding]:
+    if tools:
+        names = [each.tool.name for each in tools]
+        quoted = some([f'"{name}"' for name in names])
+        yield Finding(tools[0].at, f"{quoted} {'has' if len(tools) == 1 else 'have'} no {what}", tuple(names))

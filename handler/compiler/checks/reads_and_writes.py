@@ -1,0 +1,17 @@
+"""A warning of tools that both read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+
+
+@check("reads-and-writes")
+def reads_and_writes(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools of queries and mutations: clients ask their user before each call."""
+    for each in endpoint.tools:
+        if each.reads and each.writes:
+            sentence = f'"{each.tool.name}" reads and writes, so clients ask before each call: expected two tools'
+            yield Finding(each.at, sentence, (each.tool.name,))

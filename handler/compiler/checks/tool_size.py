@@ -1,0 +1,43 @@
+"""Warnings of descriptions that clients cut, and of tools that crowd out the conversation.
+
+Source: MCP leaves both open; the numbers are those of clients in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, entries_of, size_of
+
+MAX_DESCRIPTION_BYTES = 2_048
+"""Widely used clients cut a tool's description here, without a word to anybody."""
+
+MAX_ENTRY_BYTES = 16_384
+"""About 4,000 tokens. A client sends the list along with each of its model's turns, so ten tools of this size take a
+fifth of a context of 200,000 tokens before the first question."""
+
+
+@check("long-description")
+def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find descriptions that clients cut."""
+    for each in endpoint.tools:
+        texts = [entry.get("description", "") for entry in entries_of(each.tool)]
+        described = max((len(text.encode(errors="replace")) for text in texts), default=0)
+        if described > MAX_DESCRIPTION_BYTES:
+            what = f"a description of {described} bytes: clients cut it after {MAX_DESCRIPTION_BYTES}"
+            yield Finding(each.at, f'"{each.tool.name}" has {what}', (each.tool.name,))
+
+
+@check("large-tool")
+def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find entries of the list of tools that take a good part of a model's context."""
+    for each in endpoint.tools:
+        whole = size_of(each.tool)
+        if whole > MAX_ENTRY_BYTES:
+            sentence = (
+                f'"{each.tool.name}" takes {whole} bytes of the list of tools, about {whole // BYTES_PER_TOKEN} tokens '
+                f"in every conversation: more than {MAX_ENTRY_BYTES} bytes"
+            )
+            yield Finding(each.at, sentence, (each.tool.name,))

@@ -1,0 +1,19 @@
+"""A warning of operations that nobody can run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.bundle.model import PrescribedTool
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.policy.evaluation import HIDDEN
+
+
+@check("uncallable-tool")
+def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find tools whose operation uses what is hidden from everybody."""
+    for each in endpoint.api.tools:
+        if each.operation and isinstance(each.tool, PrescribedTool) and not HIDDEN.isdisjoint(each.tool.mask):
+            sentence = f'nobody can call "{each.operation.name}": it uses what is hidden from everybody'
+            yield Finding(each.operation.node, sentence, (each.operation.name,))

@@ -1,0 +1,30 @@
+"""A warning of descriptions for parameters that a tool does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.problems import suggestion
+from handler.compiler.schema.directives import ToolDirective
+from handler.compiler.tools.graphql import REQUEST
+
+
+@check("unknown-parameter")
+def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each parameter that ``@tool`` describes and its tool does not take."""
+    for directive in endpoint.api.directives:
+        parameters = _parameters(directive, endpoint)
+        for name in directive.descriptions:
+            if name not in parameters:
+                hint = suggestion(name, parameters)
+                sentence = f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}'
+                yield Finding(directive.node, sentence, (directive.name,))
+
+
+def _parameters(directive: ToolDirective, endpoint: CompiledEndpoint) -> Sequence[str]:
+    if directive.prescribed is None:
+        return list(REQUEST["properties"])
+    operations = [each for each in endpoint.api.operations if each.name == directive.prescribed]
+    return [*(name for operation in operations for name in operation.variables), "variables"]

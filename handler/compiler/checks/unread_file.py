@@ -1,0 +1,25 @@
+"""A warning of files that look like operations or tools, and are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
+from handler.compiler.problems import Place, some
+
+MAX_TOLD = 10
+"""Of the files that are not read, how many get a warning each."""
+
+
+@check("unread-file")
+def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find the files that their author may take for read ones."""
+    unread = endpoint.api.unread
+    for one in unread[:MAX_TOLD]:
+        yield Finding(one.at, one.sentence, (one.at.file,))
+    more = [one.at.file for one in unread[MAX_TOLD:]]
+    if more:
+        at = Place(endpoint.project.path(OPERATIONS_FOLDER))
+        yield Finding(at, f"more files look like operations and are not read: {some(more)}", tuple(more))

@@ -1,0 +1,18 @@
+"""A warning of entries of ``access.show`` that do nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from handler.compiler.checks.check import Finding, check
+from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+
+
+@check("unused-exception")
+def unused_exception(endpoint: CompiledEndpoint) -> Iterator[Finding]:
+    """Find each coordinate of ``access.show`` that nothing would have hidden for its name."""
+    context = endpoint.api.context
+    for coordinate, place in endpoint.api.shown.items() if context else ():
+        if context and coordinate not in context.consequences.excepted:
+            sentence = f'access.show "{coordinate}": nothing hides it for its name, so this does nothing'
+            yield Finding(place, sentence, (coordinate,))

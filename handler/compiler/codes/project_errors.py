@@ -1,0 +1,241 @@
+"""Codes of errors in configuration, files and tools in Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
+    "credentials-in-url": (
+        "A URL has a user name or a password in it.",
+        "Remove it from the URL, and use upstream.auth or a secret.",
+    ),
+    "duplicate-api-key": (
+        "Two API keys have one name.",
+        "Give each key a name of its own.",
+    ),
+    "duplicate-endpoint": (
+        "Two folders make one endpoint, so one would overwrite the other.",
+        "Give one of them another name.",
+    ),
+    "duplicate-identity": (
+        "identity stands at the top of config.yaml and in deployment.",
+        "Keep one of them.",
+    ),
+    "duplicate-issuer": (
+        "A token issuer has two entries.",
+        "Put all of its keys into one entry.",
+    ),
+    "duplicate-key": (
+        "A key stands twice in one mapping of a YAML file.",
+        "Remove one of them.",
+    ),
+    "duplicate-key-id": (
+        "Two keys of one issuer have one id.",
+        "Give each key its own keyid.",
+    ),
+    "duplicate-oauth-proxy": (
+        "An endpoint has two OAuth proxies (bridge).",
+        "Keep one.",
+    ),
+    "duplicate-policy": (
+        "Two policies are for one type.",
+        "Put all rules of the type into one policy.",
+    ),
+    "duplicate-prompt": (
+        "Two prompts have one name.",
+        "Rename one of them.",
+    ),
+    "duplicate-prompt-argument": (
+        "A prompt has two arguments of one name.",
+        "Rename one of them.",
+    ),
+    "duplicate-rule": (
+        "A field stands in two rules of a policy.",
+        "Combine the conditions in one rule.",
+    ),
+    "duplicate-toolkit": (
+        "A toolkit stands in code twice.",
+        "Remove one entry.",
+    ),
+    "empty-prompt": (
+        "A prompt has a message without text.",
+        "Write the text, or remove the message.",
+    ),
+    "hidden-itself": (
+        "access.show names what something else hides itself; it only excepts inputs that name a hidden field.",
+        "Remove what hides it, or the entry of access.show.",
+    ),
+    "invalid-algorithm": (
+        "A key set cannot be used with this algorithm.",
+        "Take one of the algorithms that the message lists.",
+    ),
+    "invalid-api-id": (
+        "A text is not the id of an API of API Gateway.",
+        "Write the letters and digits before .execute-api.",
+    ),
+    "invalid-auth-mode": (
+        "upstream.auth does not have exactly one mode.",
+        "Choose one of the modes that the message lists.",
+    ),
+    "invalid-client-id": (
+        "A text is not the URL of a client ID metadata document.",
+        "Write an https URL with a path.",
+    ),
+    "invalid-code-modules": (
+        "STILE_CODE_MODULES does not fit.",
+        "Write names of Python modules, separated by commas.",
+    ),
+    "invalid-completion": (
+        "A list of completions has an empty or a repeated text.",
+        "Write each text once.",
+    ),
+    "invalid-condition": (
+        "A condition of a policy cannot be read.",
+        "Correct it where the message points.",
+    ),
+    "invalid-endpoint-name": (
+        "A text is not the name of an endpoint.",
+        "Write folder/name, as the message describes.",
+    ),
+    "invalid-file-name": (
+        "The name of a file is not UTF-8.",
+        "Rename the file.",
+    ),
+    "invalid-header": (
+        "A header cannot be sent or passed on.",
+        "Choose another header, as the message says.",
+    ),
+    "invalid-key": (
+        "A text is not a public key for its algorithm.",
+        "Write the key as PEM, of the kind and size that the message says.",
+    ),
+    "invalid-placeholder": (
+        "The text of a prompt has braces that name no argument.",
+        "Name an argument, or write the braces as \\{{.",
+    ),
+    "invalid-project-file": (
+        "A project file of StepZen cannot be read.",
+        "Correct its JSON as the message says.",
+    ),
+    "invalid-prompt-name": (
+        "A text is not the name of a prompt.",
+        "Use 1 to 128 letters, digits, _, - and dots.",
+    ),
+    "invalid-redirect-uri": (
+        "A redirect URI cannot be allowed.",
+        "Write a whole https URI, or one of loopback.",
+    ),
+    "invalid-scope": (
+        "A text is not an OAuth scope.",
+        "Write it without spaces and quotes.",
+    ),
+    "invalid-secret": (
+        "A secret does not fit its algorithm.",
+        "Write env:NAME, and set the secret where the function runs.",
+    ),
+    "invalid-secret-reference": (
+        "A reference to a secret cannot be read.",
+        "Write one of the forms that the message lists.",
+    ),
+    "invalid-tool-definition": (
+        "A tool, prompt or resource in Python cannot be made.",
+        "Correct the function or its decorator as the message says.",
+    ),
+    "invalid-value": (
+        "A value of a YAML file is of another kind, or out of bounds.",
+        "Write a value of the kind that the message says.",
+    ),
+    "invalid-yaml": (
+        "A file is not YAML.",
+        "Correct it where the message points.",
+    ),
+    "large-resources": (
+        "The files of resources/ are larger than a bundle may hold.",
+        "Keep fewer or smaller files.",
+    ),
+    "long-instructions": (
+        "instructions are longer than clients take.",
+        "Shorten the text.",
+    ),
+    "missing-actor-token": (
+        "actor_token_type is given without an actor_token.",
+        "Give both, or neither.",
+    ),
+    "missing-issuer": (
+        "An OAuth proxy (bridge) belongs to an entry of identity without an issuer.",
+        "Add the issuer.",
+    ),
+    "missing-keys": (
+        "An issuer has no keys to verify its tokens with.",
+        "Add jwksendpoint or keys.",
+    ),
+    "module-failed": (
+        "A Python module raised an exception when it was imported or read.",
+        "Correct the module where the message points.",
+    ),
+    "module-not-allowed": (
+        "A toolkit is in a module that may not be imported.",
+        "Name the module in STILE_CODE_MODULES.",
+    ),
+    "module-unavailable": (
+        "A toolkit cannot be imported.",
+        "Install its module, or correct its name.",
+    ),
+    "needs-schema": (
+        "config.yaml or a file needs a schema, and the endpoint has none.",
+        "Add index.graphql, or remove what the message names.",
+    ),
+    "not-a-list": (
+        "limits.list_sizes names what is not a list.",
+        "Name a field that returns a list, or an object with one.",
+    ),
+    "not-an-input": (
+        "access.show names what is not an input.",
+        "Name an input field, an argument or an enum value.",
+    ),
+    "not-ignorable": (
+        "checks.ignore names the code of an error; only warnings can be ignored.",
+        "Correct what the error is about, and remove the entry.",
+    ),
+    "passthrough-audience": (
+        "Callers' tokens would be passed on to an API that they are not for.",
+        "Add the audience to every issuer, or use token_exchange.",
+    ),
+    "reserved-uri": (
+        "A resource in Python has a URI that is for files and schemas.",
+        "Choose another scheme.",
+    ),
+    "unclosed-front-matter": (
+        "The front matter of a prompt has no end.",
+        "Add a line with ---.",
+    ),
+    "unknown-code": (
+        "checks.ignore names a diagnostic code that does not exist.",
+        "Correct the code; `stile check` prints each with its message.",
+    ),
+    "unknown-coordinate": (
+        "A text does not name anything in the schema.",
+        "Write Type, Type.field or Type.field(argument:) as in the schema.",
+    ),
+    "unknown-key": (
+        "A key of a YAML file is not known.",
+        "Correct the name, or remove the key.",
+    ),
+    "unknown-scalar": (
+        "scalars names what is not a scalar of the schema's own.",
+        "Correct the name.",
+    ),
+    "unreadable-file": (
+        "A file or folder cannot be read.",
+        "Correct its name, size, place or encoding, as the message says.",
+    ),
+    "unset-variable": (
+        "A STEPZEN_ variable has no value.",
+        "Set it in the environment or in .env.",
+    ),
+    "variables-in-condition": (
+        "A condition asks for $variables outside of an operation.",
+        "Use $jwt only.",
+    ),
+}
+"""Code -> its meaning, and a remedy."""

@@ -1,0 +1,89 @@
+"""Diagnostic codes of graphql-core's validation rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from functools import cache
+from typing import Any
+
+from graphql import ASTValidationRule, GraphQLError
+
+CODE_OF_RULE: Mapping[str, str] = {
+    "DeferStreamDirectiveLabel": "wrong-value",
+    "DeferStreamDirectiveOnRootField": "misplaced-directive",
+    "DeferStreamDirectiveOnValidOperationsRule": "misplaced-directive",
+    "ExecutableDefinitionsRule": "misplaced-definition",
+    "FieldsOnCorrectTypeRule": "unknown-field",
+    "FragmentsOnCompositeTypesRule": "wrong-kind",
+    "KnownArgumentNamesRule": "unknown-argument",
+    "KnownArgumentNamesOnDirectivesRule": "unknown-argument",
+    "KnownDirectivesRule": "unknown-directive",
+    "KnownFragmentNamesRule": "unknown-fragment",
+    "KnownOperationTypesRule": "missing-operation-type",
+    "KnownTypeNamesRule": "unknown-type",
+    "LoneAnonymousOperationRule": "anonymous-operation",
+    "LoneSchemaDefinitionRule": "duplicate-schema",
+    "MaxIntrospectionDepthRule": "too-complex",
+    "NoFragmentCyclesRule": "fragment-cycle",
+    "NoUndefinedVariablesRule": "undefined-variable",
+    "NoUnusedFragmentsRule": "unused-fragment",
+    "OverlappingFieldsCanBeMergedRule": "conflicting-fields",
+    "PossibleFragmentSpreadsRule": "impossible-fragment",
+    "PossibleTypeExtensionsRule": "impossible-extension",
+    "ProvidedRequiredArgumentsRule": "missing-argument",
+    "ProvidedRequiredArgumentsOnDirectivesRule": "missing-argument",
+    "ScalarLeafsRule": "wrong-selection",
+    "SingleFieldSubscriptionsRule": "subscription",
+    "StreamDirectiveOnListField": "misplaced-directive",
+    "UniqueArgumentDefinitionNamesRule": "duplicate-definition",
+    "UniqueArgumentNamesRule": "duplicate-argument",
+    "UniqueDirectiveNamesRule": "duplicate-definition",
+    "UniqueDirectivesPerLocationRule": "repeated-directive",
+    "UniqueEnumValueNamesRule": "duplicate-definition",
+    "UniqueFieldDefinitionNamesRule": "duplicate-definition",
+    "UniqueFragmentNamesRule": "duplicate-definition",
+    "UniqueInputFieldNamesRule": "duplicate-argument",
+    "UniqueOperationNamesRule": "duplicate-operation",
+    "UniqueOperationTypesRule": "conflicting-root-types",
+    "UniqueTypeNamesRule": "duplicate-definition",
+    "UniqueVariableNamesRule": "duplicate-definition",
+    "ValuesOfCorrectTypeRule": "wrong-value",
+    "VariablesAreInputTypesRule": "wrong-kind",
+    "VariablesInAllowedPositionRule": "wrong-variable-type",
+}
+"""Name of a rule -> its code."""
+
+OTHER = "invalid-graphql"
+"""The code of a rule that a later version of graphql-core adds."""
+
+_KEY = "code"
+
+
+def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
+    """Make rules of graphql-core put their code into the errors that they report."""
+    return tuple(_coded(rule) for rule in rules)
+
+
+def code_of(error: GraphQLError) -> str:
+    """Return the code of an error that a coded rule has reported."""
+    return str((error.extensions or {}).get(_KEY, OTHER))
+
+
+def with_code(error: GraphQLError, code: str) -> GraphQLError:
+    """Put a code into an error."""
+    error.extensions = {**(error.extensions or {}), _KEY: code}
+    return error
+
+
+@cache
+def _coded(rule: type[ASTValidationRule]) -> type[ASTValidationRule]:
+    code = CODE_OF_RULE.get(rule.__name__, OTHER)
+
+    class Coded(rule):  # type: ignore[misc, valid-type]
+        def __init__(self, context: Any) -> None:
+            own = copy(context)  # some rules report to the context directly
+            own.report_error = lambda error: context.report_error(with_code(error, code))
+            super().__init__(own)
+
+    return Coded

@@ -1,0 +1,26 @@
+"""The size of a tool's entry in the list of tools."""
+
+from __future__ import annotations
+
+from handler.bundle.model import GraphQLTool, JSONObject, Tool
+from handler.strict_json import to_json_bytes
+
+BYTES_PER_TOKEN = 4
+"""A rule of thumb for English text and JSON; vendors' tokenizers differ."""
+
+
+def size_of(tool: Tool) -> int:
+    """The bytes of a tool's list entry, for those who see most of it."""
+    return max((len(to_json_bytes(entry)) for entry in entries_of(tool)), default=0)
+
+
+def entries_of(tool: Tool) -> list[JSONObject]:
+    """The entries of the list that callers of different kinds see of a tool."""
+    if not isinstance(tool, GraphQLTool):
+        return [tool.entry]
+    return [listing.entry for listing in tool.listings if listing.entry is not None]
+
+
+def fullest_entry(tool: Tool) -> JSONObject:
+    """The entry of those who see most of a tool."""
+    return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else tool.entry
