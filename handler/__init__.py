@@ -7,7 +7,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object that `stile` has under a public name. This function goes after 0.1: it is for older modules."""
+    """Return the public object of `stile` with this name. For older modules; removed after 0.1."""
     stile = import_module("stile")
     if name not in (*stile.__all__, "__all__"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

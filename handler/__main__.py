@@ -12,14 +12,14 @@ MISSING_EXTRA = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; the exit code is 0, 1 for problems found, 2 for wrong usage."""
+    """Run a command and return its exit code: 0, 1 for problems found, 2 for wrong usage."""
     try:
         from handler.commands import run_command
     except ModuleNotFoundError as exc:
         name = (exc.name or "").partition(".")[0]
         if name in ("", "handler"):
             raise
-        print(MISSING_EXTRA.format(name=name), file=sys.stderr)  # noqa: T201 - rich may be what is missing
+        print(MISSING_EXTRA.format(name=name), file=sys.stderr)  # noqa: T201 - rich may be the missing package
         return 2
     return run_command(arguments)
 

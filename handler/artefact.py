@@ -1,8 +1,8 @@
-"""The check at start that this machine is what the function was built for.
+"""Check at start that the function runs on the platform that it was built for.
 
-The build writes ``build.json`` beside this module; in development there is none. Compiled libraries of another
-architecture, and packages that are the bytecode of another Python, would fail at some request's import. So what is
-imported here is of the standard library.
+The build writes ``build.json`` beside this module; in development the file does not exist. Without the check,
+compiled libraries of another architecture and bytecode of another Python would fail at the import of some request.
+This module therefore imports only the standard library.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-BUILD = os.path.join(os.path.dirname(__file__), "build.json")  # noqa: PTH118, PTH120 (pathlib is no part of a start)
+# pathlib's import would slow the start
+BUILD = os.path.join(os.path.dirname(__file__), "build.json")  # noqa: PTH118, PTH120
 
-_ARCHITECTURES = {"aarch64": "arm64"}  # by the kernel's name, where AWS has another one
+_ARCHITECTURES = {"aarch64": "arm64"}  # kernel's name -> AWS's name, if they differ
 
 
 def artefact_fault(file: str = BUILD) -> str:
-    """What is wrong with where this function runs, and what to do; empty where nothing is known to be."""
+    """Return the platform mismatch and its remedy; empty string if no mismatch is known."""
     try:
         with open(file, encoding="utf-8") as stream:  # noqa: PTH123
             built = json.load(stream)
@@ -43,7 +44,7 @@ def artefact_fault(file: str = BUILD) -> str:
 
 
 def refusing_handler(fault: str, service: str) -> Callable[[Any, Any], dict[str, Any]]:
-    """A Lambda handler that answers every event with 503, in its own form, and logs the fault."""
+    """Return a Lambda handler that logs the fault and answers every event with 503 in the event's own format."""
 
     def handler(event: Any, context: Any) -> dict[str, Any]:
         facts = {"level": "ERROR", "message": "request", "service": service, "status": 503, "reason": fault}
@@ -66,6 +67,6 @@ def _answer(event: Mapping[str, Any]) -> dict[str, Any]:
     context = event.get("requestContext")
     if isinstance(context, Mapping) and "elb" in context:
         answer["statusDescription"] = "503 Service Unavailable"
-        if "multiValueHeaders" in event:  # what such a load balancer reads, and then nothing else
+        if "multiValueHeaders" in event:  # the only headers that such a load balancer reads
             answer["multiValueHeaders"] = {name: [value] for name, value in answer.pop("headers").items()}
     return answer

@@ -1,74 +1,74 @@
-"""Every error Stile raises.
+"""Every error that Stile raises.
 
     StileError
       CompileError              an endpoint folder has problems; carries all of them
       UnknownCoordinate         a text that names nothing in a schema
-      PatternRefused            a regular expression that is none, or may take very long
+      PatternRefused            a regular expression that is invalid or may take very long
       PredicateRefused          a condition of a policy that cannot be read
-      KeyRefused                a text that is no public key for its algorithm
-      BundleError               bytes that are no bundle this release can serve
-      SettingsError             an environment variable that does not fit
-      StorageError              the place of the bundles did not answer as it should
-        ObjectNotFound          it answered, and there is no such object
+      KeyRefused                a text that is not a public key for its algorithm
+      BundleError               bytes that are not a bundle this release can serve
+      SettingsError             an environment variable that is missing or not valid
+      StorageError              the storage of the bundles did not answer as it should
+        ObjectNotFound          the storage has no such object
       AwsError                  AWS refused, or there are no credentials to sign a request with
-        AwsDenied               the credentials do not allow it
-        AwsUnanswered           it did not answer, or says to try later
+        AwsDenied               the credentials do not allow the call
+        AwsUnanswered           an AWS service did not answer, or says to try later
       SecretUnavailable         a secret of the function's settings cannot be read
-      HttpError                 an HTTP exchange that gave no response to read
+      HttpError                 an HTTP exchange without a response to read
         HttpTimeout             the deadline passed
-        HttpUnreachable         no connection, or one that broke before the answer was whole
-          AddressRefused        a place that no author may have requests sent to
-          HttpEncoding          an answer in an encoding that was not asked for
+        HttpUnreachable         no connection, or one that broke before the response was complete
+          AddressRefused        an address that no author may send requests to
+          HttpEncoding          a response in an encoding that was not requested
         HttpTooLarge            more bytes than the caller allowed
       AccessError               the caller may not do this
-        CredentialRequired      anonymous, where a credential is asked for
+        CredentialRequired      an anonymous caller, and a credential is required
         CredentialRefused       a credential that is unknown or expired
         CredentialMalformed     a request whose credential cannot be read
-        KeysUnavailable         a credential that nobody can judge at the moment
-        VerifierMissing         a credential that this function cannot judge as it was built
-        InsufficientScope       a credential whose scopes do not reach
-      OAuthRefused              a request to the bridge that OAuth has an error for
-        RedirectRefused         one that wants people sent to where the owner lets none go
-      EndpointNotFound          no endpoint of that folder/name is published
-      FunctionLacks             the function was built or configured without what an endpoint needs
-      UnservedSource            records of a source that would lose them if the function returned
-      NotFound                  nothing of that name for this caller, whether or not it exists
+        KeysUnavailable         a credential that cannot be verified at the moment
+        VerifierMissing         a credential that this function was built without the packages to verify
+        InsufficientScope       a credential that lacks scopes
+      OAuthRefused              a request to the OAuth proxy that gets an OAuth error
+        RedirectRefused         a redirect URI that the owner does not allow
+      EndpointNotFound          no published endpoint of that folder/name
+      FunctionLacks             the function was built or configured without something that an endpoint needs
+      UnservedSource            records of an event source that would be lost if the function returned
+      NotFound                  no object of that name for this caller, whether or not it exists
         ToolNotFound            no tool
         PromptNotFound          no prompt
         ResourceNotFound        no resource of that URI
       DocumentNotFound          no persisted document of that id for this caller
       CallError                 a call that fails for a reason the model can act on
-        BindingMissing          the request lacks what fills a variable that the model may not
-        ConsentRequired         the caller's user has not agreed to it
-        ConsentImpossible       the caller's user cannot be asked where the call came in
+        BindingMissing          the request lacks the source of a variable that the model may not fill
+        ConsentRequired         the caller's user has not agreed to the call
+        ConsentImpossible       the caller's user cannot be asked over this channel
         ConsentDeclined         the caller's user was asked, and did not agree
-        ConsentTooLong          the caller's user cannot be shown all of it
+        ConsentTooLong          the call is too long to show to the caller's user in full
         InvalidArguments        arguments that do not fit the tool's schema
         DocumentRefused         a GraphQL document outside the view or its limits
         ValuesRefused           a policy does not let this caller give these values
-        CallerTokenRequired     the API is asked with the caller's own token, and there is none that it may have
-        ClaimMissing            the caller's claims lack what the API is told of them
-        HeaderRefused           a header of the caller's that cannot be forwarded
-        UpstreamError           the GraphQL API gave no usable answer
-          AnswerMisfit          its answer is against the schema that it published
-          UpstreamFailure       a request to it failed: the log has a word for how
-          UpstreamForbidden     its address is one that no author may have requests sent to
-          CircuitOpen       it is not asked for a while, because it did not answer
-          CredentialUnavailable nothing was sent, as the credential for it could not be got
-        DeadlinePassed          there was no time left
-        ToolError               what a tool in Python says went wrong
-          GraphQLErrors         the API's, of a request that a tool in Python sent
-        StateUnavailable        a call that asks its user first, where what it asked cannot be kept
-        ClientCannotAsk         a call that asks its user first, and a client whose revision of MCP has no way to
-        CodeChanged             a tool in Python that is not the one that was published
-      McpError                  a JSON-RPC error, with the code that a tool in Python gives
-        InvalidParams           the standard one for what was sent
-          StateRefused          an answer to a question that was not asked, or not of this call and caller
-        AuthenticationRequired  a tool that needs a credential for an API behind it
-      CodeUnavailable           a toolkit in Python that may not be imported, or is not there
-      ToolDefinitionError       a tool, prompt or resource in Python that cannot be one
+        CallerTokenRequired     the API needs the caller's own token, and there is none that it may have
+        ClaimMissing            the caller's claims lack one that is sent to the API
+        HeaderRefused           a header of the caller's request that cannot be forwarded
+        UpstreamError           no usable answer from the GraphQL API
+          AnswerMisfit          an answer that violates the API's published schema
+          UpstreamFailure       a failed request: the log has a word for the failure
+          UpstreamForbidden     an API address that no author may send requests to
+          CircuitOpen           the API did not answer, so no request is sent for a while
+          CredentialUnavailable the credential for the API was not available, so nothing was sent
+        DeadlinePassed          no time left
+        ToolError               a failure reported by a code tool
+          GraphQLErrors         the API's errors for a request that a code tool sent
+        StateUnavailable        a call asks its user first, and its state cannot be kept
+        ClientCannotAsk         a call asks its user first, and the client's revision of MCP has no way to
+        CodeChanged             a code tool that differs from the published one
+      McpError                  a JSON-RPC error, with the code that a code tool gives
+        InvalidParams           the standard error for invalid input
+          StateRefused          an answer to a question that was not asked, or not for this call and caller
+        AuthenticationRequired  a tool that needs a credential for the API behind it
+      CodeUnavailable           a toolkit that is missing or may not be imported
+      ToolDefinitionError       an invalid tool, prompt or resource in Python
 
-None of them knows an HTTP status, which stands in ``server/context/statuses.py``, or a JSON-RPC code. ``McpError``
+No error knows an HTTP status (``server/context/statuses.py`` has them) or a JSON-RPC code. ``McpError``
 alone carries a code, because its author chose it.
 """
 
@@ -80,11 +80,11 @@ from typing import Any
 from handler.records import record
 
 MAX_SAID_CHARS = 200
-"""Of a caller's name for something, what an error repeats."""
+"""Characters of a caller's own words that an error repeats."""
 
 
 class StileError(Exception):
-    """Root of every error raised by Stile on purpose."""
+    """Root of every error that Stile raises on purpose."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -115,7 +115,7 @@ class Problem:
 
 
 class CompileError(StileError):
-    """An endpoint folder cannot become a bundle. ``problems`` holds all that was found, in file order."""
+    """An endpoint folder that cannot become a bundle. ``problems`` holds every problem, in file order."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(map(str, problems)))
@@ -123,15 +123,15 @@ class CompileError(StileError):
 
 
 class UnknownCoordinate(StileError):
-    """A text that names nothing in a schema; the message says why. Who reads the text knows where it stands."""
+    """A text that names nothing in a schema; the message says why. The reader of the text knows its location."""
 
 
 class PatternRefused(StileError):
-    """A regular expression that values cannot be matched against; the message says why."""
+    """A regular expression that cannot be used to match values; the message says why."""
 
 
 class PredicateRefused(StileError):
-    """A condition of a policy that cannot be read; the message says why. ``offset`` counts its characters from 0."""
+    """A condition of a policy that cannot be read; the message says why. ``offset``: in characters, from 0."""
 
     def __init__(self, reason: str, *, offset: int) -> None:
         super().__init__(reason)
@@ -139,7 +139,7 @@ class PredicateRefused(StileError):
 
 
 class KeyRefused(StileError):
-    """A text that is no public key for its algorithm; the message says why and shows nothing of it."""
+    """A text that is not a public key for its algorithm; the message says why and shows none of the text."""
 
 
 class BundleError(StileError):
@@ -151,13 +151,13 @@ class BundleError(StileError):
         self.path = path
 
     def inside(self, part: str) -> BundleError:
-        """The same error, one step further out: ``tools[3]`` in front of its path."""
+        """Return this error with ``part``, such as ``tools[3]``, in front of its path."""
         joint = "" if not self.path or self.path.startswith("[") else "."
         return BundleError(self.reason, path=f"{part}{joint}{self.path}")
 
 
 class SettingsError(StileError):
-    """An environment variable that does not fit."""
+    """An environment variable that is missing or not valid."""
 
     def __init__(self, name: str, value: str, *, expected: str) -> None:
         super().__init__(f"{name}={value!r}: expected {expected}")
@@ -176,18 +176,18 @@ class StorageError(StileError):
 
 
 class ObjectNotFound(StorageError):
-    """The storage answered: there is no such object."""
+    """The storage answered that there is no such object."""
 
     def __init__(self, location: str) -> None:
         super().__init__(location, "no such object")
 
 
 class AwsError(StileError):
-    """AWS refused, by the code in the message; or no credentials to sign with, and the message says what to set."""
+    """A refusal by AWS, with AWS's code; or no credentials to sign with, and the message says what to set."""
 
 
 class AwsDenied(AwsError):
-    """AWS knows the credentials, and they do not allow what was asked."""
+    """AWS knows the credentials, and they do not allow the call."""
 
 
 class AwsUnanswered(AwsError):
@@ -204,9 +204,9 @@ class SecretUnavailable(StileError):
 
 
 class HttpError(StileError):
-    """An HTTP exchange that gave no response to read. ``host`` is all it tells of the address.
+    """An HTTP exchange without a response to read. Of the address, only ``host`` is shown.
 
-    ``sent``: the server may have the request, whole or in part.
+    ``sent``: the server may have received the request, in whole or in part.
     """
 
     def __init__(self, host: str, reason: str, *, sent: bool = False) -> None:
@@ -217,7 +217,7 @@ class HttpError(StileError):
 
 
 class HttpTimeout(HttpError):
-    """The deadline passed before the answer was whole."""
+    """The deadline passed before the response was complete."""
 
     def __init__(self, host: str, *, timeout_s: float, sent: bool = False) -> None:
         super().__init__(host, f"no complete answer within {timeout_s:g} s", sent=sent)
@@ -225,15 +225,15 @@ class HttpTimeout(HttpError):
 
 
 class HttpUnreachable(HttpError):
-    """No connection could be made, or it broke before the answer was whole."""
+    """The connection failed, or broke before the response was complete."""
 
 
 class AddressRefused(HttpUnreachable):
-    """The rules of addresses do not let the request go there. ``reason`` says why, with no address in it."""
+    """The address rules forbid the request. ``reason`` says why, without an address."""
 
 
 class HttpEncoding(HttpUnreachable):
-    """The answer has an encoding that was not asked for. ``encoding`` is its name, as the server writes it."""
+    """A response in an encoding that was not requested. ``encoding`` is its name, as the server writes it."""
 
     def __init__(self, host: str, *, encoding: str) -> None:
         super().__init__(host, "the body has an encoding that was not asked for", sent=True)
@@ -241,7 +241,7 @@ class HttpEncoding(HttpUnreachable):
 
 
 class HttpTooLarge(HttpError):
-    """The answer, decoded, is larger than the caller allowed."""
+    """The decoded response is larger than the caller allowed."""
 
     def __init__(self, host: str, *, max_bytes: int) -> None:
         super().__init__(host, f"the answer is larger than {max_bytes} bytes", sent=True)
@@ -249,7 +249,7 @@ class HttpTooLarge(HttpError):
 
 
 class AccessError(StileError):
-    """The caller may not do this. ``reason`` is for the log, and holds nothing of what the caller sent."""
+    """The caller may not do this. ``reason`` is for the log, and holds nothing that the caller sent."""
 
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
@@ -257,7 +257,7 @@ class AccessError(StileError):
 
 
 class CredentialRequired(AccessError):
-    """An anonymous caller, where a credential is asked for. ``scopes`` are what it needs, as far as that is known."""
+    """An anonymous caller, and a credential is required. ``scopes``: those that it needs, as far as known."""
 
     def __init__(self, scopes: Sequence[str] = ()) -> None:
         super().__init__("a credential is required", reason="no_credential")
@@ -265,14 +265,14 @@ class CredentialRequired(AccessError):
 
 
 class CredentialRefused(AccessError):
-    """A credential that is unknown, expired or malformed. The message never says which, ``reason`` does."""
+    """A credential that is unknown, expired or malformed. Only ``reason`` says which; the message does not."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("the credential was refused", reason=reason)
 
 
 class CredentialMalformed(AccessError):
-    """A request from which no one credential can be read."""
+    """A request from which no single credential can be read."""
 
     def __init__(self) -> None:
         forms = "Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
@@ -280,14 +280,14 @@ class CredentialMalformed(AccessError):
 
 
 class KeysUnavailable(AccessError):
-    """A token whose keys cannot be read now. The token may be good, so its holder has no reason to sign in again."""
+    """A token whose keys cannot be read now. The token may be valid, so its holder has no reason to sign in again."""
 
     def __init__(self, reason: str = "key_set") -> None:
         super().__init__("the credential cannot be judged at the moment", reason=reason)
 
 
 class VerifierMissing(AccessError):
-    """A token that may be good, and a function without the packages that could tell."""
+    """A token that may be valid, and a function without the packages to verify it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -297,10 +297,10 @@ class VerifierMissing(AccessError):
 
 
 class InsufficientScope(AccessError):
-    """A tool whose scopes a caller's credential lacks. ``scopes`` are all that it needs, ``held`` all that there are.
+    """A tool whose scopes the caller's credential lacks. ``scopes``: all that it needs; ``held``: all that it has.
 
-    It ends one call. Where one request holds several (a batch of MCP 2025-03-26), it is the error of its item
-    alone: nothing but the status and the challenge of a whole response is lost by that.
+    The error ends one call. If one request holds several calls (a batch of MCP 2025-03-26), it is the error of its item
+    alone: only the status and the challenge of a whole response are lost.
     """
 
     def __init__(self, tool: str, scopes: Sequence[str], *, held: Iterable[str] = ()) -> None:
@@ -311,7 +311,7 @@ class InsufficientScope(AccessError):
 
 
 class OAuthRefused(StileError):
-    """A request to the bridge that is refused. ``code`` is OAuth's word, ``description`` a sentence in ASCII."""
+    """A request that the OAuth proxy refuses. ``code`` is OAuth's, ``description`` a sentence in ASCII."""
 
     def __init__(self, code: str, description: str) -> None:
         super().__init__(f"{code}: {description}")
@@ -320,7 +320,7 @@ class OAuthRefused(StileError):
 
 
 class RedirectRefused(OAuthRefused):
-    """A redirect URI that is not on the owner's list. It is for the log, so that its owner can put it there."""
+    """A redirect URI that is not on the owner's list. The log shows the URI, so that the owner can add it."""
 
     def __init__(self, code: str, redirect_uri: str) -> None:
         super().__init__(code, "the redirect URI is none that the owner of this server allows")
@@ -336,7 +336,7 @@ class EndpointNotFound(StileError):
 
 
 class FunctionLacks(StileError):
-    """The function was built or configured without what an endpoint needs. ``lacks`` are sentences for the log."""
+    """The function was built or configured without a thing that an endpoint needs. ``lacks``: sentences for the log."""
 
     def __init__(self, endpoint: str, lacks: Sequence[str]) -> None:
         super().__init__("; ".join(lacks))
@@ -345,7 +345,7 @@ class FunctionLacks(StileError):
 
 
 class UnservedSource(StileError):
-    """Records of a source that would lose them if the function returned: Lambda has to see that they failed."""
+    """Records that would be lost if the function returned: Lambda has to see that they failed."""
 
     def __init__(self, source: str) -> None:
         super().__init__(
@@ -355,7 +355,7 @@ class UnservedSource(StileError):
 
 
 class NotFound(StileError):
-    """What a caller named does not exist for them. Never says whether it exists for others."""
+    """An object that does not exist for this caller. The error never says if it exists for others."""
 
 
 class ToolNotFound(NotFound):
@@ -383,7 +383,7 @@ class ResourceNotFound(NotFound):
 
 
 class DocumentNotFound(StileError):
-    """No persisted document of that id exists for this caller. Never says whether it exists for others."""
+    """No persisted document of that id exists for this caller. The error never says if it exists for others."""
 
     def __init__(self) -> None:
         super().__init__("there is no persisted document with this documentId")
@@ -394,12 +394,12 @@ class CallError(StileError):
 
     @property
     def log_reason(self) -> str:
-        """The same for the log, which never has what was sent."""
+        """The reason for the log, without anything that was sent."""
         return type(self).__name__
 
 
 class BindingMissing(CallError):
-    """The request does not carry what fills a bound variable, or (``misfit``) not in the form that it has to have."""
+    """The request lacks the source of a bound variable, or (``misfit``) has it in the wrong form."""
 
     def __init__(self, tool: str, source: str, name: str, *, misfit: bool = False) -> None:
         where = f"the request header {name}" if source == "header" else f"the verified claim {name}"
@@ -415,7 +415,7 @@ class BindingMissing(CallError):
 
 
 class ConsentRequired(CallError):
-    """A call of a tool that has to be confirmed. ``say`` is how the caller says that its user agreed."""
+    """A call of a tool that has to be confirmed. ``say`` is the way for the caller to say that its user agreed."""
 
     def __init__(self, tool: str, *, say: str) -> None:
         super().__init__(
@@ -427,7 +427,7 @@ class ConsentRequired(CallError):
 
 
 class ConsentImpossible(CallError):
-    """A call of a tool whose user has to be asked, over what cannot ask them."""
+    """A call of a tool that has to ask its user, over a channel that cannot ask."""
 
     def __init__(self, tool: str) -> None:
         super().__init__(
@@ -438,7 +438,7 @@ class ConsentImpossible(CallError):
 
 
 class ConsentDeclined(CallError):
-    """A call that its user was asked about, and did not agree to."""
+    """A call that its user was asked about and did not agree to."""
 
     def __init__(self, tool: str) -> None:
         super().__init__(
@@ -449,9 +449,9 @@ class ConsentDeclined(CallError):
 
 
 class ConsentTooLong(CallError):
-    """A call that its user would have to be asked about, and that is longer than a question may be.
+    """A call that needs its user's consent, and is longer than a question may be.
 
-    ``part`` is what is too long: the operation or its variables.
+    ``part`` is the part that is too long: the operation or its variables.
     """
 
     def __init__(self, tool: str, part: str, *, chars: int, max_chars: int) -> None:
@@ -467,7 +467,7 @@ class ConsentTooLong(CallError):
 
 
 class ValuesRefused(CallError):
-    """A policy compares variables with who calls, and they do not match. Which ones is the author's matter."""
+    """A policy compares variables with the caller, and they do not match. The caller does not learn which variables."""
 
     def __init__(self) -> None:
         super().__init__("You are not allowed to make this call with these values. Nothing was sent.")
@@ -487,7 +487,7 @@ class InvalidArguments(CallError):
 
 @record(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with a GraphQL document. ``line`` and ``column`` count from 1; 0 names no place."""
+    """One fault in a GraphQL document. ``line`` and ``column`` count from 1; 0 means no location."""
 
     message: str
     line: int = 0
@@ -498,10 +498,10 @@ class Fault:
 
 
 class DocumentRefused(CallError):
-    """A GraphQL document that is malformed, passes a limit, or leaves the caller's view.
+    """A GraphQL document that is malformed, exceeds a limit, or leaves the caller's view.
 
-    After ``MAX_FAULTS`` the last fault says that there are more; ``complete``: no more than were given.
-    ``sdl`` are the types that it got wrong, as the caller may use them; empty where none was.
+    After ``MAX_FAULTS`` the last fault says that there are more; ``complete``: ``faults`` are all that exist.
+    ``sdl`` has the types that the document got wrong, as the caller may use them; empty string if there are none.
     """
 
     MAX_FAULTS = 10
@@ -520,7 +520,7 @@ class DocumentRefused(CallError):
 
 
 class CallerTokenRequired(CallError):
-    """The API is asked with its caller's own token, and this caller has none that the API may have."""
+    """The API needs the caller's own token, and this caller has none that the API may have."""
 
     def __init__(self, *, audience: str = "") -> None:
         lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
@@ -532,7 +532,7 @@ class CallerTokenRequired(CallError):
 
 
 class ClaimMissing(CallError):
-    """The caller's claims lack what the API is told of them, or (``misfit``) have it in no form that it can take."""
+    """The caller's claims lack one that is sent to the API, or (``misfit``) have it in a form that cannot be sent."""
 
     def __init__(self, claim: str, *, misfit: bool = False) -> None:
         fault = "cannot be sent as it is" if misfit else "this caller does not have"
@@ -545,7 +545,7 @@ class ClaimMissing(CallError):
 
 
 class HeaderRefused(CallError):
-    """A header of the caller's request that is to be forwarded, and cannot be sent."""
+    """A header of the caller's request that is to be forwarded and cannot be sent."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"The request header {name} cannot be forwarded as it is. Nothing was sent.")
@@ -553,14 +553,14 @@ class HeaderRefused(CallError):
 
 
 class UpstreamError(CallError):
-    """The GraphQL API behind the endpoint gave no usable answer."""
+    """No usable answer from the GraphQL API behind the endpoint."""
 
 
 class AnswerMisfit(UpstreamError):
-    """An answer of the API that is against the schema that it published.
+    """An answer of the API that violates its published schema.
 
-    ``rule`` says where and how, ``coordinate`` where alone: neither has a value of the answer. ``answer`` is the whole
-    response as JSON. ``advice`` is for a model that may not ask once more.
+    ``rule`` is the location and the violation, ``coordinate`` the location alone: neither has a value of the answer.
+    ``answer`` is the whole response as JSON. ``advice`` is for a model that may not repeat the call.
     """
 
     def __init__(self, rule: str, *, coordinate: str, answer: str, advice: str = "") -> None:
@@ -572,12 +572,12 @@ class AnswerMisfit(UpstreamError):
 
     @property
     def log_reason(self) -> str:
-        """The code that alarms look for."""
+        """The code that alarms match."""
         return "answer_schema"
 
 
 class UpstreamFailure(UpstreamError):
-    """A request to the API failed. ``reason`` is for the log: a word for how, and mostly a detail."""
+    """A failed request to the API. ``reason`` is for the log: a word for the failure, and mostly a detail."""
 
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
@@ -585,12 +585,12 @@ class UpstreamFailure(UpstreamError):
 
     @property
     def log_reason(self) -> str:
-        """The reason itself."""
+        """``reason``."""
         return self.reason
 
 
 class UpstreamForbidden(UpstreamError):
-    """Requests may not go where the endpoint says its API is. ``reason`` is for the log."""
+    """The endpoint's API is at an address that requests may not go to. ``reason`` is for the log."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -601,19 +601,19 @@ class UpstreamForbidden(UpstreamError):
 
     @property
     def log_reason(self) -> str:
-        """With the kind of address."""
+        """The class name, with the kind of address."""
         return f"{type(self).__name__}: {self.reason}"
 
 
 class DeadlinePassed(CallError):
-    """A call is given up, so that its caller gets an answer at all."""
+    """A call that is cancelled, so that its caller gets an answer at all."""
 
     def __init__(self) -> None:
         super().__init__("The call took too long and was given up. Ask for less, or try later.")
 
 
 class CircuitOpen(UpstreamError):
-    """The API did not answer several times in a row, and is not asked for ``pause_s`` seconds."""
+    """The API did not answer several times in a row, so no request is sent for ``pause_s`` seconds."""
 
     def __init__(self, *, pause_s: float) -> None:
         super().__init__(
@@ -624,9 +624,9 @@ class CircuitOpen(UpstreamError):
 
 
 class CredentialUnavailable(UpstreamError):
-    """Nothing was sent, as the credential for the API could not be got. ``reason`` is for the log.
+    """The credential for the API was not available, so nothing was sent. ``reason`` is for the log.
 
-    ``refused``: whoever gives credentials does not give this caller one.
+    ``refused``: the issuer of credentials refuses one for this caller.
     """
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
@@ -643,12 +643,12 @@ class CredentialUnavailable(UpstreamError):
 
     @property
     def log_reason(self) -> str:
-        """With what is wrong, which the caller is not told."""
+        """The class name, with the reason, which the caller does not see."""
         return f"{type(self).__name__}: {self.reason}"
 
 
 class ToolError(CallError):
-    """What a tool in Python says went wrong: a sentence for the model, or content blocks instead.
+    """A failure that a code tool reports: a sentence for the model, or content blocks instead.
 
     ``data`` becomes the result's structured content.
     """
@@ -660,9 +660,9 @@ class ToolError(CallError):
 
 
 class GraphQLErrors(ToolError):
-    """The endpoint's API answered a request of a tool in Python with errors, or with nothing that could be used.
+    """The endpoint's API answered a request of a code tool with errors, or without usable data.
 
-    ``errors`` are as GraphQL has them; ``partial`` is the data that came all the same. None: there is none.
+    ``errors`` have GraphQL's form; ``partial`` is the data that came with them, ``None`` if there was none.
     """
 
     def __init__(self, errors: Sequence[dict[str, Any]], *, partial: dict[str, Any] | None) -> None:
@@ -672,7 +672,7 @@ class GraphQLErrors(ToolError):
 
 
 class StateUnavailable(CallError):
-    """A call asks its user first, and what it asks cannot be kept: no ``STILE_STATE_KEY``, or too much of it."""
+    """A call asks its user first, and its state cannot be kept: no ``STILE_STATE_KEY``, or too much state."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
@@ -680,7 +680,7 @@ class StateUnavailable(CallError):
 
 
 class ClientCannotAsk(CallError):
-    """A call asks its user first, and the client speaks a revision of MCP that has no way to."""
+    """A call asks its user first, and the client's revision of MCP has no way to ask."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -690,7 +690,7 @@ class ClientCannotAsk(CallError):
 
 
 class CodeChanged(CallError):
-    """A tool, prompt or resource in Python whose contract is not the one that was published."""
+    """A tool, prompt or resource in Python whose contract differs from the published one."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
@@ -700,10 +700,10 @@ class CodeChanged(CallError):
 class McpError(StileError):
     """A JSON-RPC error instead of a result.
 
-    ``code`` is a standard one (``PARSE_ERROR`` … ``INTERNAL_ERROR``) or the author's own, outside -32768 to -32000.
+    ``code`` is a standard code (``PARSE_ERROR`` … ``INTERNAL_ERROR``) or the author's own, outside -32768 to -32000.
 
     Raises:
-        ValueError: a code that JSON-RPC and MCP keep for themselves.
+        ValueError: a code that JSON-RPC and MCP reserve.
 
     Source: JSON-RPC 2.0, section 5.1.
     """
@@ -725,28 +725,28 @@ class McpError(StileError):
 
 
 class InvalidParams(McpError):
-    """What was sent does not fit, as a JSON-RPC error. ``ToolError`` says it where a model reads it."""
+    """Invalid input, as a JSON-RPC error, which a model may not see; ``ToolError`` reports it to the model."""
 
     def __init__(self, message: str, data: Any = None) -> None:
         super().__init__(self.INVALID_PARAMS, message, data)
 
 
 class StateRefused(InvalidParams):
-    """A ``requestState`` that was changed, is too old, or was given for another call or caller. It never says which."""
+    """A ``requestState`` that is changed, too old, or of another call or caller. The error never says which."""
 
     def __init__(self) -> None:
         super().__init__("The requestState is not one for this call: call again without it")
 
 
 class AuthenticationRequired(McpError):
-    """A tool with ``requires_auth``, and a caller who is not known, or has no credential for the API behind it."""
+    """A tool with ``requires_auth``, and an unknown caller or one without a credential for the API behind it."""
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")
 
 
 class CodeUnavailable(StileError):
-    """A toolkit that may not be imported, or is not there. ``use`` is as ``module:attribute``."""
+    """A toolkit that is missing or may not be imported. ``use`` has the form ``module:attribute``."""
 
     def __init__(self, use: str, reason: str) -> None:
         super().__init__(f"{use}: {reason}")
@@ -755,9 +755,9 @@ class CodeUnavailable(StileError):
 
 
 class ToolDefinitionError(StileError):
-    """A tool, prompt or resource in Python that cannot be one. ``label`` is as ``tool search_docs``.
+    """An invalid tool, prompt or resource in Python. ``label`` has the form ``tool search_docs``.
 
-    ``line`` counts from 1; 0 means that the place is not known.
+    ``line`` counts from 1; 0 if the location is unknown.
     """
 
     def __init__(self, label: str, sentence: str, *, file: str = "", line: int = 0) -> None:

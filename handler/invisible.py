@@ -1,6 +1,6 @@
-"""Characters that no reader sees, or that turn others around: a person and a model may read different texts by them.
+"""Invisible and bidirectional characters: with them, a person and a model may read different texts.
 
-Joiners, variation selectors and flags are left alone where scripts and emoji are written with them.
+Joiners, variation selectors and flags are accepted in the scripts and emoji that are written with them.
 
 Source: Unicode 16, sections 9.2, 12.1, 23.2 and 23.4; UTS #51 (emoji); UTR #36, section 3.
 """
@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # all but tab and line feed, which texts are laid out with
-_FORMATS = (  # Cf, Zl, Zp and what else is drawn as nothing, but for signs that are seen, such as U+06DD
+_CONTROLS = r"\x00-\x08\x0b-\x1f\x7f-\x9f"  # all except tab and line feed, which lay out texts
+_FORMATS = (  # Cf, Zl, Zp and other blank characters, but no visible signs such as U+06DD
     r"\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufeff\uffa0"
     r"\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
 )
@@ -25,7 +25,7 @@ _JOINING = (  # letters of scripts in which a joiner or non-joiner spells a word
     r"\ua800-\ua8ff\ua980-\ua9df\uaa00-\uaadf\uabc0-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff"
 )
 _FLAG = "\U0001f3f4(?:\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074|"
-_FLAG += "\U000e0077\U000e006c\U000e0073))\U000e007f"  # of England, Scotland and Wales: the only ones
+_FLAG += "\U000e0077\U000e006c\U000e0073))\U000e007f"  # England, Scotland and Wales: the only ones
 
 _FOUND = re.compile(
     rf"{_FLAG}"
@@ -40,23 +40,23 @@ _POSSIBLE = re.compile(rf"[{_CONTROLS}{_FORMATS}{_HALVES}{_SELECTORS}\u200c\u200
 
 
 def invisible_characters(text: str) -> Iterator[tuple[int, str]]:
-    """Each such character with its place in the text, counted from 0."""
-    if _POSSIBLE.search(text):  # which is quick, and few texts have any
+    """Yield each invisible character with its offset in the text, counted from 0."""
+    if _POSSIBLE.search(text):  # a quick search that rules out most texts
         yield from ((found.start(), found["bad"]) for found in _FOUND.finditer(text) if found["bad"])
 
 
 def code_point(character: str) -> str:
-    """The name of a character, as ``U+202E``."""
+    """Return the name of a character, such as ``U+202E``."""
     return f"U+{ord(character):04X}"
 
 
 def escaped(text: str) -> str:
-    """Text that a terminal shows as it is, with an escape in place of each such character."""
+    """Return a text for a terminal, with an escape in place of each invisible character."""
     return _FOUND.sub(lambda found: _escape(found["bad"]) if found["bad"] else found[0], text)
 
 
 def escaped_json(text: str) -> str:
-    """JSON text that a terminal shows as it is, and that means the same."""
+    """Return equivalent JSON text for a terminal, with an escape in place of each invisible character."""
     return _FOUND.sub(lambda found: _json_escape(found["bad"]) if found["bad"] else found[0], text)
 
 
@@ -65,6 +65,6 @@ def _escape(character: str) -> str:
 
 
 def _json_escape(character: str) -> str:
-    """Source: RFC 8259, section 7: two escapes beyond the basic plane."""
+    """Return the JSON escape: two for a character beyond the basic plane. Source: RFC 8259, section 7."""
     units = character.encode("utf-16-be", "surrogatepass")
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

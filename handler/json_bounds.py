@@ -1,4 +1,4 @@
-"""How many values, and how deep, a caller's JSON may be: counted before anything walks it value by value."""
+"""Bounds on the number and nesting of values in a caller's JSON, checked before any other code walks it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,18 @@ from collections.abc import Collection
 from typing import Any
 
 MAX_NESTING = 64
-"""How deep lists and objects may stand in each other in what callers send: enough for any filter, and far from where
-validating them meets Python's own recursion limit."""
+"""Levels of lists and objects in a caller's JSON: enough for any filter, and far below the depth at which validation
+meets Python's own recursion limit."""
 
 MAX_VALUES = 10_000
-"""How many values a call may have where an endpoint says nothing else."""
+"""Values that a call may have if its endpoint sets no limit."""
 
 
 def excess_of(value: Any, *, max_values: float) -> str:
-    """Say what is too much of a value, after a JSON pointer: its nesting, or the number of its values.
+    """Return the bound that a value exceeds (its nesting, or the number of its values), after a JSON pointer.
 
-    The values are all items of lists and all members of objects. The result is empty if the value is within bounds.
+    Every item of a list and every member of an object counts. The result is the empty string if the value is within
+    bounds.
     """
     count = _count(value)
     if count is None:
@@ -31,17 +32,17 @@ def excess_of(value: Any, *, max_values: float) -> str:
 
 
 def nests_deeper(value: Any, levels: int) -> bool:
-    """Whether lists and objects stand in each other more than ``levels`` deep."""
+    """Tell if lists and objects are nested more than ``levels`` deep."""
     return _count(value, levels) is None
 
 
 def count_values(value: Any) -> int:
-    """How many values there are in a value; 0 if they are nested too deeply to be counted."""
+    """Count the values in a value; 0 if it is nested too deeply to count."""
     return _count(value) or 0
 
 
 def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
-    """How many values there are in a value; ``None`` if they are nested more than ``levels`` deep."""
+    """Count the values in a value; ``None`` if it is nested more than ``levels`` deep."""
     count, level = 0, [value] if isinstance(value, dict | list) else []
     for _ in range(levels):
         parts = [part for each in level for part in _parts(each)]
@@ -53,7 +54,7 @@ def _count(value: Any, levels: int = MAX_NESTING) -> int | None:
 
 
 def _largest_part(value: Any, count: int, max_values: float) -> tuple[list[str | int], int]:
-    """The member of an object that is too large by itself, with its count; else the object."""
+    """Return the path and count of the object's member that is too large by itself; else of the whole value."""
     for name, part in value.items() if isinstance(value, dict) else ():
         own = count_values(part)
         if own > max_values:

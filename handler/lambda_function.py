@@ -1,6 +1,6 @@
 """The request-time door: ``handler``, built once per container.
 
-The way of a tool call: event -> server/function.py (Mangum) -> server/app.py (middleware, routes)
+The path of a tool call: event -> server/function.py (Mangum) -> server/app.py (middleware, routes)
 -> server/mcp/route.py (caller, JSON-RPC) -> server/mcp/methods.py -> server/mcp/tools_call.py (by the tool's name)
 -> server/mcp/graphql_tools.py -> server/upstream/graphql_client.py -> server/upstream/sending.py (credential, circuit
 breaker) -> http/client.py -> the API.
@@ -32,13 +32,13 @@ def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
     credentials = CredentialSource(environ, http=http)
     stored = open_storage(settings.bundles, http=http, environ=environ, credentials=credentials)
     storage = ReadAhead(stored, map(bundle_key, settings.preload))
-    # The framework's imports take longer than all else, and storage answers meanwhile.
+    # Storage answers during the framework's imports, which take longer than everything else.
     from handler.server.function import build_handler
 
     return build_handler(settings, environ, http=http, storage=storage, credentials=credentials)
 
 
-gc.disable()  # almost all that init makes stays: to look through it again and again is for nothing
+gc.disable()  # almost everything that init makes stays, so collecting would only cost time
 try:
     handler = _start(os.environ)
 finally:

@@ -1,4 +1,4 @@
-"""The one cache of things that are made again when they are gone."""
+"""The LRU cache, for values that can be made again."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ T = TypeVar("T")
 
 
 class Lru(Generic[K, T]):
-    """Entries by key, of which those unused for longest go first; the newest always stays.
+    """An LRU cache that never evicts its newest entry.
 
-    There are ``most`` of them, and they cost ``max_bytes`` together, by ``cost_of``. The cost of an entry may grow with
-    its use, so ``fit`` counts it again.
+    It holds ``most`` entries at most, with a total cost of ``max_bytes`` at most. ``cost_of`` returns the cost of an
+    entry. The cost may grow with use, so ``fit`` counts it again.
     """
 
     def __init__(self, *, most: float = inf, max_bytes: float = inf, cost_of: Callable[[T], int] | None = None) -> None:
@@ -34,19 +34,19 @@ class Lru(Generic[K, T]):
         return key in self._entries
 
     def __iter__(self) -> Iterator[K]:
-        """Yield the keys, the one unused for longest first."""
+        """Yield the keys, least recently used first."""
         return iter(self._entries)
 
     def values(self) -> list[T]:
-        """Return the entries, the one unused for longest first."""
+        """Return the entries, least recently used first."""
         return list(self._entries.values())
 
     def peek(self, key: K) -> T | None:
-        """Return an entry without using it."""
+        """Return an entry without marking it as used; ``None`` if the key is unknown."""
         return self._entries.get(key)
 
     def use(self, key: K) -> T | None:
-        """Return an entry, which becomes the newest."""
+        """Return an entry and make it the newest; ``None`` if the key is unknown."""
         entry = self._entries.get(key)
         if key in self._entries:
             self._entries.move_to_end(key)
@@ -55,7 +55,7 @@ class Lru(Generic[K, T]):
         return entry
 
     def use_or_make(self, key: K, make: Callable[[], T]) -> T:
-        """Return an entry, which becomes the newest; ``make`` gives it if there is none."""
+        """Return an entry and make it the newest; ``make`` creates it if the key is unknown."""
         if key not in self._entries:
             entry = make()
             self.put(key, entry)
@@ -64,24 +64,24 @@ class Lru(Generic[K, T]):
         return self._entries[key]
 
     def put(self, key: K, entry: T) -> list[T]:
-        """Put an entry in as the newest, and return those that go for it."""
+        """Add an entry as the newest, and return the evicted entries."""
         self._entries[key] = entry
         self.use(key)
         return self.fit()
 
     def drop(self, key: K) -> T | None:
-        """Forget an entry and return it; ``None`` if there is none."""
+        """Remove an entry and return it; ``None`` if the key is unknown."""
         self.cost_bytes -= self._costs.pop(key, 0)
         return self._entries.pop(key, None)
 
     def clear(self) -> None:
-        """Forget all entries."""
+        """Remove all entries."""
         self._entries.clear()
         self._costs.clear()
         self.cost_bytes = 0
 
     def fit(self) -> list[T]:
-        """Count what was used since the last time, and let the oldest go until the rest fits."""
+        """Count the cost of entries used since the last call, then evict the oldest until the rest fits."""
         while self._cost_of and self._used:
             key = self._used.pop()
             if key in self._entries:

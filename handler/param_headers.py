@@ -1,6 +1,6 @@
-"""Arguments that clients repeat in HTTP headers, so that what stands between can route by them without reading bodies.
+"""Arguments that clients repeat in HTTP headers, so that proxies can route by them without reading bodies.
 
-A schema names them with ``x-mcp-header``. Clients drop a tool whose schema does so in a way that is not allowed.
+A schema marks them with ``x-mcp-header``. Clients drop a tool whose schema uses the mark in a forbidden way.
 
 Source: MCP 2026-07-28, basic/transports/streamable-http ("Custom Headers from Tool Parameters").
 """
@@ -18,21 +18,21 @@ TYPES = ("string", "integer", "boolean")
 TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 
 _VALUES = frozenset({"const", "default", "enum", "examples"})
-"""Keywords that hold values and no schemas."""
+"""Keywords that hold values, not schemas."""
 
 _NAMED = frozenset({"$defs", "definitions", "dependentSchemas", "patternProperties"})
-"""Keywords that hold schemas by names."""
+"""Keywords that hold schemas by name."""
 
 
 @record(frozen=True, slots=True)
 class Mirrored:
-    """One such argument: its name below ``Mcp-Param-``, and the properties that lead to it."""
+    """An argument repeated in a header: its name after ``Mcp-Param-``, and the properties that lead to it."""
 
     name: str
     path: tuple[str, ...]
 
     def value_in(self, arguments: Any) -> Any:
-        """Its value; ``None`` where there is none."""
+        """Return the argument's value; ``None`` if the call does not have it."""
         value = arguments
         for key in self.path:
             value = value.get(key) if isinstance(value, Mapping) else None
@@ -40,10 +40,10 @@ class Mirrored:
 
 
 def mirrored_in(schema: Mapping[str, Any]) -> list[Mirrored]:
-    """The arguments that an input schema wants repeated.
+    """Return the arguments that an input schema marks.
 
     Raises:
-        ValueError: it says so in a way that is not allowed.
+        ValueError: a mark in a forbidden place or form.
     """
     found = [_mirrored(path, each) for path, each in _schemas(schema, ()) if ANNOTATION in each]
     names = [each.name.lower() for each in found]
@@ -67,7 +67,7 @@ def _mirrored(path: tuple[str, ...] | None, schema: Mapping[str, Any]) -> Mirror
 
 
 def _schemas(schema: Any, path: tuple[str, ...] | None) -> Iterator[tuple[tuple[str, ...] | None, Mapping[str, Any]]]:
-    """All schemas of one, each with the properties that lead to it; ``None``: something else does."""
+    """Yield a schema and its subschemas, each with the properties that lead to it; ``None`` if other keywords do."""
     if not isinstance(schema, Mapping):
         return
     yield path, schema

@@ -1,8 +1,8 @@
-"""``record``: frozen dataclasses with slots for what loads at a cold start, whose methods are shared.
+"""``record``: frozen, slotted dataclasses with shared methods, for classes that load at a cold start.
 
-The standard library writes and compiles six functions for each frozen dataclass, and looks into each of its fields. For
-the eighty classes of a cold start that takes longer than all else that is imported of ours, so what it knows of fields
-is made when ``dataclasses`` asks for it.
+The standard library writes and compiles six functions for each frozen dataclass, and inspects each of its fields. For
+the eighty classes of a cold start, this takes longer than all other imports of our modules. A record's standard
+metadata is therefore made only when ``dataclasses`` asks for it.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ T = TypeVar("T")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False) -> Callable[[type[T]], type[T]]:
-    """``dataclasses.dataclass(frozen=True, slots=True, kw_only=...)``, of which every annotation is a field.
+    """``dataclasses.dataclass(frozen=True, slots=True, kw_only=...)`` with shared methods: every annotation is a field.
 
     ``dataclasses.field`` may give a field ``default``, ``default_factory``, ``repr``, ``compare`` and ``metadata``. One
     base may be a record.
 
     Raises:
-        TypeError: the class asks for more, or the standard library would refuse it.
+        TypeError: the class uses another feature of dataclasses, or the standard library would refuse it.
     """
     if (frozen, slots) != (True, True):
         raise TypeError("a record is frozen and has slots")
@@ -68,11 +68,11 @@ def _record(plain: Any, *, kw_only: bool) -> Any:
 
 
 def _require_no_more(plain: Any) -> None:
-    """Refuse what makes another class of a dataclass, and what ``dataclasses`` itself refuses."""
+    """Refuse features of dataclasses that records do not have, and those that ``dataclasses`` itself refuses."""
     own, annotations = plain.__dict__, plain.__annotations__.values()
     try:
         text = "\n".join(annotations)
-    except TypeError:  # in a module without ``from __future__ import annotations``
+    except TypeError:  # a module without ``from __future__ import annotations``
         text = "\n".join(map(str, annotations))
     if any(word in text for word in _NO_FIELD_WORDS) and (found := re.search(_NO_FIELD, text, re.MULTILINE)):
         raise _refusal(plain, found[0])
@@ -95,7 +95,7 @@ def _require_bases(plain: Any) -> None:
 
 
 def _default(plain: Any, name: str, value: Any, *, kw_only: bool) -> Callable[[], Any] | None:
-    """What makes the value of a field that is not given; nothing: it has to be."""
+    """Return the factory of a field's default; ``None`` if the field is required."""
     if isinstance(value, dataclasses.Field):
         if not value.init or value.hash is not None or value.kw_only not in (dataclasses.MISSING, kw_only):
             raise _refusal(plain, f"init=, hash= or kw_only= at the field {name}")
@@ -112,7 +112,7 @@ def _default(plain: Any, name: str, value: Any, *, kw_only: bool) -> Callable[[]
 def _positional(
     plain: Any, above: Mapping[str, _Place], defaults: Mapping[str, Callable[[], Any] | None], *, kw_only: bool
 ) -> tuple[str, ...]:
-    """The fields that a call may give by position, in their order."""
+    """Return the fields that a call may give by position, in order."""
     inherited: tuple[str, ...] = getattr(plain, "__positional__", ())
     if not defaults.keys().isdisjoint(inherited if kw_only else above):
         raise _refusal(plain, "a field of its base again, by position")
@@ -130,7 +130,7 @@ def _refusal(plain: Any, what: str) -> TypeError:
 
 
 class _Standard:
-    """What ``dataclasses`` keeps of a class under one name, made of the class as it was declared."""
+    """One metadata attribute of ``dataclasses``, made from the class as it was declared."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -143,13 +143,13 @@ class _Standard:
 
 
 _Place = tuple[str, Callable[[Any, Any], None], Callable[[], Any] | None]
-"""A field's name, what puts its value into an instance, and what makes one that is not given."""
+"""A field's name, its setter, and its default factory or ``None``."""
 
 _OF_INSTANCES = ("__dict__", "__weakref__")
-"""What a class without slots has for its instances."""
+"""Attributes that a class without slots has for its instances."""
 
 _NO_FIELD = r"^(?:\w+\.)*(?:ClassVar|InitVar|KW_ONLY)\b|^<dataclasses\._KW_ONLY_TYPE\b"
-"""Annotations that make no field. The standard library reads their text, too. Compiled where a class may have one."""
+"""Annotations that make no field; the standard library matches text, too. Compiled only if a class may have one."""
 
 _NO_FIELD_WORDS = ("Var", "KW_ONLY")
 
@@ -163,7 +163,7 @@ def _nothing(_: object) -> tuple[()]:
 
 
 class _Shared:
-    """The methods, for any class that has a layout."""
+    """The methods of every class that has a layout."""
 
     __layout__: tuple[_Place, ...]
     __positional__: tuple[str, ...]

@@ -10,23 +10,23 @@ MAX_SHOWN_CHARS = 80
 
 
 def some(names: Sequence[str], *, most: int) -> str:
-    """Return the first names as a list, and how many more there are."""
+    """Return the first names as a list, and the number of further names."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def counted(count: int, what: str) -> str:
-    """Return a number of things, such as ``1 tool`` or ``2 tools``."""
+    """Return a count with its noun, such as ``1 tool`` or ``2 tools``."""
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """Return a question for the end of a sentence; empty if no known name is near."""
+    """Return a question for the end of a sentence; empty string if no known name is near."""
     near = get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def pointer_of(path: Iterable[Any]) -> str:
-    """Return a JSON pointer (RFC 6901); the whole value is shown as ``/``, which reads better than nothing."""
+    """Return a JSON pointer (RFC 6901), with ``/`` for the whole value, which reads better than an empty string."""
     pointer = ""
     for part in path:
         pointer = below(pointer, str(part))
@@ -34,7 +34,7 @@ def pointer_of(path: Iterable[Any]) -> str:
 
 
 def below(pointer: str, name: str) -> str:
-    """Return the JSON pointer to a member of what a pointer names."""
+    """Return the JSON pointer to a member of the value at ``pointer``."""
     return f"{pointer.rstrip('/')}/{cut(name).replace('~', '~0').replace('/', '~1')}"
 
 

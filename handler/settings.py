@@ -12,7 +12,7 @@ from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 from handler.records import record
 
 ORIGIN = r"\*|[a-z][a-z0-9+.-]*://[^/?#@*\s]+"
-"""As browsers write them: a scheme, a host and perhaps a port, and nothing behind."""
+"""An origin as browsers write it: a scheme, a host and an optional port, and nothing after them."""
 
 PUBLIC_URL = r"https?://[^/?#@\s\"]+(/[^/?#\s\"]+)*"
 
@@ -26,7 +26,7 @@ MODULE = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 LOG_SUBJECTS = ("hashed", "plain")
 SECRETS_PREFIX = r"[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*"
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
-SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the beginning of variables' names
+SECRET_PREFIX = "STILE_SECRET_"  # noqa: S105 - the prefix of variables' names
 SECRET_ARNS = "STILE_SECRET_ARNS"  # noqa: S105 - a variable's name
 RESERVED_NAME = SECRET_ARNS.removeprefix(SECRET_PREFIX)
 MAX_SECRET_NAME_CHARS = 128
@@ -35,16 +35,16 @@ ARN = (
     r"arn:(?P<partition>aws|aws-cn|aws-us-gov):secretsmanager:(?P<region>[a-z]{2}(-[a-z]+)+-[0-9]{1,2}):[0-9]{12}"
     r":secret:(?P<name>[A-Za-z0-9/_+=.@-]{1,512})-[A-Za-z0-9]{6}"
 )
-"""Source: the AWS Secrets Manager guide, "Secrets Manager ARNs": a name, and six characters that no one chooses."""
+"""Source: the AWS Secrets Manager guide, "Secrets Manager ARNs": a name, and six random characters."""
 
 ARN_FORM = "arn:aws:secretsmanager:REGION:ACCOUNT:secret:NAME-SUFFIX, the whole ARN of a secret"
 NO_TEXT = "…"
-"""Shown for the value of a variable that holds a secret."""
+"""Shown instead of the value of a variable that holds a secret."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class SecretArn:
-    """A secret that lies in Secrets Manager. ``variable`` names it in the log, as the owner does."""
+    """A secret in Secrets Manager. ``variable`` names it in the log, in the owner's terms."""
 
     variable: str
     arn: str
@@ -53,37 +53,37 @@ class SecretArn:
 
 
 Secret = str | SecretArn
-"""A secret of the owner's: the text itself, or where it lies."""
+"""A secret of the owner: the text itself, or its location."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the server is told from outside."""
+    """The settings of the function, from environment variables."""
 
     bundles: str  # STILE_BUNDLES: a folder, or s3://bucket/prefix
     preload: tuple[str, ...] = ()  # STILE_PRELOAD: folder/name, comma-separated; loaded during init
-    refresh_s: float = 60.0  # STILE_REFRESH_S: after this a bundle is asked for again
-    max_stale_s: float = 300.0  # STILE_MAX_STALE_S: after this it is asked for before anything is answered
-    cache_mb: int = 128  # STILE_CACHE_MB: what the endpoints that are held may take
+    refresh_s: float = 60.0  # STILE_REFRESH_S: age after which a bundle is fetched again
+    max_stale_s: float = 300.0  # STILE_MAX_STALE_S: age after which requests wait for that fetch
+    cache_mb: int = 128  # STILE_CACHE_MB: memory for the cached endpoints
     allowed_origins: frozenset[str] = frozenset()  # STILE_ALLOWED_ORIGINS: browser origins that may call; *: any
-    public_url: str = ""  # STILE_PUBLIC_URL: where clients reach the function; empty: where the events say
-    log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: what subjects are digested with in the log
+    public_url: str = ""  # STILE_PUBLIC_URL: URL of the function for clients; empty: as in the events
+    log_key: Secret = field(default="", repr=False)  # STILE_LOG_KEY: key of the digests of subjects in the log
     log_subject: str = "hashed"  # STILE_LOG_SUBJECT: hashed | plain
     # STILE_STATE_KEY: one, or the new and the old
     state_keys: tuple[str, ...] | SecretArn = field(default=(), repr=False)
     code_modules: tuple[str, ...] = ()  # STILE_CODE_MODULES: packages and modules that endpoints may take tools from
-    addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: what authors may name
-    secrets_prefix: str = ""  # STILE_SECRETS: how the names of secrets in AWS begin; empty: none is read there
-    # STILE_SECRET_NAME, STILE_SECRET_ARNS: what env:NAME stands for
+    addresses: AddressRules = STRICT  # STILE_UPSTREAM_HOSTS, STILE_ALLOW_LOCAL_UPSTREAMS: hosts that authors may name
+    secrets_prefix: str = ""  # STILE_SECRETS: prefix of secrets' names in AWS; empty: no secret is read there
+    # STILE_SECRET_NAME, STILE_SECRET_ARNS: the values of env:NAME
     secrets: Mapping[str, Secret] = field(default_factory=dict, repr=False)
-    env_secrets: frozenset[str] = frozenset()  # STILE_ENV_SECRETS: folder/name/NAME, who may read which; empty: any all
+    env_secrets: frozenset[str] = frozenset()  # STILE_ENV_SECRETS: folder/name/NAME: the allowed reads; empty: all
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Read the settings.
 
     Raises:
-        SettingsError: a variable that is missing or does not fit, with its name and what was expected.
+        SettingsError: a variable that is missing or not valid, with its name and the expected value.
     """
     bundles = environ.get("STILE_BUNDLES", "").strip()
     if not bundles:
@@ -108,10 +108,10 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
 
 
 def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
-    """The packages and modules that endpoints may take tools in Python from; none: nothing of the kind is imported.
+    """Return the packages and modules that endpoints may take tools in Python from; without any, none is imported.
 
     Raises:
-        SettingsError: a text that is no module's name.
+        SettingsError: a text that is not the name of a module.
     """
     names = _list(environ, "STILE_CODE_MODULES")
     for name in names:
@@ -121,7 +121,7 @@ def read_code_modules(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that authors may refer to as ``env:NAME``, by that name: no other variable is theirs to read."""
+    """Return the secrets by the NAME in an author's ``env:NAME``. Authors can read no other variables."""
     return {
         name.removeprefix(SECRET_PREFIX): value
         for name, value in environ.items()
@@ -130,9 +130,9 @@ def read_secrets(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_secret(variable: str, text: str) -> Secret:
-    """The secret that a variable holds: its text, or, where that begins as an ARN does, the secret it names.
+    """Return a variable's secret: its text, or the secret that it names if the text begins as an ARN does.
 
-    A malformed ARN is never taken for a secret: everybody could guess it.
+    A malformed ARN is never taken for a secret, because anyone could guess it.
 
     Raises:
         SettingsError: an ARN that is not the whole ARN of a Secrets Manager secret.
@@ -147,17 +147,17 @@ def read_secret(variable: str, text: str) -> Secret:
 
 
 def log_key_fault(key: str) -> str:
-    """What is expected of a log key that does not fit; empty where it fits."""
+    """Return the expected form if a log key is not valid; empty string if it is."""
     return f"{MIN_LOG_KEY_CHARS} characters or more" if len(key) < MIN_LOG_KEY_CHARS else ""
 
 
 def state_keys_in(text: str) -> tuple[str, ...]:
-    """The keys of states: one, or the new one and the old one."""
+    """Return the keys of states: one, or the new one and the old one."""
     return _parts(text)
 
 
 def state_key_fault(text: str) -> str:
-    """What is expected of state keys that do not fit; empty where they fit."""
+    """Return the expected form if state keys are not valid; empty string if they are."""
     keys = state_keys_in(text)
     if 1 <= len(keys) <= MAX_STATE_KEYS and all(len(key) >= MIN_STATE_KEY_CHARS for key in keys):
         return ""
@@ -212,12 +212,12 @@ def _require(variable: str, fault: str) -> None:
 
 
 def _secrets(environ: Mapping[str, str]) -> dict[str, Secret]:
-    """The secrets by the names that authors have for them, from variables of their own and from the list of ARNs."""
+    """Return the secrets by the authors' names for them, from their own variables and from the list of ARNs."""
     found = {name: read_secret(f"{SECRET_PREFIX}{name}", text) for name, text in read_secrets(environ).items()}
     listed: dict[str, SecretArn] = {}
     for text in dict.fromkeys(_list(environ, SECRET_ARNS)):
         arn = _secret_arn(SECRET_ARNS, text)
-        if arn is None:  # a text that is not an ARN may be the secret itself
+        if arn is None:  # a text that is not an ARN may be the secret itself, so it is not shown
             shown = text if text.startswith("arn:") else NO_TEXT
             raise SettingsError(SECRET_ARNS, shown, expected=f"{ARN_FORM}, several separated by commas")
         name = arn.name.rpartition("/")[2]
@@ -233,7 +233,7 @@ def _secrets(environ: Mapping[str, str]) -> dict[str, Secret]:
 
 
 def _secret_arn(variable: str, text: str) -> SecretArn | None:
-    """The secret that a text is the ARN of; ``None`` where it is not a whole ARN of one."""
+    """Return the secret with this ARN; ``None`` if the text is not the whole ARN of a secret."""
     parts = re.fullmatch(ARN, text)
     if not parts or parts["partition"] != _partition_of(parts["region"]):
         return None
@@ -263,7 +263,7 @@ def _env_secrets(environ: Mapping[str, str]) -> frozenset[str]:
 
 
 def _choice(environ: Mapping[str, str], name: str, choices: tuple[str, ...]) -> str:
-    """One of ``choices``; the first one where nothing is said."""
+    """Return one of ``choices``; the first if the variable is empty."""
     text = environ.get(name, "") or choices[0]
     if text not in choices:
         raise SettingsError(name, text, expected=" or ".join(choices))

@@ -1,4 +1,4 @@
-"""Strict JSON, and its members by the type that is asked for. An error names the place: ``tools[3].operation.text``."""
+"""Strict JSON, and typed readers of its members. An error names the place: ``tools[3].operation.text``."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ KIND_NAMES: Mapping[type, str] = {
 }
 
 TOO_MANY_DIGITS = "Exceeds the limit"
-"""The beginning of Python's own sentence, which names Python's functions."""
+"""The beginning of Python's own message, which names Python functions."""
 
 
 def parse_json(raw: bytes) -> Any:
-    """Parse JSON that can be written as JSON again: Python's reader would take ``NaN``, ``Infinity`` and ``1e999``.
+    """Parse JSON strictly: Python's reader alone would accept ``NaN``, ``Infinity`` and ``1e999``.
 
     Raises:
-        ValueError: it is none, or nested too deeply to be read.
+        ValueError: invalid JSON, or nested too deeply to be read.
     """
     try:
         # Decoded here: from bytes, Python would guess UTF-16 and UTF-32 too.
@@ -49,7 +49,7 @@ def parse_stored(raw: bytes) -> Any:
     """Parse JSON that the compiler wrote.
 
     Raises:
-        BundleError: it is none.
+        BundleError: invalid JSON.
     """
     try:
         return parse_json(raw)
@@ -58,7 +58,7 @@ def parse_stored(raw: bytes) -> Any:
 
 
 def require(raw: Any, key: str, kind: type[T]) -> T:
-    """The member ``key`` of an object. ``True`` is no integer, and an integer is a number."""
+    """Return the member ``key`` of an object. ``True`` is not an integer, and an integer is a number."""
     value = require_object(raw).get(key)
     if kind is float and type(value) is int and abs(value) < 2**53:
         value = float(value)
@@ -68,26 +68,26 @@ def require(raw: Any, key: str, kind: type[T]) -> T:
 
 
 def require_object(raw: Any) -> dict[str, Any]:
-    """The object itself."""
+    """Return ``raw`` if it is an object."""
     if not isinstance(raw, dict):
         raise wrong_type(raw, "an object")
     return raw
 
 
 def each(raw: Any, key: str, reader: Callable[[Any], T]) -> tuple[T, ...]:
-    """Every item of the list ``key``, read."""
+    """Read every item of the list ``key``."""
     items = require(raw, key, list)
     return tuple(inside(f"{key}[{place}]", reader, item) for place, item in enumerate(items))
 
 
 def mapping(raw: Any, key: str, reader: Callable[[Any], T]) -> dict[str, T]:
-    """Every value of the object ``key``, read."""
+    """Read every value of the object ``key``."""
     items = require(raw, key, dict)
     return {name: inside(f"{key}[{name}]", reader, item) for name, item in items.items()}
 
 
 def of_kind(raw: Any, readers: Mapping[str, Callable[[dict[str, Any]], T]]) -> T:
-    """One of several kinds of objects, by its member ``kind``."""
+    """Read an object with the reader for its member ``kind``."""
     kind = require(raw, "kind", str)
     if kind not in readers:
         raise BundleError(f"expected one of {', '.join(readers)}, got {kind!r}", path="kind")
@@ -95,14 +95,14 @@ def of_kind(raw: Any, readers: Mapping[str, Callable[[dict[str, Any]], T]]) -> T
 
 
 def read_text(raw: Any) -> str:
-    """The text itself."""
+    """Return ``raw`` if it is a string."""
     if not isinstance(raw, str):
         raise wrong_type(raw, "a string")
     return raw
 
 
 def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
-    """Read ``raw``; an error gets ``part`` in front of its path."""
+    """Read ``raw``, and put ``part`` in front of the path of an error."""
     try:
         return reader(raw)
     except BundleError as exc:
@@ -110,7 +110,7 @@ def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
 
 
 def wrong_type(value: Any, expected: str, *, path: str = "") -> BundleError:
-    """The error to raise: what was expected, and what came."""
+    """Return the error to raise, with the expected and the actual type."""
     return BundleError(f"expected {expected}, got {'nothing' if value is None else type(value).__name__}", path=path)
 
 
@@ -126,7 +126,7 @@ def _finite(text: str) -> float:
 
 
 def to_json_bytes(value: Any) -> bytes:
-    """Compact UTF-8 JSON in the order of ``value``. Half of a surrogate pair, which UTF-8 has not, stays escaped."""
+    """Write compact UTF-8 JSON in the order of ``value``. A lone surrogate, which UTF-8 has not, stays escaped."""
     try:
         return _WRITER.encode(value).encode()
     except UnicodeEncodeError:
@@ -134,9 +134,9 @@ def to_json_bytes(value: Any) -> bytes:
 
 
 def to_well_formed_json(value: Any) -> bytes:
-    """``to_json_bytes`` for whoever is answered: U+FFFD instead of half a surrogate pair, which many clients refuse.
+    """Write JSON for clients: like ``to_json_bytes``, with U+FFFD for a lone surrogate, which many clients refuse.
 
-    What is compared, digested, stored or sent on keeps it.
+    JSON that is compared, digested, stored or sent on keeps the surrogate.
     """
     text = _WRITER.encode(value)
     try:
@@ -146,30 +146,30 @@ def to_well_formed_json(value: Any) -> bytes:
 
 
 def well_formed(text: str) -> str:
-    """A text with each half of a surrogate pair replaced. Halves that stand side by side as one become it."""
+    """Replace each lone surrogate in a text. Two adjacent halves of a pair become its character."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 class Entry(dict[str, Any]):
-    """An object of a list that is sent again and again. Nobody changes it, so its JSON is made once."""
+    """An object in a list that is sent repeatedly. The object never changes, so its JSON is made once."""
 
     @cached_property
     def json(self) -> bytes:
-        """What ``to_well_formed_json`` makes of it."""
+        """The JSON, by ``to_well_formed_json``."""
         return to_well_formed_json(self)
 
     @cached_property
     def digest(self) -> bytes:
-        """The SHA-256 of its JSON."""
+        """The SHA-256 of the JSON."""
         return hashlib.sha256(self.json).digest()
 
     @property
     def brief(self) -> Entry:
-        """The same without ``outputSchema``."""
+        """The entry without ``outputSchema``."""
         return self.only(frozenset(self) - {"outputSchema"})
 
     def only(self, members: frozenset[str]) -> Entry:
-        """The same with no other members than these, made once for each set of them."""
+        """Return the entry with these members only, made once for each set of members."""
         if self.keys() <= members:
             return self
         if members not in self._parts:
@@ -182,16 +182,16 @@ class Entry(dict[str, Any]):
 
 
 class Entries(list[Any]):
-    """A list whose JSON is joined from that of its entries."""
+    """A list whose JSON is joined from the JSON of its entries."""
 
     @property
     def json(self) -> bytes:
-        """What ``to_well_formed_json`` makes of it."""
+        """The JSON, by ``to_well_formed_json``."""
         return b"[%b]" % b",".join(map(_json_of, self))
 
     @property
     def size(self) -> int:
-        """The length of its JSON."""
+        """The length of the JSON in bytes."""
         return sum(len(_json_of(each)) + 1 for each in self) + 1
 
 
@@ -200,9 +200,9 @@ def _json_of(entry: Any) -> bytes:
 
 
 def spliced(value: Mapping[str, Any]) -> bytes:
-    """``to_well_formed_json`` of an object, but that ``Entries`` in it, or in objects in it, are not encoded again.
+    """Write an object as ``to_well_formed_json`` does, without encoding ``Entries`` in it or in its objects again.
 
-    They are its last members.
+    ``Entries``, and objects that have some, become the last members.
     """
     ready: dict[str, bytes] = {}
     for name, each in value.items():
@@ -215,6 +215,6 @@ def spliced(value: Mapping[str, Any]) -> bytes:
     return b"{%b}" % b",".join(filter(None, members))
 
 
-# Made once: json.loads and json.dumps make new ones for each text that is read or written in another way than theirs.
+# Made once: json.loads and json.dumps make new ones for each text if their options are not the defaults.
 _READER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 _WRITER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)

@@ -1,4 +1,4 @@
-"""The old place of `stile.testing`. This module goes after 0.1."""
+"""The old name of `stile.testing`. This module is removed after 0.1."""
 
 from stile.testing import Answer, TestClient
 

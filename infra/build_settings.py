@@ -1,8 +1,8 @@
-"""Print how `sam build` has to build the function, as samconfig.toml says: the architecture, the extras, the code.
+"""Print the settings of `sam build` from samconfig.toml: architecture, extras, then each folder or file of code.
 
-Each is a line, and each folder or file of code is one more. Runs on the function's Python with nothing installed.
-From the environment: STILE_CONFIG_ENV, the stage whose `sam deploy --config-env` comes next, where stages differ. ARCH,
-STILE_EXTRAS and STILE_CODE are for builds that are not deployed; here they may only say what the file says.
+Each setting is one line. The script runs on the function's Python with nothing installed. If stages differ,
+STILE_CONFIG_ENV names the stage of the next `sam deploy --config-env`. ARCH, STILE_EXTRAS and STILE_CODE are for builds
+that are not deployed: here they must equal the file's values.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Build:
-    """What one stage asks the build for."""
+    """The build settings of one stage."""
 
     architecture: str
     extras: tuple[str, ...]
@@ -39,7 +39,7 @@ class Build:
 
 
 def main() -> int:
-    """Print the settings, or the sentence that says what is wrong with them."""
+    """Print the settings, or the sentence about their error."""
     try:
         config = tomllib.loads(CONFIG.read_text("utf-8"))
         build = build_of(config, os.environ)
@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def build_of(config: Mapping[str, Any], environ: Mapping[str, str]) -> Build:
-    """The settings of the stage that STILE_CONFIG_ENV names; without it those that all stages share."""
+    """Return the settings of the stage in STILE_CONFIG_ENV, or without it those that all stages share."""
     chosen = environ.get("STILE_CONFIG_ENV", "")
     stages = [name for name, stage in config.items() if isinstance(stage, Mapping)]
     if chosen and chosen not in stages:
@@ -72,7 +72,7 @@ def build_of(config: Mapping[str, Any], environ: Mapping[str, str]) -> Build:
 
 
 def _read_stage(config: Mapping[str, Any], stage: str) -> Build:
-    """The settings of a stage, which fit together."""
+    """Read the settings of a stage, and refuse settings that contradict each other."""
     said = _parameters_of(config, stage)
     build = Build(
         architecture=said["Architecture"],
@@ -97,10 +97,10 @@ def _read_stage(config: Mapping[str, Any], stage: str) -> Build:
 
 
 def _parameters_of(config: Mapping[str, Any], stage: str) -> dict[str, str]:
-    """The template's parameters as `sam deploy` takes them.
+    """Return the template's parameters as `sam deploy` takes them.
 
-    Of a stage's sections the command's own counts, as a whole. `sam deploy --guided` writes one, and from then on
-    `global` is for builds only: so all of them have to say the same.
+    SAM takes `parameter_overrides` as a whole from the command's own section, else from `global`. `sam deploy --guided`
+    writes its own section, and `global` then applies to builds only: so all sections must have the same values.
     """
     sections = {command: _overrides_of(config, stage, command) for command in ("global", "build", "deploy")}
     said = {name: overrides for name, overrides in sections.items() if overrides is not None}
@@ -113,7 +113,7 @@ def _parameters_of(config: Mapping[str, Any], stage: str) -> dict[str, str]:
 
 
 def _overrides_of(config: Mapping[str, Any], stage: str, command: str) -> dict[str, str] | None:
-    """`parameter_overrides` of one command, in any form that SAM takes; `None` where it has none."""
+    """Return `parameter_overrides` of one command, in any form that SAM takes; `None` if the key is missing."""
     at = f"[{stage}.{command}.parameters]"
     value = _table(_table(_table(config, stage), command), "parameters").get("parameter_overrides")
     if value is None:
@@ -122,7 +122,7 @@ def _overrides_of(config: Mapping[str, Any], stage: str, command: str) -> dict[s
     known = {name.lower(): name for name in DEFAULTS}
     for name in overrides.keys() - DEFAULTS.keys():
         meant = known.get(name.replace("_", "").lower())
-        if meant:  # `sam deploy` leaves out without a word what the template does not have
+        if meant:  # `sam deploy` silently drops parameters that the template does not have
             raise BuildError(f"{at} parameter_overrides: {name}: expected {meant}")
     return overrides
 
@@ -148,7 +148,7 @@ def _pairs_of(value: object, at: str) -> Iterator[tuple[str, str]]:
 
 
 def _code_of(config: Mapping[str, Any], stage: str) -> tuple[str, ...]:
-    """Folders and files of code: the stage's own, or those of the stage `default`."""
+    """Return the folders and files of code: the stage's own, or those of the stage `default`."""
     for name in (stage, "default"):
         code = _table(_table(_table(config, name), "build_artifact"), "parameters").get("code")
         if code is not None:
@@ -163,7 +163,7 @@ def _code_of(config: Mapping[str, Any], stage: str) -> tuple[str, ...]:
 
 
 def _require_same(build: Build, environ: Mapping[str, str]) -> None:
-    """What the environment says is forgotten by the next build, and the stack does not hear of it."""
+    """Refuse an environment that differs from the file: neither the next build nor the stack would know of it."""
     for variable, where, same in (
         ("ARCH", "Architecture", environ.get("ARCH", "") in ("", build.architecture)),
         ("STILE_EXTRAS", "Extras", _words(environ, "STILE_EXTRAS") in ([], sorted(build.extras))),

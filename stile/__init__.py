@@ -1,7 +1,6 @@
-"""The API of tools in Python, as their authors import it.
+"""The API that authors of tools in Python import.
 
-Each name loads its module when a program first asks for the name: pydantic alone would take a cold start more time
-than everything else.
+Each name loads its module on first use: importing pydantic would take more of a cold start than everything else.
 """
 
 from importlib import import_module
@@ -81,7 +80,7 @@ _MODULES = {
 }
 
 
-if not TYPE_CHECKING:  # with it, any name would pass a type checker
+if not TYPE_CHECKING:  # a visible __getattr__ would let any name pass a type checker
 
     def __getattr__(name: str) -> Any:
         if name not in _MODULES:

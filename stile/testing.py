@@ -1,4 +1,4 @@
-"""Tools in Python, tried in memory: what a client would be answered, without a server."""
+"""A client that tests tools in Python in memory, without a server."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ class Answer:
 
     @property
     def text(self) -> str:
-        """Its texts, a line each."""
+        """The text blocks, one per line."""
         return "\n".join(block["text"] for block in self.json["content"] if block["type"] == "text")
 
     @property
     def data(self) -> Any:
-        """Its structured content. None: it has none."""
+        """The structured content, or ``None`` if it is missing."""
         return self.json.get("structuredContent")
 
     @property
     def is_error(self) -> bool:
-        """Whether the call failed."""
+        """True if the call failed."""
         return bool(self.json.get("isError"))
 
 
 class TestClient:
     """A client of a toolkit.
 
-    ``graphql`` stands in for the endpoint's API: a function of a request's text and its variables that returns
-    ``data``; ``operation`` likewise for its operations, a function of a name and variables. ``claims`` are the
-    caller's; their ``scope``, a text with spaces, gives its scopes. ``context`` is more of what a tool finds in its
-    context, as ``provider_token`` or ``log_level``.
+    ``graphql`` stands in for the endpoint's API: it takes a document and variables, and returns ``data``.
+    ``operation`` stands in for the endpoint's operations: it takes a name and variables. ``claims`` are the caller's
+    claims; ``scope`` among them, a text with spaces, gives the caller's scopes. ``context`` sets further fields of
+    ``Context``, such as ``provider_token`` or ``log_level``.
     """
 
-    __test__ = False  # pytest would collect it by its name
+    __test__ = False  # pytest would collect the class by its name
 
     def __init__(
         self,
@@ -67,22 +67,22 @@ class TestClient:
             **context,
         }
         self.notifications: list[JSONObject] = []
-        """What tools sent while they ran: progress and log messages."""
+        """The notifications that tools sent while they ran: progress and log messages."""
 
     def list_tools(self) -> list[JSONObject]:
-        """The ``tools/list`` entries."""
+        """Return the ``tools/list`` entries."""
         return self._list("tools")
 
     def list_prompts(self) -> list[JSONObject]:
-        """The ``prompts/list`` entries."""
+        """Return the ``prompts/list`` entries."""
         return self._list("prompts")
 
     def list_resources(self) -> list[JSONObject]:
-        """The ``resources/list`` entries."""
+        """Return the ``resources/list`` entries."""
         return self._list("resources")
 
     def list_resource_templates(self) -> list[JSONObject]:
-        """The ``resources/templates/list`` entries."""
+        """Return the ``resources/templates/list`` entries."""
         return self._list("resource_templates")
 
     def call(self, name: str, /, **arguments: Any) -> Answer:
@@ -91,7 +91,7 @@ class TestClient:
         Raises:
             McpError: the answer is a JSON-RPC error.
             InsufficientScope: the answer asks for a token with more scopes.
-            AssertionError: the tool asks its user first; ``ask`` is for those.
+            AssertionError: the tool asks its user first; use ``ask``.
         """
         answer = self.ask(name, arguments)
         assert isinstance(answer, Answer), f"{name} asks first: {answer.input_requests()}"  # noqa: S101 - as tests do
@@ -105,10 +105,11 @@ class TestClient:
         answers: Mapping[str, Any] | None = None,
         to: InputRequired | None = None,
     ) -> Answer | InputRequired:
-        """Call a tool that may ask its user first, and again with ``answers`` ``to`` what it asked.
+        """Call a tool that may ask its user first. To go on, pass the ``answers`` and the ``InputRequired`` as ``to``.
 
         Raises:
             McpError: the answer is a JSON-RPC error.
+            InsufficientScope: the answer asks for a token with more scopes.
         """
         ctx = self.context(input_responses=answers or {}, request_state=to.state if to else None)
         given = {} if arguments is None else arguments
@@ -116,7 +117,7 @@ class TestClient:
         return value if isinstance(value, InputRequired) else Answer(value)
 
     def get_prompt(self, name: str, /, **arguments: str) -> JSONObject:
-        """A prompt's ``GetPromptResult``.
+        """Return a prompt's ``GetPromptResult``.
 
         Raises:
             McpError: the answer is a JSON-RPC error.
@@ -124,7 +125,7 @@ class TestClient:
         return _certain(asyncio.run(get_prompt(self._kit, name, arguments, self.context())))
 
     def read_resource(self, uri: str) -> JSONObject:
-        """A resource's ``ReadResourceResult``.
+        """Return a resource's ``ReadResourceResult``.
 
         Raises:
             McpError: the answer is a JSON-RPC error.
@@ -132,7 +133,7 @@ class TestClient:
         return _certain(asyncio.run(read_resource(self._kit, uri, self.context())))
 
     def context(self, **more: Any) -> Context:
-        """The context of one call."""
+        """Return the context of one call."""
         return Context(**{"notify": self.notifications.append, **self._context, **more})
 
     def _list(self, section: str) -> list[JSONObject]:

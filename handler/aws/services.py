@@ -1,4 +1,4 @@
-"""AWS services that speak JSON over POST, without boto3, whose import is longer than the rest of a cold start."""
+"""AWS services with JSON over POST, without boto3, whose import takes longer than the rest of a cold start."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_BYTES = 262_144
 
 
 class AwsJson:
-    """Calls services of the environment's account and region, or what answers like them at ``AWS_ENDPOINT_URL``."""
+    """A client of services in the environment's account and region, or of a substitute at ``AWS_ENDPOINT_URL``."""
 
     def __init__(
         self,
@@ -35,14 +35,14 @@ class AwsJson:
         self._now = now
 
     async def call(self, service: str, action: str, arguments: JSONObject, *, region: str = "") -> JSONObject:
-        """What a service answers. ``action`` is as in ``secretsmanager.GetSecretValue``.
+        """Call a service and return its answer. ``action`` is as in ``secretsmanager.GetSecretValue``.
 
-        An empty ``region`` is the environment's.
+        An empty ``region`` means the environment's.
 
         Raises:
             AwsUnanswered: no answer, or one that says to try later.
-            AwsDenied: the credentials do not allow it.
-            AwsError: any other refusal; the message has the service's code, and nothing of what was asked.
+            AwsDenied: the credentials do not allow the call.
+            AwsError: any other refusal; the message has the service's code, and nothing of the arguments.
             SettingsError: an AWS variable is missing or malformed.
 
         """
@@ -56,7 +56,7 @@ class AwsJson:
             timeout_s=TIMEOUT_S,
             max_bytes=MAX_BYTES,
             guarded=False,
-            repeatable=True,  # all that is asked so are reads
+            repeatable=True,  # all calls are reads
         )
         try:
             return _read(await self._http.send_async(await self._signed(request, service, region)))

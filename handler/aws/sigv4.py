@@ -1,3 +1,5 @@
+"""AWS credentials and request signatures (Signature Version 4)."""
+
 from __future__ import annotations
 
 import hashlib
@@ -16,7 +18,7 @@ from handler.records import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """What signs a request. ``expires_at`` is in seconds since the epoch; ``None`` is for good."""
+    """Credentials to sign requests with. ``expires_at`` is in seconds since the epoch; ``None``: they do not expire."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -25,9 +27,9 @@ class Credentials:
 
 
 class CredentialSource:
-    """Credentials that are never about to expire: those that do are found again five minutes before.
+    """A source of credentials, which renews them five minutes before they expire.
 
-    A process has one source, and one client: a snapshot renews no other connections.
+    A process has one source and one client: after a snapshot only their connections are renewed.
     """
 
     def __init__(self, environ: Mapping[str, str], *, http: HttpClient, clock: Callable[[], float] = time.time) -> None:
@@ -37,10 +39,10 @@ class CredentialSource:
         self._held: Credentials | None = None
 
     def current(self) -> Credentials:
-        """Credentials good for the next minutes.
+        """Return credentials that are valid for the next minutes.
 
         Raises:
-            AwsError: there are none.
+            AwsError: no credentials are found.
 
         """
         held = self._held
@@ -49,15 +51,15 @@ class CredentialSource:
         return held
 
     def forget(self) -> None:
-        """Find them again next time, however long they are said to be good."""
+        """Look for credentials again next time, even if the current ones have not expired."""
         self._held = None
 
 
 def find_credentials(environ: Mapping[str, str], http: HttpClient) -> Credentials:
-    """The credentials of the environment, as Lambda sets them, or of where it points to; else whatever boto3 finds.
+    """Find credentials in the environment, as Lambda sets them, or at its container URL; else with boto3.
 
     Raises:
-        AwsError: there are none.
+        AwsError: no credentials are found.
 
     """
     access_key = environ.get("AWS_ACCESS_KEY_ID")
@@ -71,9 +73,9 @@ def find_credentials(environ: Mapping[str, str], http: HttpClient) -> Credential
 
 
 def sign(request: HttpRequest, *, service: str, region: str, credentials: Credentials, now: datetime) -> dict[str, str]:
-    """The headers that make AWS accept ``request``; add them to it and change nothing else.
+    """Return the headers of the signature; add them to ``request`` and change nothing else.
 
-    ``now`` carries its time zone. The URL is percent-encoded once, as it goes out.
+    ``now`` has a time zone. The URL is percent-encoded once, as it is sent.
 
     Source: AWS, "Create a signed AWS API request" (Signature Version 4); VPC Lattice, "SIGv4 authenticated requests",
     whose services take no signature of the body.
@@ -106,10 +108,10 @@ def sign(request: HttpRequest, *, service: str, region: str, credentials: Creden
 
 
 def endpoint_of(environ: Mapping[str, str], service: str) -> str | None:
-    """Where the environment says that a service is (``AWS_ENDPOINT_URL_…``); ``None``: where AWS has it.
+    """Return the environment's URL of a service (``AWS_ENDPOINT_URL_…``); ``None``: the service is at AWS.
 
     Raises:
-        SettingsError: it is no address.
+        SettingsError: the URL is not valid.
 
     """
     for name in (f"AWS_ENDPOINT_URL_{ENDPOINT_NAMES[service]}", "AWS_ENDPOINT_URL"):
@@ -122,10 +124,10 @@ def endpoint_of(environ: Mapping[str, str], service: str) -> str | None:
 
 
 def region_of(environ: Mapping[str, str], *, required: bool) -> str:
-    """The region of the environment, or of the profile in AWS's files; if none is required, any region.
+    """Return the region of the environment or of the profile in AWS's files; if none is required, any region.
 
     Raises:
-        SettingsError: one is required, and there is none.
+        SettingsError: a region is required, and none is set.
 
     """
     region = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
@@ -138,12 +140,12 @@ def region_of(environ: Mapping[str, str], *, required: bool) -> str:
 
 
 def domain_of(region: str) -> str:
-    """What the hosts of services in a region end with."""
+    """Return the domain of the hosts of services in a region."""
     return "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
 
 
 def _credentials_of_container(url: str, environ: Mapping[str, str], http: HttpClient) -> Credentials:
-    """What the platform gives over HTTP, as to functions that start from a snapshot.
+    """Return the credentials that the platform gives over HTTP, as to functions that start from a snapshot.
 
     Source: AWS SDKs and Tools reference guide, "Container credential provider".
     """
@@ -172,7 +174,7 @@ def _credentials_of_container(url: str, environ: Mapping[str, str], http: HttpCl
         )
     except HttpError as exc:
         raise AwsError(f"no AWS credentials: {exc}") from exc
-    except (ValueError, TypeError, KeyError):  # no cause: it may quote them
+    except (ValueError, TypeError, KeyError):  # no cause: it may quote the credentials
         raise AwsError("no AWS credentials: what the container was given is none") from None
 
 
@@ -189,7 +191,7 @@ def _credentials_of_boto3(profile: str | None) -> Credentials:
         raise AwsError(f"no AWS credentials: {exc}") from exc
     if frozen is None:
         raise AwsError(f"no AWS credentials: {_WHAT_TO_SET}")
-    expiry: datetime | None = getattr(found, "_expiry_time", None)  # botocore tells it nowhere else
+    expiry: datetime | None = getattr(found, "_expiry_time", None)  # botocore has no public attribute for it
     return Credentials(
         access_key=frozen.access_key,
         secret_key=frozen.secret_key,
@@ -199,9 +201,9 @@ def _credentials_of_boto3(profile: str | None) -> Credentials:
 
 
 def _region_of_boto3(profile: str | None) -> str:
-    """The region in AWS's files; empty: there is none. Lambda sets a variable, so no function comes here."""
+    """Return the region in AWS's files; empty string if none. Lambda sets a variable, so no function comes here."""
     try:
-        import boto3  # noqa: TID251 (where the environment says nothing)
+        import boto3  # noqa: TID251 (if the environment sets no region)
         from botocore.exceptions import BotoCoreError
     except ImportError:
         return ""
@@ -212,14 +214,14 @@ def _region_of_boto3(profile: str | None) -> str:
 
 
 def _signed_headers(request: HttpRequest, added: Mapping[str, str]) -> dict[str, str]:
-    """All headers that proxies leave alone, by name; runs of white space count as one space."""
+    """Return all headers that proxies do not change, by name; runs of white space become one space."""
     headers = {name.lower(): value for name, value in request.headers.items()}
     headers = {"host": _host_header(request.url), **headers, **added}
     return {name: " ".join(headers[name].split()) for name in sorted(headers.keys() - _UNSIGNED)}
 
 
 def _host_header(url: str) -> str:
-    """What http.client sends as ``host``."""
+    """Return the ``host`` header that http.client sends."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     host = f"[{host}]" if ":" in host else host
@@ -228,7 +230,7 @@ def _host_header(url: str) -> str:
 
 
 def _canonical_path(url: str, service: str) -> str:
-    """S3 takes the path as sent; all others resolve it first and encode it once more."""
+    """Return the canonical path. S3 uses the path as sent; all other services resolve it and encode it again."""
     path = urlsplit(url).path
     if service == "s3":
         return path or "/"
@@ -259,7 +261,7 @@ def _sha256(content: bytes) -> str:
 
 
 ENDPOINT_NAMES: Mapping[str, str] = {"s3": "S3", "secretsmanager": "SECRETS_MANAGER", "ssm": "SSM"}
-"""Service -> how variables of the environment name it."""
+"""Service -> its name in environment variables."""
 
 UNSIGNED = "UNSIGNED-PAYLOAD"
 _CONTAINER_URL = "AWS_CONTAINER_CREDENTIALS_FULL_URI"

@@ -1,1 +1,1 @@
-"""The waist between deploy time and request time: a compiled endpoint, and its stored form."""
+"""The interface between deploy time and request time: a compiled endpoint, and its stored form."""

@@ -1,4 +1,4 @@
-"""The waist between deploy time and request time: what a compiled endpoint is. ``bundle/stored.py`` stores it."""
+"""A compiled endpoint, the interface between deploy time and request time. ``bundle/stored.py`` stores it."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from handler.strict_json import JSONObject as JSONObject  # noqa: PLC0414 - most
 
 ENDPOINT_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*/[A-Za-z][A-Za-z0-9_-]*")
 
-SECRET_REFERENCE = "env:"  # noqa: S105 - how a bundle names a secret, and none itself
-"""What stands before the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
+SECRET_REFERENCE = "env:"  # noqa: S105 - the prefix of a secret's name in a bundle, not a secret
+"""Prefix of the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
 
 RSA_BITS = range(2_048, 16_385)
-"""How long an RSA key may be. Source: RFC 7518, section 3.3, for the least; longer ones only take time."""
+"""Length of an RSA key. Source: RFC 7518, section 3.3, for the minimum; longer keys only take time."""
 
 MAX_ANSWER_S = 28.0
-"""After how many seconds a call is answered at the latest: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and
-the start of a container counts."""
+"""Longest time until the answer to a call: API Gateway's REST APIs wait 29 s, its HTTP APIs 30 s, and the start of a
+container counts."""
 
 CONFIRM_LEVELS = ("", "advisory", "required")
-"""How firmly a tool asks for its user's consent, the least first."""
+"""Levels of the consent that a tool asks its user for, weakest first."""
 
 CONFIRM = "confirm"
-"""The argument in which a caller says that its user agreed."""
+"""The argument with which a caller says that its user agreed."""
 
 MAX_CONSENT_CHARS = 8_000
-"""Of an operation, and of its variables, that a user is asked about. They are shown whole, or nobody is asked."""
+"""Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -41,17 +41,17 @@ class Operation:
     name: str
     kind: str  # query | mutation
     text: str  # the operation and the fragments it uses, without our directives and descriptions
-    sha256: str  # of the text, by which an API may know it
-    null_is_absent: tuple[str, ...]  # variables that the API cannot take null for, and callers may give
-    variables: tuple[str, ...]  # all that it declares
-    defaults: JSONObject  # what it gives those of them that a request leaves out
+    sha256: str  # of the text; an API may know the operation by it
+    null_is_absent: tuple[str, ...]  # variables that callers may give and whose null the API does not accept
+    variables: tuple[str, ...]  # all declared variables
+    defaults: JSONObject  # variable -> its default, for variables that a request leaves out
 
     def coerced(self, sent: Mapping[str, Any]) -> JSONObject:
-        """The values that variables have, of those that are sent."""
+        """Return the values of the variables: those that are sent, and defaults."""
         return {**self.defaults, **sent}
 
     def sendable(self, variables: Mapping[str, Any]) -> JSONObject:
-        """The variables as the API takes them."""
+        """Return the variables in the form that the API accepts."""
         return {name: value for name, value in variables.items() if not (value is None and name in self.null_is_absent)}
 
 
@@ -61,47 +61,47 @@ class Binding:
 
     variable: str
     source: str  # claim | header | value
-    name: str  # of the claim or header
-    value: Any  # of a constant
-    read_as: str  # what a header's text is: string | integer | number | boolean
+    name: str  # name of the claim or header
+    value: Any  # value of a constant
+    read_as: str  # type of a header's text: string | integer | number | boolean
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class PersistedOperation:
-    """An operation that requests name by the id of its document. Its name is empty where the author gave none."""
+    """An operation that requests name by its document's id. The name is the empty string if the author gave none."""
 
     operation: Operation
-    variables: JSONObject  # the enforced schema of those that callers fill, with guards: see guarded_schema.py
+    variables: JSONObject  # the enforced schema of callers' variables, with guards: see guarded_schema.py
     mask: Mask
-    conditions: Mask  # that guard what variables can name
+    conditions: Mask  # conditions of the coordinates that values can name
     bindings: tuple[Binding, ...]
-    bound: JSONObject  # the schema of what the bindings give, as one object
-    scopes: tuple[str, ...]  # of all tools that run it: no way around them leads here
-    confirm: str  # the strictest of what these say: "" | advisory | required
+    bound: JSONObject  # the schema of the bindings' values, as one object
+    scopes: tuple[str, ...]  # the scopes of all tools that run it, so that it does not bypass them
+    confirm: str  # the strictest level of these tools: "" | advisory | required
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class PersistedDocument:
-    """A file of operations, called by ``sha256:`` and the SHA-256 of its bytes."""
+    """A file of operations, with the id ``sha256:`` and the SHA-256 of its bytes."""
 
     id: str
     operations: tuple[PersistedOperation, ...]
-    tools: tuple[str, ...]  # tools that say of further operations of it all that an entry would: none stands here twice
+    tools: tuple[str, ...]  # prescribed tools equal to further entries, which ``operations`` leaves out
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class GraphQLEndpoint:
-    """What ``/{folder}/{name}/graphql`` takes: nothing, persisted documents, or whatever a caller writes."""
+    """The requests that ``/{folder}/{name}/graphql`` accepts: none, persisted documents, or a caller's documents."""
 
     mode: str  # off | persisted | on
-    guards: Mapping[str, Mask]  # what holds there beside the bundle's: ``__schema``, ``__type``, Federation's fields
-    conditions: Mask  # all that a view of it depends on
+    guards: Mapping[str, Mask]  # added to the bundle's guards: ``__schema``, ``__type``, Federation's fields
+    conditions: Mask  # all conditions that its views depend on
     documents: tuple[PersistedDocument, ...]
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How large a document that a model writes may be, and what callers send beside one."""
+    """Limits of a document that a caller writes, and of the values sent with one."""
 
     max_tokens: int
     max_depth: int
@@ -113,13 +113,13 @@ class Limits:
 
 @record(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
-    """How a tool is served, whatever its kind."""
+    """Options of a tool of any kind."""
 
     hidden: bool  # not listed, but callable
     aliases: tuple[str, ...]  # old names: callable, not listed
-    scopes: tuple[str, ...]  # what the caller's token must have
-    output: str  # both | text | structured: which forms a result has
-    confirm: str  # whether a call that writes waits for its user's consent: "" | advisory | required
+    scopes: tuple[str, ...]  # scopes that the caller's token must have
+    output: str  # forms of a result: both | text | structured
+    confirm: str  # consent before a call that writes: "" | advisory | required
     meta: Mapping[str, str]  # each result's _meta
 
 
@@ -128,20 +128,20 @@ class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
     name: str
-    entry: JSONObject  # as tools/list shows it to whom nothing is hidden, with guards: see guarded_schema.py
+    entry: JSONObject  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
     arguments: JSONObject  # the enforced schema, with guards: JSON Schema 2020-12
-    flat: bool  # True: variables are the arguments; False: they stand under "variables"
+    flat: bool  # True: variables are the arguments; False: they are members of "variables"
     mask: Mask
-    conditions: Mask  # that guard what arguments can name
+    conditions: Mask  # conditions of the coordinates that values can name
     operation: Operation
     bindings: tuple[Binding, ...]
-    bound: JSONObject  # the schema of what the bindings give, as one object
+    bound: JSONObject  # the schema of the bindings' values, as one object
     options: ToolOptions
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What ``tools/list`` shows of a GraphQL tool to callers of one outcome; no entry: nothing."""
+    """The definition of a GraphQL tool in ``tools/list`` for callers of one outcome; no ``entry``: not listed."""
 
     outcome: Mask  # of the tool's conditions
     entry: JSONObject | None
@@ -152,10 +152,10 @@ class GraphQLTool:
     """The model writes a request against a subset of the schema."""
 
     name: str
-    entry: JSONObject  # what tools/list shows of it, its texts still templates of the schema: see graph/tool_entry.py
+    entry: JSONObject  # as in tools/list, with texts that are templates of the schema: see graph/tool_entry.py
     arguments: JSONObject
-    guards: Mapping[str, Mask]  # coordinate -> mask, what the tool's patterns add to the bundle's guards
-    conditions: Mask  # all that a view of it depends on
+    guards: Mapping[str, Mask]  # coordinate -> mask, added by the tool's patterns to the bundle's guards
+    conditions: Mask  # all conditions that its views depend on
     listings: tuple[Listing, ...]
     limits: Limits
     options: ToolOptions
@@ -163,24 +163,24 @@ class GraphQLTool:
 
 @record(frozen=True, slots=True, kw_only=True)
 class CodeTool:
-    """A Python function. It judges its arguments itself, by the schema that its entry shows."""
+    """A Python function. It validates its arguments itself, by the schema in its entry."""
 
     name: str
     entry: JSONObject
-    kit: str  # the toolkit that has it, as module:attribute
-    digest: str  # of what the code said when it was compiled: see code_tools/loading.py
+    kit: str  # its toolkit, as module:attribute
+    digest: str  # digest of its definition at compile time: see code_tools/loading.py
     mask: Mask
     options: ToolOptions
 
     @property
     def arguments(self) -> JSONObject:
-        """The schema of its arguments."""
+        """The schema of the arguments."""
         return dict(self.entry["inputSchema"])
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class CatalogTool:
-    """Finds what its caller may use of the endpoint: tools of all kinds, prompts and resources, hidden ones too."""
+    """A tool that finds the tools, prompts and resources that its caller may use, hidden ones too."""
 
     name: str
     entry: JSONObject
@@ -188,7 +188,7 @@ class CatalogTool:
 
     @property
     def arguments(self) -> JSONObject:
-        """The schema of its arguments."""
+        """The schema of the arguments."""
         return dict(self.entry["inputSchema"])
 
 
@@ -197,23 +197,23 @@ Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
 
 @record(frozen=True, slots=True, kw_only=True)
 class CodeKit:
-    """A toolkit that the endpoint takes. One whose lists depend on who asks has to load for each of them."""
+    """A toolkit of the endpoint. If its lists depend on the caller (``per_caller``), each list loads it."""
 
     use: str  # module:attribute
     per_caller: bool
-    hidden: bool | None  # what the configuration says for all of its tools; None: nothing
-    category: str  # likewise; empty: nothing
-    mask: Mask  # that guards all of it
+    hidden: bool | None  # configured for all of its tools; None: not configured
+    category: str  # configured for all of its tools; empty: not configured
+    mask: Mask  # guards the whole toolkit
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class TextPrompt:
-    """A prompt from a file: each message a role and a template of its text, see prompt_templates.py."""
+    """A prompt from a file: each message has a role and a template of its text, see prompt_templates.py."""
 
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
-    completions: Mapping[str, tuple[str, ...]]  # argument -> the values that it may have
+    completions: Mapping[str, tuple[str, ...]]  # argument -> its possible values
     mask: Mask
 
 
@@ -243,7 +243,7 @@ Prompt = TextPrompt | CodePrompt
 
 @record(frozen=True, slots=True, kw_only=True)
 class FileResource:
-    """A resource from a file: ``text``, or ``blob`` in base64 where it is none."""
+    """A resource from a file: ``text``, or ``blob`` in base64 if the file is not text."""
 
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
@@ -252,13 +252,13 @@ class FileResource:
 
     @property
     def uri(self) -> str:
-        """What it is read by."""
+        """The URI to read it by."""
         return str(self.entry["uri"])
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class CodeResource:
-    """A resource that a function reads, or with ``uriTemplate`` in its entry all of a template."""
+    """A resource that a function reads, or all resources of a template if the entry has ``uriTemplate``."""
 
     entry: JSONObject
     kit: str
@@ -277,67 +277,67 @@ class ApiKey:
     name: str
     sha256: str
     expires: int
-    claims: JSONObject | None  # what policies see of its holder; None: they skip policies
+    claims: JSONObject | None  # the holder's claims for policies; None: the holder skips policies
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class VerificationKey:
-    """A key that tokens are signed with, given by the author. An empty ``id``: the only one there is."""
+    """A verification key of tokens, given by the author. An empty ``id``: the issuer's only key."""
 
     id: str
     algorithm: str  # HS256 | RS256 | RS384 | RS512 | ES256 | EdDSA
-    key: str  # a PEM block; of HS256 the secret, or a reference to it: env:NAME
+    key: str  # a PEM block; for HS256 the secret, or a reference to it: env:NAME
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Issuer:
-    """Whose tokens are taken, and what they have to say."""
+    """An issuer of accepted tokens, and the requirements on them."""
 
-    issuer: str  # the claim iss; empty: not asked for
-    audiences: tuple[str, ...]  # one of them is in the claim aud; empty: not asked for
-    subject: str  # the claim sub; empty: anybody
+    issuer: str  # the claim iss; empty: not checked
+    audiences: tuple[str, ...]  # one of them must be in the claim aud; empty: not checked
+    subject: str  # the claim sub; empty: any
     required_claims: tuple[str, ...]
-    algorithms: tuple[str, ...]  # of tokens that a key of the key set signed
-    jwks_url: str  # where the key set is; empty: nowhere
+    algorithms: tuple[str, ...]  # of tokens signed with a key of the key set
+    jwks_url: str  # URL of the key set; empty: none
     keys: tuple[VerificationKey, ...]
-    leeway_s: int  # how far two clocks may differ
+    leeway_s: int  # tolerated difference of two clocks
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Bridge:
-    """How clients that have to register sign in where they cannot: as the one client that the provider knows."""
+    """The OAuth proxy: clients that cannot register with the provider sign in as the one client that it knows."""
 
-    issuer: str  # whose tokens it leads to: one of the identity's
+    issuer: str  # the issuer of the tokens: one of the identity's
     authorize_url: str
     token_url: str
     client_id: str
-    client_secret: str  # a reference to it; empty: the provider knows the client as a public one
-    redirect_uris: tuple[str, ...]  # where answers may go; on loopback without a port: at any port
-    client_metadata_documents: tuple[str, ...]  # URLs that are taken for client ids; none of them is fetched
-    scope_prefix: str  # what the provider has before the names of an API's scopes
-    extra_scopes: tuple[str, ...]  # asked for beside those that a client wants, by the provider's names
-    resource: str  # drop | keep: whether the provider is told which API the token is for
+    client_secret: str  # a reference to the secret; empty: the provider knows a public client
+    redirect_uris: tuple[str, ...]  # allowed redirect URIs; on loopback without a port: any port
+    client_metadata_documents: tuple[str, ...]  # URLs accepted as client ids; none of them is fetched
+    scope_prefix: str  # the provider's prefix of the names of an API's scopes
+    extra_scopes: tuple[str, ...]  # requested in addition to the client's, by the provider's names
+    resource: str  # drop | keep: the parameter that names the token's API to the provider
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """How callers say who they are."""
+    """The ways of callers to authenticate."""
 
     issuers: tuple[Issuer, ...]
     api_keys: tuple[ApiKey, ...]
-    trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are taken
-    typed_apis: tuple[str, ...] = ()  # those of them whose authorizer reads the token from the header Authorization
+    trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are accepted
+    typed_apis: tuple[str, ...] = ()  # trusted APIs whose authorizer reads the token from the header Authorization
     bridge: Bridge | None = None
 
     @property
     def exists(self) -> bool:
-        """Whether there is any way: else no credential could do more for a caller than none does."""
+        """True if there is a way to authenticate: without one, a credential makes no difference."""
         return bool(self.issuers or self.api_keys or self.trusted_apis)
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Who gets in without a credential: ``anonymous`` is ``allow`` or ``challenge``."""
+    """Access without a credential: ``anonymous`` is ``allow`` or ``challenge``."""
 
     anonymous: str
 
@@ -347,10 +347,10 @@ class Bundle:
     """One compiled endpoint."""
 
     endpoint: str  # folder/name
-    sources: str  # SHA-256 over the author's files
-    index: str  # SHA-256 of the schema index, an object of its own; empty: the endpoint has no schema
-    conditions: tuple[Predicate, ...]  # their numbers are their places; 0 never holds
-    guards: Mapping[str, Mask]  # coordinate -> mask; what is not here is open
+    sources: str  # SHA-256 of the author's files
+    index: str  # SHA-256 of the schema index, a separate object; empty: the endpoint has no schema
+    conditions: tuple[Predicate, ...]  # numbered by their places; 0 never holds
+    guards: Mapping[str, Mask]  # coordinate -> mask; coordinates without one are open
     tools: tuple[Tool, ...]
     upstream: Upstream
     limits: Limits
@@ -360,4 +360,4 @@ class Bundle:
     code: tuple[CodeKit, ...]
     prompts: tuple[Prompt, ...]
     resources: tuple[Resource, ...]
-    instructions: str  # what clients tell their model about the endpoint; empty: nothing
+    instructions: str  # text about the endpoint that clients give their model; may be empty

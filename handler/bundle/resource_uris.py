@@ -1,4 +1,4 @@
-"""The URIs of resources: those that are not an author's own, in one spelling each, and what is of a template."""
+"""The URIs of resources: canonical URIs of resources without an author's URI, and matching of URI templates."""
 
 from __future__ import annotations
 
@@ -14,49 +14,49 @@ EXPRESSION = re.compile(r"\{(\+?)(\w+)\}")
 
 
 def file_uri(endpoint: str, path: str) -> str:
-    """The URI of a file, by its path below ``resources/``."""
+    """Return the URI of a file, by its path below ``resources/``."""
     return f"{SCHEME}://{endpoint}/resources/{quote(path)}"
 
 
 def schema_uri(endpoint: str) -> str:
-    """The URI of what a caller may ask the endpoint's own GraphQL, as SDL."""
+    """Return the URI of the SDL that a caller may use through the endpoint's own GraphQL."""
     return f"{SCHEME}://{endpoint}/schema.graphql"
 
 
 def tool_schema_uri(endpoint: str, tool: str) -> str:
-    """The URI of what a caller may ask a GraphQL tool, as SDL."""
+    """Return the URI of the SDL that a caller may use through a GraphQL tool."""
     return f"{SCHEME}://{endpoint}/tools/{quote(tool)}.graphql"
 
 
 @record(frozen=True, slots=True)
 class UriPattern:
-    """What matches the URIs of a template. Each expression takes as much as it can, the first before the others.
+    """A pattern of a template's URIs. Each expression takes as much as it can, the first before the others.
 
-    It is written, and reads, from the end: there the same is that each takes as little as it can, and what it took need
-    not be taken back. So a URI that nearly matches costs no more for each expression that the template has.
+    The pattern is written, and matches, from the end: there each expression equivalently takes as little as it can,
+    without backtracking. A URI that nearly matches thus costs no more for each expression of the template.
     """
 
     reversed: re.Pattern[str]
 
     @property
     def is_template(self) -> bool:
-        """Whether many URIs match."""
+        """True if the pattern has an expression, so that many URIs match."""
         return bool(self.reversed.groups)
 
     def values_in(self, uri: str) -> dict[str, str] | None:
-        """What a URI says for each expression, as it stands there; nothing where it does not match."""
+        """Return a URI's value for each expression, still encoded; ``None`` if the URI does not match."""
         found = self.reversed.fullmatch(uri[::-1])
         return None if found is None else {name: value[::-1] for name, value in found.groupdict().items()}
 
 
 def pattern_of(template: str) -> UriPattern:
-    """What matches the URIs of a template."""
+    """Return the pattern of a template's URIs."""
     before, *literals = EXPRESSION.split(template)[::3]
     parts: list[str] = []
     slashes_before = False
     for (plus, name), literal in zip(EXPRESSION.findall(template), literals, strict=True):
         part = f"(?P<{name}>{'.' if plus else '[^/?#]'}+?){re.escape(before[::-1])}"
-        # More than the least helps nowhere but where what stands before may not have the slashes.
+        # Taking more than the least helps only if the next expression to the left may not contain slashes.
         is_settled = bool(parts) and (slashes_before or not plus)
         parts.append(f"(?>{part})" if is_settled else part)
         before, slashes_before = literal, bool(plus)

@@ -2,7 +2,7 @@
 
 A stored bundle is one JSON object, ``{"format_version": N, "sha256": "…", "content": {…}}``, in which ``sha256`` is
 the digest of the bytes of ``content``. The header is read first, so that an unknown format or a damaged object is
-refused before anything inside it is believed.
+refused before any of its content is used.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ FORMAT_VERSION = 1
 READABLE_VERSIONS = (1,)
 """This release's format and the one before it. There is only one so far.
 
-The key of a bundle names its format, so a function of the next format finds none of this one. Where the format changes,
-publish first, with the new release: its bundles lie beside those that the function reads until then. Then deploy.
+The key of a bundle names its format, so a function of the next format finds no bundle of this one. If the format
+changes, first publish with the new release: its bundles lie beside those that the function still reads. Then deploy.
 """
 
 DIGEST_CHARS = 12
@@ -77,17 +77,17 @@ _HEADER_END = b',"content":'
 
 
 def bundle_key(endpoint: str) -> str:
-    """Where the bundle of ``folder/name`` is stored, below the storage's location."""
+    """Return the key of the bundle of ``folder/name``, below the storage's location."""
     return f"{endpoint}/bundle.v{FORMAT_VERSION}.json"
 
 
 def index_key(sha256: str) -> str:
-    """Where a schema index is stored. The object never changes: its name is its digest."""
+    """Return the key of a schema index. The object never changes: its name is its digest."""
     return f".index/{sha256}"
 
 
 def write_bundle(bundle: Bundle) -> bytes:
-    """The stored form of a bundle. The same bundle gives the same bytes."""
+    """Return the stored form of a bundle. Equal bundles give equal bytes."""
     content = to_json_bytes(_plain(bundle))
     digest = hashlib.sha256(content).hexdigest()
     return b'{"format_version":%d,"sha256":"%s"' % (FORMAT_VERSION, digest.encode()) + _HEADER_END + content + b"}"
@@ -97,7 +97,7 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
     """Read a stored bundle.
 
     Raises:
-        BundleError: no bundle, a format this release cannot read, bytes that differ from their digest, or the
+        BundleError: not a bundle, a format that this release cannot read, bytes that differ from their digest, or the
             bundle of another endpoint than ``endpoint``.
     """
     header, content = _split(raw)
@@ -116,7 +116,7 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
 
 
 def short_digest(raw: bytes) -> str:
-    """The beginning of a stored bundle's digest: enough to tell which one served a request."""
+    """Return the beginning of a stored bundle's digest: enough to identify the bundle that served a request."""
     header, _ = _split(raw)
     return str(header["sha256"])[:DIGEST_CHARS]
 
@@ -147,7 +147,7 @@ def _plain(value: Any) -> Any:
             return value
 
 
-# Readers: one line a field, and an error that says where.
+# Readers: one line a field. An error names the path.
 
 
 def _bundle(raw: Any) -> Bundle:
@@ -345,7 +345,7 @@ def _listing(raw: Any) -> Listing:
 
 
 def _limits(raw: JSONObject) -> Limits:
-    known = {"max_values": MAX_VALUES, **raw}  # bundles of before this limit do not say it
+    known = {"max_values": MAX_VALUES, **raw}  # older bundles do not have this limit
     return Limits(**{field.name: require(known, field.name, int) for field in fields(Limits)})
 
 

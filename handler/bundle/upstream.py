@@ -1,7 +1,7 @@
-"""The API behind an endpoint, and with whose credential it is asked.
+"""The API behind an endpoint, and its credential.
 
-A secret is a text: a reference (``secret:NAME``, ``ssm:NAME``, ``env:NAME``), or in a bundle that is tried on its
-author's machine the secret itself.
+A secret is a text: a reference (``secret:NAME``, ``ssm:NAME``, ``env:NAME``), or the secret itself in a bundle that its
+author tries locally.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
     "secret": re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*"),
     "ssm": re.compile(r"[A-Za-z0-9_]+([.-][A-Za-z0-9_]+)*"),
 }
-"""Where secrets are -> what they are called there. No name leads elsewhere: there is no ``/`` and no ``..``."""
+"""Source of secrets -> pattern of their names. A name cannot lead elsewhere: it has no ``/`` and no ``..``."""
 
 SIGNED_SERVICES = ("appsync", "execute-api", "vpc-lattice-svcs")
-"""AWS services that serve APIs of others. A signature for any other one could do what the function's role may."""
+"""AWS services that serve customers' APIs. A signature for any other could do anything that the function's role may."""
 
 CLIENT_AUTH = ("basic", "post")
-"""How a token endpoint learns the client's secret: in a header, or in the form. Source: RFC 6749, section 2.3.1."""
+"""Ways to send the client's secret to a token endpoint: header or form. Source: RFC 6749, section 2.3.1."""
 
 TOKEN_TYPES: Mapping[str, str] = {
     "access_token": "urn:ietf:params:oauth:token-type:access_token",
     "id_token": "urn:ietf:params:oauth:token-type:id_token",
     "jwt": "urn:ietf:params:oauth:token-type:jwt",
 }
-"""What kinds of tokens authors write -> what they are called on the wire. Source: RFC 8693, section 3."""
+"""Authors' names for types of tokens -> the names on the wire. Source: RFC 8693, section 3."""
 
 
 @record(frozen=True, slots=True)
 class SecretReference:
-    """A secret that is elsewhere: ``source`` is a key of ``SECRET_SOURCES``."""
+    """A reference to a secret: ``source`` is a key of ``SECRET_SOURCES``."""
 
     source: str
     name: str
@@ -45,12 +45,12 @@ class SecretReference:
 
 
 def is_reference(text: str) -> bool:
-    """Whether a text means to name a secret, and is none itself."""
+    """Tell if a text has the form of a reference, and is not the secret itself."""
     return text.partition(":")[0] in SECRET_SOURCES and ":" in text
 
 
 def parse_reference(text: str) -> SecretReference | None:
-    """The reference in a text; ``None`` where it is malformed, or a secret itself."""
+    """Return the reference in a text; ``None`` if it is malformed, or the text is the secret itself."""
     source, _, name = text.partition(":")
     known = SECRET_SOURCES.get(source)
     return SecretReference(source, name) if known and known.fullmatch(name) and len(name) <= MAX_NAME_CHARS else None
@@ -61,19 +61,19 @@ MAX_NAME_CHARS = 128
 
 @record(frozen=True, slots=True)
 class NoAuth:
-    """The API is asked without a credential."""
+    """Requests without a credential."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class BearerAuth:
-    """One token for everybody, as ``Authorization: Bearer``."""
+    """One token for all callers, as ``Authorization: Bearer``."""
 
     token: str = field(repr=False)  # a secret
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class HeaderAuth:
-    """One key for everybody, in a header of its own. ``header`` is in lower case."""
+    """One key for all callers, in its own header. ``header`` is in lower case."""
 
     header: str
     value: str = field(repr=False)  # a secret
@@ -81,14 +81,14 @@ class HeaderAuth:
 
 @record(frozen=True, slots=True, kw_only=True)
 class PassthroughAuth:
-    """The caller's own token, as it came, if it is for the API, too."""
+    """The caller's own token, unchanged, if its audiences include the API's."""
 
-    audience: str  # one of the token's
+    audience: str  # the API's audience
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class OAuthClient:
-    """Who asks a token endpoint, and for what. Empty texts are not sent."""
+    """The client of a token endpoint, and the parameters of its request. Empty strings are not sent."""
 
     token_url: str
     client_id: str
@@ -101,18 +101,18 @@ class OAuthClient:
 
 @record(frozen=True, slots=True, kw_only=True)
 class ClientCredentialsAuth:
-    """A token that the endpoint itself gets, the same for everybody. Source: RFC 6749, section 4.4."""
+    """A token that the endpoint gets for itself, the same for all callers. Source: RFC 6749, section 4.4."""
 
     client: OAuthClient
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class TokenExchangeAuth:
-    """A token that the caller's is exchanged for. Source: RFC 8693."""
+    """A token exchanged for the caller's. Source: RFC 8693."""
 
     client: OAuthClient
-    subject_type: str  # what the caller's token is: a key of TOKEN_TYPES
-    actor_token: str = field(repr=False)  # a secret; empty: none acts for the caller
+    subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
+    actor_token: str = field(repr=False)  # a secret; empty: there is no actor
     actor_type: str  # a key of TOKEN_TYPES
 
 
@@ -131,25 +131,25 @@ UpstreamAuth = (
 
 @record(frozen=True, slots=True, kw_only=True)
 class Upstream:
-    """The GraphQL API behind the endpoint. An empty ``url``: none is configured. Headers are in lower case."""
+    """The GraphQL API behind the endpoint. ``url`` is empty if none is configured. Headers are in lower case."""
 
     url: str
     timeout_s: float
     max_bytes: int
     headers: Mapping[str, str]  # the same in every request
-    claim_headers: Mapping[str, str]  # header -> the verified claim that it has the value of
-    forward_headers: tuple[str, ...]  # taken over from the caller's request
-    documents: str  # text | documentId | apollo: how an operation is named to it
+    claim_headers: Mapping[str, str]  # header -> the verified claim with its value
+    forward_headers: tuple[str, ...]  # copied from the caller's request
+    documents: str  # text | documentId | apollo: the form in which an operation is sent
     auth: UpstreamAuth
 
     @property
     def client(self) -> OAuthClient | None:
-        """Who asks a token endpoint for it."""
+        """The client of the token endpoint; ``None`` if the credential needs none."""
         return self.auth.client if isinstance(self.auth, ClientCredentialsAuth | TokenExchangeAuth) else None
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """The secrets that asking it takes, as the bundle has them."""
+        """The secrets of its credential, as in the bundle."""
         match self.auth:
             case BearerAuth(token=secret) | HeaderAuth(value=secret):
                 return (secret,)

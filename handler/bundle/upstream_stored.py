@@ -1,4 +1,4 @@
-"""The stored form of the API behind an endpoint, as ``bundle/stored.py`` has it."""
+"""Reader of the stored API behind an endpoint; ``bundle/stored.py`` reads the rest of a bundle."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from handler.errors import BundleError
 from handler.strict_json import each, inside, mapping, of_kind, read_text, require
 
 OF_THE_CONNECTION = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
-"""Headers that say where a request goes and where it ends. A signature for another host could be used there."""
+"""Headers that set a request's destination and end. A signature for another host could be used there."""
 
 
 def read_upstream(raw: dict[str, object]) -> Upstream:
-    """The stored ``upstream``.
+    """Read the stored ``upstream``.
 
     Raises:
-        BundleError: it is none; the error says where.
+        BundleError: not an upstream; the error has the path.
     """
     upstream = Upstream(
         url=require(raw, "url", str),

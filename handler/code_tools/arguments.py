@@ -1,4 +1,4 @@
-"""The input side of a tool: the schema that is listed, and a call's arguments as the function takes them."""
+"""The input side of a tool: the listed schema, and the conversion of a call's arguments for the function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from handler.json_schema.checker import Checker
 from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls
 
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
-"""What a function is called with: by position and by name."""
+"""The arguments of a Python function: by position and by name."""
 
 
 class Arguments(Protocol):
@@ -31,23 +31,23 @@ class Arguments(Protocol):
         ...
 
     def check(self, arguments: JSONObject, ctx: Context) -> JSONObject:
-        """The arguments, found to fit, with what a client wrote as text or ``null`` repaired.
+        """Check the arguments and return them, with values that a client wrote as text or ``null`` repaired.
 
         Raises:
-            Misfits: they do not fit.
+            Misfits: the arguments do not fit.
         """
         ...
 
     def cast(self, arguments: JSONObject, ctx: Context) -> Fill:
-        """Checked arguments as the function takes them.
+        """Convert checked arguments to the function's types.
 
         Raises:
-            Misfits: its types refuse them.
+            Misfits: the types refuse the arguments.
         """
         ...
 
     def as_they_are(self, arguments: JSONObject, ctx: Context) -> Fill:
-        """Arguments that the author's validator judged instead, without any cast."""
+        """Return arguments without a cast, for a validator of the author's that replaces the schema."""
         ...
 
 
@@ -92,9 +92,9 @@ class TypedArguments:
 
 
 class SchemaArguments:
-    """Arguments with a schema of the author's: the function takes them as they were sent, or as an instance.
+    """Arguments with a schema of the author's: the function takes them as sent, or as an instance of the type.
 
-    The empty schema stands for a tool without arguments. The function gets none, whatever was sent.
+    The empty schema stands for a tool without arguments: the function gets an empty mapping, whatever was sent.
     """
 
     def __init__(self, takes: Sequence[str], options: Options, place: Place) -> None:
@@ -148,18 +148,18 @@ def _closed(options: Options) -> JSONObject:
 
 
 def invalid_arguments(tool: str, exc: Misfits) -> InvalidArguments:
-    """The error to raise for arguments that do not fit."""
+    """Return the error to raise for arguments that do not fit."""
     return InvalidArguments(tool, exc.sentences)
 
 
 def _refuse_excess(arguments: JSONObject, ctx: Context) -> None:
-    """Refuse too many values, those among them that were read of texts."""
+    """Refuse too many values, including values that were read from texts."""
     if excess := excess_of(arguments, max_values=ctx.max_values):
         raise Misfits([excess])
 
 
 def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, strict: bool) -> JSONObject:
-    """The arguments, found to fit: if need be without each ``null`` that stands for a name that is left out."""
+    """Check the arguments and return them. Unless ``strict``, drop each ``null`` that stands for a missing argument."""
     meant = without_refused_nulls(arguments, schema) if has_null(arguments) and not strict else arguments
     if found := checker.violations(meant):
         raise Misfits(found)
@@ -167,7 +167,7 @@ def _fitting(arguments: JSONObject, checker: Checker, schema: JSONObject, *, str
 
 
 def _without_misfit(parameter: JSONObject, schema: JSONObject) -> JSONObject:
-    """A parameter's schema without a default that it refuses, as in ``name: str = None``; it holds all the same."""
+    """Drop a default that the parameter's schema refuses, as in ``name: str = None``; the function still applies it."""
     alone = {**parameter, "$defs": schema.get("$defs", {})}
     if "default" not in parameter or not Checker(alone, formats=False).violations(parameter["default"]):
         return parameter

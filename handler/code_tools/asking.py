@@ -1,4 +1,4 @@
-"""Whether a function says that it may ask its client's user, which takes a key to sign what it asks."""
+"""The check of annotations for questions to the client's user, which need a key for their state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = re.compile(rf"\b{InputRequired.__name__}\b")
 
 
 def may_ask(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> bool:
-    """Whether its return annotation, or that of ``resume``, has ``InputRequired``. Nothing else tells before a call."""
+    """Tell if the return annotation, or that of ``resume``, has ``InputRequired``: no other sign precedes a call."""
     functions: list[Callable[..., Any] | None] = [definition.function]
     if isinstance(definition, ToolDefinition):
         functions.append(definition.options.resume)
@@ -29,7 +29,7 @@ def may_ask(definition: ToolDefinition | PromptDefinition | ResourceDefinition) 
 def _names_it(function: Callable[..., Any]) -> bool:
     plain = plain_function(function)
     try:
-        with authors_code():  # annotations may be any, and name what was only there when they were written
+        with authors_code():  # annotations may run any code, and use names that no longer exist
             hint = typing.get_type_hints(plain).get("return")
     except AuthorFailed:
         hint = inspect.get_annotations(plain).get("return")

@@ -1,4 +1,4 @@
-"""One step of a call: an author's function or work, within the call's time, with nothing of it left behind."""
+"""One step of a call: an author's function or work, run within the call's time, with its tasks ended."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from handler.code_tools.source_location import plain_function
 from handler.errors import CallError, McpError, ToolError
 
 LEFT_BEHIND_S = 0.2
-"""How long tasks that a call left behind may take to end once they are cancelled."""
+"""The time that a call's remaining tasks have to end after they are cancelled."""
 
 _tasks: contextvars.ContextVar[set[asyncio.Task[Any]] | None] = contextvars.ContextVar("tasks", default=None)
 
@@ -31,7 +31,7 @@ class Expired(Exception):
 
 @contextlib.asynccontextmanager
 async def no_task_left_behind() -> AsyncIterator[None]:
-    """End every task that is started inside: a frozen container would go on with it in somebody else's call."""
+    """End every task that is started inside: a thawed container would go on with the task in another caller's call."""
     _record_tasks(asyncio.get_running_loop())
     started: set[asyncio.Task[Any]] = set()
     token = _tasks.set(started)
@@ -47,7 +47,7 @@ async def no_task_left_behind() -> AsyncIterator[None]:
 
 
 class _Recording:
-    """A task factory that notes which tasks a call starts, by the context that they inherit."""
+    """A task factory that records the tasks of a call, found by the context that tasks inherit."""
 
     def __init__(self, factory: Callable[..., Any] | None) -> None:
         self._factory = factory
@@ -65,33 +65,33 @@ class _Recording:
 def _record_tasks(loop: asyncio.AbstractEventLoop) -> None:
     factory = loop.get_task_factory()
     if not isinstance(factory, _Recording):
-        loop.set_task_factory(_Recording(factory))  # type: ignore[arg-type] # typeshed knows one form of them
+        loop.set_task_factory(_Recording(factory))  # type: ignore[arg-type] # typeshed knows one form of factory
 
 
 async def run(function: Callable[[], Any], ctx: Context) -> Any:
-    """Call an author's function, async or not, and return what it comes to.
+    """Call an author's function, async or not, and return its final value.
 
     Raises:
-        Expired: it did not come to anything in time.
+        Expired: the function did not end in time.
         ToolError: the call was cancelled.
-        Exception: whatever the function raises.
+        Exception: an exception of the function's own.
     """
     match await wait_for(unexited(_called(function)), ctx):
         case Ok(value):
             return value
         case Err(Exception() as error):
             raise error
-        case Err(error):  # one that would end more than the call
+        case Err(error):  # a BaseException would end more than the call
             raise RuntimeError(f"the tool ended with {type(error).__name__}") from error
 
 
 async def answer_of(
     what: str, function: Callable[[], Any], convert: Callable[[Any], JSONObject], ctx: Context
 ) -> JSONObject | InputRequired:
-    """Call a function of which nothing but an answer can come, and convert what it returns.
+    """Call a function of a prompt or resource, and convert its value; questions are returned as they are.
 
     Raises:
-        McpError: the author's; or ``what`` failed, of which it says no more.
+        McpError: an error of the author's; or a fixed sentence that ``what`` failed.
     """
     try:
         with authors_code():
@@ -106,10 +106,10 @@ async def answer_of(
 
 
 async def wait_for(work: Awaitable[Any], ctx: Context, *, margin_s: float = 0.0) -> Ok | Err:
-    """Wait for work until ``margin_s`` before the call's time is over.
+    """Wait for work until ``margin_s`` before the call's deadline.
 
     Raises:
-        Expired: it is over, and the work is cancelled.
+        Expired: the time is over, and the work is cancelled.
         ToolError: the call was cancelled.
     """
     ctx.running = asyncio.ensure_future(work)
@@ -134,7 +134,7 @@ def _outcome(task: asyncio.Future[Any]) -> Ok | Err:
 
 
 async def unexited(work: Awaitable[Any]) -> Any:
-    """What work comes to, where ``sys.exit`` in it is a failure and does not end the event loop."""
+    """Await work, and turn ``sys.exit`` in it into a failure: it would end the event loop."""
     try:
         return await work
     except SystemExit as exc:
@@ -143,14 +143,14 @@ async def unexited(work: Awaitable[Any]) -> Any:
 
 async def _called(function: Callable[[], Any]) -> Any:
     if inspect.iscoroutinefunction(plain_function(function)):
-        return await settled(function())  # a wrapper around it need not be async
+        return await settled(function())  # a wrapper around an async function need not be async
     return await settled(await _in_thread(function))
 
 
 async def _in_thread(work: Callable[[], Any]) -> Any:
-    """Run what is not async where it does not hold up the deadline.
+    """Run a function that is not async in a thread, where it cannot delay the deadline.
 
-    The thread is a daemon, for those of an executor are waited for when the loop ends.
+    The thread is a daemon, because the loop waits for an executor's threads when it ends.
     """
     loop = asyncio.get_running_loop()
     done: asyncio.Future[Any] = loop.create_future()
@@ -159,9 +159,9 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
     def in_thread() -> None:
         try:
             outcome: Ok | Err = Ok(context.run(work))
-        except BaseException as exc:  # noqa: BLE001 - it is raised where it is waited for
+        except BaseException as exc:  # noqa: BLE001 - raised again by the waiting coroutine
             outcome = Err(exc)
-        with contextlib.suppress(RuntimeError):  # the loop is gone: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
             loop.call_soon_threadsafe(_settle, done, outcome)
 
     threading.Thread(target=in_thread, daemon=True, name="stile-tool").start()

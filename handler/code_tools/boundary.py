@@ -1,4 +1,4 @@
-"""Where code of ours calls an author's: the one place that takes whatever may come out of it."""
+"""The boundary between our code and an author's: the one place that catches every exception of authors' code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.strict_json import to_well_formed_json
 
 MAX_ERROR_BYTES = 400_000
-"""Of a JSON-RPC error: however its text is escaped, an answer holds it."""
+"""The limit of a JSON-RPC error's message and data: it fits into an answer, however the text is escaped."""
 
 
 class AuthorFailed(Exception):
-    """An author's code raised what it is not meant to raise: ``error``."""
+    """An author's code raised ``error``, which is not an error for callers."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -23,10 +23,10 @@ class AuthorFailed(Exception):
 
 @contextmanager
 def authors_code() -> Iterator[None]:
-    """Run what an author wrote. Errors that say what a caller is answered with go through.
+    """Run an author's code. Errors that define the answer to the caller (access, call and MCP errors) go through.
 
     Raises:
-        AuthorFailed: anything else went wrong, ``sys.exit`` and an error that cannot be sent among it.
+        AuthorFailed: any other failure, including ``sys.exit`` and an error that cannot be sent.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""The catalog: a tool that finds what an endpoint has, hidden entries among them, as its caller may use it."""
+"""The catalog: a tool that finds the entries of an endpoint that its caller may use, hidden entries included."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ SectionsFor = Callable[[Context], Awaitable[Sections] | Sections]
 
 
 def catalog_tool(sections_for: SectionsFor, *, name: str = "catalog", hidden: bool = True) -> ToolDefinition:
-    """The catalog as a tool over what ``sections_for`` gives each caller: what that caller may use, and no more."""
+    """Return the catalog as a tool. ``sections_for`` gives the entries that a caller may use, and no others."""
 
     @tool(annotations={"read_only_hint": True})
     async def catalog(
         ctx: Context,
-        type: Type = "all",  # noqa: A002 - what the argument is called
+        type: Type = "all",  # noqa: A002 - the argument's name
         query: str | None = None,
         category: str | None = None,
-        include_hidden: bool = True,  # noqa: FBT001, FBT002 - it comes by name
+        include_hidden: bool = True,  # noqa: FBT001, FBT002 - passed by name
     ) -> dict[str, Any]:
         """Find tools, prompts and resources, also those that lists leave out.
 

@@ -1,4 +1,4 @@
-"""Finding entries among all that a caller may use: what the catalog does. Pure, as the function does it itself."""
+"""The catalog's search among the entries that a caller may use. Pure, because the function also calls it directly."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ Type = Literal["all", "tools", "prompts", "resources", "resource_templates"]
 
 @record(frozen=True, slots=True, kw_only=True)
 class Listed:
-    """One entry of a list, and whether that list leaves it out."""
+    """One entry; ``hidden`` if its list leaves it out."""
 
     entry: JSONObject
     hidden: bool = False
 
 
 Sections = Mapping[str, Iterable[Listed]]
-"""What a caller may use, by ``SECTIONS``."""
+"""The entries that a caller may use, by ``SECTIONS``."""
 
 
 def find_in_catalog(
     sections: Sections,
     *,
-    type: Type = "all",  # noqa: A002 - what the argument is called
+    type: Type = "all",  # noqa: A002 - the argument's name
     query: str | None = None,
     category: str | None = None,
     include_hidden: bool = True,
 ) -> JSONObject:
-    """The entries asked for, by section, each with ``hidden`` and, for tools, its ``category``."""
+    """Return the matching entries by section, each with ``hidden`` and, for tools, ``category`` if it has one."""
     return {
         name: [
             _shown(listed, is_tool=name == "tools")

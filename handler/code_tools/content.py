@@ -1,4 +1,4 @@
-"""What a tool in Python returns when plain values do not say it: content blocks, and a result in full."""
+"""Return values of tools in Python for which plain values do not suffice: content blocks and full results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Content:
     meta: Mapping[str, Any] | None = field(default=None, kw_only=True)
 
     def to_json(self) -> JSONObject:
-        """The block as MCP has it, without what was not given."""
+        """Return the block in MCP's form, without members that are ``None``."""
         members = {**self._members(), "annotations": _annotations(self.annotations), "_meta": self.meta}
         return {name: value for name, value in members.items() if value is not None}
 
@@ -50,7 +50,7 @@ class Text(Content):
 
 @dataclass(frozen=True, slots=True)
 class Image(Content):
-    """An image: its bytes, or a text that is their base64."""
+    """An image, as bytes or as base64 text."""
 
     data: bytes | str
     mime_type: str = "image/png"
@@ -61,7 +61,7 @@ class Image(Content):
 
 @dataclass(frozen=True, slots=True)
 class Audio(Content):
-    """A sound: its bytes, or a text that is their base64."""
+    """A sound, as bytes or as base64 text."""
 
     data: bytes | str
     mime_type: str = "audio/wav"
@@ -72,7 +72,7 @@ class Audio(Content):
 
 @dataclass(frozen=True, slots=True)
 class ResourceLink(Content):
-    """A resource that the client may read. MCP wants a name; without one it is the URI. ``size`` is in bytes."""
+    """A resource that the client may read. MCP requires a name; the URI is the default. ``size`` is in bytes."""
 
     uri: str
     name: str = ""
@@ -95,7 +95,7 @@ class ResourceLink(Content):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedResource(Content):
-    """A resource's content itself: a ``text``, or a ``blob`` of bytes (or of base64 text)."""
+    """The content of a resource: a ``text``, or a ``blob`` of bytes (or of base64 text)."""
 
     uri: str
     text: str | None = field(default=None, kw_only=True)
@@ -122,13 +122,13 @@ def _base64(content: bytes | str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A result in full, sent as it is: no version is added to it.
+    """A full result, sent as it is, without the tool's version.
 
     ``content`` holds blocks and texts, and may hold the structured content as a mapping. ``data`` is the structured
     content; with ``mirror`` its JSON is also the last text.
 
     Raises:
-        ValueError: more than one structured content.
+        ValueError: structured content is given more than once.
     """
 
     content: Iterable[Content | str | Mapping[str, Any]] = ()
@@ -147,13 +147,13 @@ class ToolResult:
 
 
 class ErrorObject(dict[str, Any]):
-    """What ``tool_fail`` makes. ``is_error`` says whether the result does, too."""
+    """An error object of ``tool_fail``. ``is_error`` is copied to the result's ``isError``."""
 
     is_error = False
 
 
 class ToolFail:
-    """Makes error objects: the defaults, with ``error``. See ``tool_fail``."""
+    """A maker of error objects: the defaults, with ``error``. See ``tool_fail``."""
 
     def __init__(self, defaults: Mapping[str, Any], *, is_error: bool) -> None:
         self._defaults = defaults
@@ -166,9 +166,9 @@ class ToolFail:
 
 
 def tool_fail(*, is_error: bool = False, **defaults: Any) -> ToolFail:
-    """A maker of error objects of one shape: ``tool_fail(ok=False)("no such order")``.
+    """Return a maker of error objects of one shape: ``tool_fail(ok=False)("no such order")``.
 
-    What it makes is an object like any other, so the call succeeds on the wire. With ``is_error`` the result says
-    that it failed, and an output schema does not bind it.
+    Without ``is_error``, the call succeeds on the wire unless the object breaks the output schema. With ``is_error``,
+    the result has ``isError`` and is not checked against the output schema.
     """
     return ToolFail(defaults, is_error=is_error)

@@ -1,4 +1,4 @@
-"""What a call is made in: who calls, the caller's GraphQL, notifications, and the time left."""
+"""The context of a call: the caller, the caller's GraphQL, notifications, and the time left."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from handler.errors import ToolError
 from handler.json_bounds import MAX_VALUES
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
-"""Of log messages, the least first. Source: RFC 5424, section 6.2.1."""
+"""The levels of log messages, the least severe first. Source: RFC 5424, section 6.2.1."""
 
 GraphQL = Callable[[str, Mapping[str, Any]], Awaitable[Any] | Any]
 Notify = Callable[[JSONObject], Awaitable[None] | None]
@@ -31,84 +31,84 @@ def _no_operation(_name: str, _variables: Mapping[str, Any]) -> Any:
 
 
 def _no_notification(_message: JSONObject) -> None:
-    """Nobody listens."""
+    """Drop the notification: no client listens."""
 
 
 @dataclass(kw_only=True)
 class Context:
-    """One call's surroundings. Tools take it as a parameter of this type, whatever its name."""
+    """The context of one call. A tool takes it as a parameter of this type, whatever the parameter's name."""
 
     request_id: str = ""
     protocol_version: str = ""
     client_info: Mapping[str, Any] = field(default_factory=dict)
     client_capabilities: Mapping[str, Any] = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
-    """Of the request, in lower case: what the client says, verified by nobody."""
+    """The request's headers, with names in lower case. The client's values are not verified."""
 
     auth: Mapping[str, Any] | None = None
-    """Verified claims. None: the caller brought no token."""
+    """The verified claims; ``None`` if the caller sent no token."""
 
     scopes: frozenset[str] = frozenset()
     auth_strategy: str = "none"
-    """How the credential for the API behind came about: oauth, bearer, api_key, custom, none."""
+    """The origin of the upstream credential: oauth, bearer, api_key, custom, none."""
 
     provider_token: str | None = None
-    """The credential for the API behind the tool. Never the token that the client sent for this endpoint."""
+    """The upstream credential. Never the token that the client sent for this endpoint."""
 
     tokenless: bool = False
-    """True: the caller may ask the API, which takes no token, a signature, or the caller's own token."""
+    """True if the caller may ask the upstream, and it takes no token, a signature, or the caller's own token."""
 
     resolved_headers: Mapping[str, str] = field(default_factory=dict)
-    """Headers for a request to that API, credential included."""
+    """The headers for a request to the upstream, credential included."""
 
     state: dict[str, Any] = field(default_factory=dict)
-    """Whatever a tool keeps for its later steps; one dictionary for each call."""
+    """Values that a tool keeps for its later steps; one dictionary for each call."""
 
     input_responses: Mapping[str, Any] = field(default_factory=dict)
     request_state: Any = None
-    """The answers to an ``InputRequired``, by its keys, and its state."""
+    """The state of an ``InputRequired``; ``input_responses`` has the answers, by the keys of its requests."""
 
     progress_token: str | int | None = None
     log_level: str | None = None
-    """The least level of log messages that the request asks for. None: it wants none."""
+    """The least level of log messages that the request asks for; ``None`` if it asks for no messages."""
 
     deadline: float = math.inf
-    """When an answer has to be there, on the clock of ``time.monotonic``."""
+    """The time at which the answer is due, on the clock of ``time.monotonic``."""
 
     max_values: int = MAX_VALUES
-    """How many values the arguments may have, counting items of lists and members of objects."""
+    """The number of values that the arguments may have, counting items of lists and members of objects."""
 
     ask_graphql: GraphQL = _no_graphql
     ask_operation: GraphQL = _no_operation
     notify: Notify = _no_notification
     running: asyncio.Future[Any] | None = field(default=None, init=False, repr=False)
-    """What the call waits for at the moment."""
+    """The work that the call waits for at the moment."""
 
     cancelled: bool = field(default=False, init=False)
-    """Whether nobody waits for the answer any more: for functions that are not async, which nothing interrupts."""
+    """True if the answer is no longer needed: for functions that are not async, which cannot be interrupted."""
 
     async def graphql(self, query: str, variables: Mapping[str, Any] | None = None) -> Any:
-        """Ask the endpoint's GraphQL API as the caller may, and return the response's ``data``.
+        """Ask the endpoint's GraphQL API with the caller's rights, and return the response's ``data``.
 
         Raises:
-            ToolError: the request was refused, or not answered. Uncaught, its sentence is the tool's error. Where the
-                API answered with errors, the error's ``errors`` and ``partial`` hold what came.
+            ToolError: the request was refused, or not answered. Uncaught, its sentence is the tool's error. If the API
+                answered with errors, ``errors`` and ``partial`` of the ``GraphQLErrors`` hold the response.
         """
         return await settled(self.ask_graphql(query, variables or {}))
 
     async def operation(self, name: str, variables: Mapping[str, Any] | None = None) -> Any:
-        """Run one of the endpoint's own operations as the caller may, and return the response's ``data``.
+        """Run one of the endpoint's own operations with the caller's rights, and return the response's ``data``.
 
         Raises:
-            ToolError: as ``graphql``; or the caller has no such operation, or its variables do not fit.
+            ToolError: as ``graphql``; or the caller has no such operation, or the variables do not fit.
         """
         return await settled(self.ask_operation(name, variables or {}))
 
     def require_provider_token(self) -> str:
-        """The credential for the API behind the tool.
+        """Return the upstream credential.
 
         Raises:
-            ToolError: there is none.
+            ToolError: the call has no credential.
         """
         if self.provider_token is None:
             raise ToolError("Authentication required")
@@ -121,11 +121,11 @@ class Context:
             self.running.cancel()
 
     def remaining_time(self) -> float:
-        """Seconds until an answer has to be there; infinite where nothing limits them."""
+        """Return the seconds until the deadline; infinity if the call has no deadline."""
         return max(0.0, self.deadline - time.monotonic())
 
     async def report_progress(self, progress: float, total: float | None = None, message: str | None = None) -> None:
-        """Tell the client how far the call has come, if it asked for that."""
+        """Report the call's progress to the client, if the request asked for progress."""
         if self.progress_token is None:
             return
         params = {"progressToken": self.progress_token, "progress": progress, "total": total, "message": message}
@@ -133,10 +133,10 @@ class Context:
         await settled(self.notify({"method": "notifications/progress", "params": given}))
 
     async def log(self, level: str, message: Any, *, logger: str | None = None) -> None:
-        """Send the client a log message, if it asked for that level.
+        """Send the client a log message, if the request asked for that level.
 
         Raises:
-            ValueError: no such level.
+            ValueError: unknown level.
         """
         if level not in LEVELS:
             raise ValueError(f"unknown level {level}: expected one of {', '.join(LEVELS)}")
@@ -159,21 +159,21 @@ class Context:
 
 
 def assert_provider_token(ctx: Context) -> str:
-    """The credential for the API behind the tool.
+    """Return the upstream credential.
 
     Raises:
-        ToolError: there is none.
+        ToolError: the call has no credential.
     """
     return ctx.require_provider_token()
 
 
 async def settled(value: Any) -> Any:
-    """The value itself, or what it comes to: functions of authors may be async or not, or hand work to an executor."""
+    """Return the value, awaited if it is work: authors' functions may be async or not, or hand work to an executor."""
     if isinstance(value, concurrent.futures.Future):
         value = asyncio.wrap_future(value)
     return await value if inspect.isawaitable(value) else value
 
 
 def is_work(value: Any) -> bool:
-    """Whether a value comes to something later."""
+    """Tell if a value can be awaited, or is a future of an executor."""
     return inspect.isawaitable(value) or isinstance(value, concurrent.futures.Future)

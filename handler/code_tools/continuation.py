@@ -1,4 +1,4 @@
-"""What a tool returns when it is not done: work to wait for, or questions for the client's user."""
+"""Return values of a tool that is not done: work to wait for, or questions for the client's user."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Ok:
 
 @dataclass(frozen=True, slots=True)
 class Err:
-    """What the work raised. ``TimeoutError`` where the deadline ended it."""
+    """The exception of the work; ``TimeoutError`` if the deadline ended the work."""
 
     error: BaseException
 
@@ -46,7 +46,7 @@ class Elicit:
     url: str | None = field(default=None, kw_only=True)
 
     def to_json(self) -> JSONObject:
-        """The input request as MCP has it."""
+        """Return the input request in MCP's form."""
         mode: Literal["form", "url"] = "form" if self.url is None else "url"
         params: JSONObject = {"mode": mode, "message": self.message}
         if self.url is None:
@@ -58,16 +58,16 @@ class Elicit:
 
 @dataclass(frozen=True, slots=True)
 class InputRequired:
-    """A result that asks first. The client calls again with the answers and ``state``, as JSON, in the context.
+    """A result that asks first. The client calls again: the context then has the answers and ``state``, as JSON.
 
-    The state is signed on its way through the client, and not secret.
+    On its way through the client, the state is signed but not secret.
     """
 
     requests: Mapping[str, Elicit | Mapping[str, Any]] = field(default_factory=dict)
     state: Any = field(default=None, kw_only=True)
 
     def input_requests(self) -> JSONObject:
-        """The requests as MCP has them, by their keys."""
+        """Return the requests in MCP's form, by their keys."""
         return {
             key: request.to_json() if isinstance(request, Elicit) else dict(request)
             for key, request in self.requests.items()

@@ -1,4 +1,4 @@
-"""The decorator ``@tool``, in all the forms that authors know."""
+"""The decorator ``@tool`` in its four forms."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def tool(function: F, /, **options: Unpack[ToolOptions]) -> F: ...
 @overload
 def tool(name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
 def tool(target: Any = None, /, **options: Any) -> Any:
-    """Say of a function what it is as a tool; the function itself stays what it was.
+    """Declare a function as a tool, and return the function unchanged.
 
-    ``@tool``, ``@tool()``, ``@tool("name")`` and ``@tool(name="name", …)`` are all well. A toolkit takes the
-    function with ``kit.add``.
+    The forms are ``@tool``, ``@tool()``, ``@tool("name")`` and ``@tool(name="name", …)``. A toolkit takes the function
+    with ``kit.add``.
 
     Raises:
         ToolDefinitionError: an option that does not fit, or a function that cannot be a tool.

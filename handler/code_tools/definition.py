@@ -1,4 +1,4 @@
-"""What a tool in Python is: its metadata, what it takes, what it returns, and the functions behind it."""
+"""The definition of a tool in Python: its metadata, arguments, output, and functions."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from handler.json_schema.checker import refuse_bad_schema
 from handler.param_headers import mirrored_in
 
 Allow = Callable[[JSONObject, Context], bool]
-"""Whether a caller may use a tool, of which the list entry is given."""
+"""The type of functions that tell if a caller may use a tool, from the tool's list entry and the context."""
 
 DECLARED = "__stile_tool__"
-"""The attribute in which a function carries what its decorators say."""
+"""The attribute of a function that holds the ``Declaration`` of its decorators."""
 
 
 AGAIN = ("name", "title", "description", "annotations", "meta", "category", "hidden", "visible", "aliases")
-"""What a definition may be given when it is registered once more."""
+"""The options of a definition that is registered again."""
 
 
 class Tool:
-    """A tool as a class, for several of one kind: each instance is a tool with a name of its own.
+    """A tool as a class, for several tools of one kind: each instance is a tool with a name of its own.
 
-    ``call`` is the function, with parameters as any other; with ``input_schema`` it takes the arguments as one
-    mapping. A class may say by attributes whatever ``@tool`` takes, and compute it by methods of that name. Without
-    ``name`` the class gives it: ``SearchFiles`` is ``search_files``.
+    ``call`` is the function, with parameters like any other; with ``input_schema`` it takes the arguments as one
+    mapping. Attributes of the class set the options of ``@tool``, and methods of these names compute them. Without
+    ``name``, the class gives the tool's name: ``SearchFiles`` becomes ``search_files``.
     """
 
     call: Callable[..., Any]
@@ -48,7 +48,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """What decorators say of a function, and its hints, resolved where it was written."""
+    """The options that decorators give a function, and the function's hints, resolved where it was written."""
 
     said: Mapping[str, Any]
     hints: Mapping[str, Any]
@@ -67,7 +67,7 @@ class ToolDefinition:
     output: Output
     resume: Resume | None = None
     allow: tuple[Allow, ...] = ()
-    listed: JSONObject | None = None  # the entry, where somebody else made it
+    listed: JSONObject | None = None  # the entry, if a provider made it
 
     @functools.cached_property
     def entry(self) -> JSONObject:
@@ -78,7 +78,7 @@ class ToolDefinition:
         """
         if self.listed is not None:
             return self.listed
-        if self.resume is None and self.output.may_go_on:  # only here: a decorator above may say resume
+        if self.resume is None and self.output.may_go_on:  # not at definition: an outer decorator may add resume
             self.place.refuse(f"it returns Async, and has no resume to go on with: {EXPECTED}")
         options = self.options
         members = {
@@ -93,7 +93,7 @@ class ToolDefinition:
         return {"name": self.name, **{key: value for key, value in members.items() if value or key == "inputSchema"}}
 
     def _checked(self, what: str, schema: JSONObject | None) -> JSONObject | None:
-        """A schema, found to be one. Only here, because it takes longer than a call."""
+        """Check a schema and return it. Only entries are checked, because a check takes longer than a call."""
         try:
             refuse_bad_schema(schema or {})
             if what == "input_schema":
@@ -103,17 +103,17 @@ class ToolDefinition:
         return schema
 
     def named(self, name: str) -> ToolDefinition:
-        """The same tool by an alias, which its errors say. Who may use it, its own name decides."""
+        """Return the tool under an alias, which its errors then name. ``allows`` is asked of the tool's own name."""
         return self if name == self.name else replace(self, name=name)
 
     def allows(self, ctx: Context) -> bool:
-        """Whether the caller may use it."""
+        """Tell if the caller may use the tool."""
         return all(allow(self.entry, ctx) for allow in self.allow)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KitDefaults:
-    """What a toolkit says for tools of which neither they nor their registration say anything."""
+    """A toolkit's defaults, for options that neither the tool nor its registration sets."""
 
     options: KitOptions = field(default_factory=KitOptions)
     category: str | None = None
@@ -127,12 +127,12 @@ def define(
     defaults: KitDefaults | None = None,
     names: Mapping[str, Any] | None = None,
 ) -> ToolDefinition:
-    """Make a tool of a function, a ``Tool``, or a definition. What is said nearest to ``overrides`` is strongest.
+    """Make a tool of a function, a ``Tool``, or a definition. ``overrides`` win over its options, these over defaults.
 
     Hints of a function without a decorator are resolved with the local ``names``.
 
     Raises:
-        ToolDefinitionError: it cannot be one.
+        ToolDefinitionError: ``target`` cannot be a tool.
     """
     if isinstance(target, ToolDefinition):
         return _registered(target, overrides)
@@ -186,7 +186,7 @@ def _define(target: Any, said: dict[str, Any], hints: Mapping[str, Any], names: 
 
 
 def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> ToolDefinition:
-    """A definition that is registered once more: its schemas and functions stay as they are."""
+    """Register a definition again: its schemas and functions stay as they are."""
     said = {key: value for key, value in overrides.items() if value is not None}
     name = said.get("name", definition.name)
     place = replace(definition.place, label=f"tool {name}")
@@ -207,10 +207,10 @@ def _registered(definition: ToolDefinition, overrides: Mapping[str, Any]) -> Too
 
 
 def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) -> None:
-    """Write on a function what a decorator says of it. A decorator nearer to the function is stronger.
+    """Store a decorator's options on a function. A decorator nearer to the function wins.
 
     Raises:
-        ToolDefinitionError: what is said does not fit, or the function cannot be a tool.
+        ToolDefinitionError: an option does not fit, or the function cannot be a tool.
     """
     before: Declaration | None = getattr(function, DECLARED, None)
     merged = {**said, **(before.said if before else {})}
@@ -222,11 +222,11 @@ def declare(function: Any, said: Mapping[str, Any], names: Mapping[str, Any]) ->
     if not _is_method(function):
         define(function, {}, names=names)
     else:
-        read_options(merged, place)  # how many parameters it has is not known before it is bound
+        read_options(merged, place)  # a method's parameters are checked once it is bound
 
 
 def _is_method(function: Any) -> bool:
-    """Whether a function stands in a class and waits for its first argument."""
+    """Tell if a function is defined in a class and its first parameter is ``self`` or ``cls``."""
     if not inspect.isfunction(function) or "." not in function.__qualname__.rpartition("<locals>.")[2]:
         return False
     return next(iter(inspect.signature(function).parameters), "") in ("self", "cls")
@@ -245,7 +245,7 @@ def _declaration_of(target: Any, names: Mapping[str, Any]) -> Declaration:
 
 
 def _said_by(tool: Tool) -> dict[str, Any]:
-    """What a ``Tool`` says by attributes and methods."""
+    """Return the options that a ``Tool`` sets by attributes and methods."""
     said: dict[str, Any] = {}
     for name in TOOL_OPTIONS:
         value = getattr(tool, name, None)
@@ -255,21 +255,21 @@ def _said_by(tool: Tool) -> dict[str, Any]:
 
 
 def _told(target: Any) -> str | None:
-    """What the docstring says of the function."""
+    """Return the description in the docstring; ``None`` if it is empty."""
     text = vars(type(target)).get("__doc__") if isinstance(target, Tool) else ""
     text = text or plain_function(target.call if isinstance(target, Tool) else target).__doc__
     return parse_docstring(text or "").description or None
 
 
 def _snake(name: str) -> str:
-    """``GetWeather`` is ``get_weather``."""
+    """Convert to snake case: ``GetWeather`` becomes ``get_weather``."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
 
 
 def describe(target: Any) -> JSONObject:
-    """The ``tools/list`` entry of a function, a ``Tool`` or a definition, as a client would see it.
+    """Return the ``tools/list`` entry of a function, a ``Tool`` or a definition, as a client would see it.
 
     Raises:
-        ToolDefinitionError: it cannot be a tool.
+        ToolDefinitionError: ``target`` cannot be a tool.
     """
     return define(target, {}, names=caller_names()).entry

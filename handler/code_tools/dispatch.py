@@ -1,4 +1,4 @@
-"""A toolkit as one caller sees it: what is listed, and which tool, prompt or resource a request is for."""
+"""A toolkit as one caller sees it: the lists, and the dispatch of requests to tools, prompts and resources."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from handler.param_headers import mirrored_in
 
 
 async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:
-    """All that the caller may use, hidden or not, by the catalog's sections.
+    """Return all entries that the caller may use, hidden or not, by the catalog's sections.
 
     Raises:
-        McpError: a provider failed that is not optional.
+        McpError: a provider that is not optional failed.
     """
     own = [Listed(entry=each.entry, hidden=each.options.hidden) for each in kit.tools if each.allows(ctx)]
     provided = [Listed(entry=each.entry) for each in await _provided(kit, ctx)]
@@ -45,10 +45,10 @@ async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:
 
 
 async def list_entries(kit: Toolkit, section: str, ctx: Context) -> list[JSONObject]:
-    """The entries of one section that are not hidden, the kit's own first, then each provider's in order.
+    """Return the entries of one section that are not hidden: the kit's own, then each provider's in order.
 
     Raises:
-        McpError: a provider failed that is not optional.
+        McpError: a provider that is not optional failed.
     """
     return [each.entry for each in (await sections_of(kit, ctx))[section] if not each.hidden]
 
@@ -59,7 +59,8 @@ async def call_tool(
     """Call a tool of the kit as ``run_tool`` does.
 
     Raises:
-        McpError: no such tool for this caller, or the call is a protocol error.
+        McpError: no such tool for this caller, a provider that is not optional failed, or as ``run_tool``.
+        InsufficientScope: as ``run_tool``.
     """
     tool = kit.find_tool(name)
     if tool is None:
@@ -82,7 +83,7 @@ async def get_prompt(kit: Toolkit, name: str, arguments: Any, ctx: Context) -> J
 
 
 async def read_resource(kit: Toolkit, uri: str, ctx: Context) -> JSONObject | InputRequired:
-    """Read a resource of the kit; a URI of its own is stronger than a template, and a template than later ones.
+    """Read a resource of the kit. A resource of exactly this URI wins over templates, and the first template wins.
 
     Raises:
         McpError: no such resource, or as ``run_resource``.
@@ -100,7 +101,7 @@ def _unknown(kind: str, name: str, *, member: str = "") -> InvalidParams:
 
 
 async def _provided(kit: Toolkit, ctx: Context) -> list[ToolDefinition]:
-    """What providers have for this caller. The first of a name wins, and the kit's own before all."""
+    """Return the providers' tools for this caller. The kit's own tool of a name wins, then the first provider's."""
     found: dict[str, ToolDefinition] = {}
     for each in kit.providers:
         for tool in await _tools_of(each, ctx):
@@ -125,7 +126,7 @@ async def _tools_of(provided: Provided, ctx: Context) -> list[ToolDefinition]:
 def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefinition:
     name = str(entry["name"])
     given = entry.get("inputSchema") or _AsSent.schema
-    mirrored_in(given)  # clients drop a tool whose schema says it wrongly, and would not say so
+    mirrored_in(given)  # clients silently drop a tool with an invalid x-mcp-header
     place = Place(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(
@@ -142,7 +143,7 @@ def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefiniti
 
 
 class _AsSent:
-    """Arguments that nobody but the provider judges."""
+    """Arguments that only the provider checks."""
 
     schema: JSONObject = {"type": "object"}  # noqa: RUF012 - a constant
 

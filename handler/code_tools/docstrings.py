@@ -1,4 +1,4 @@
-"""What a docstring says: of the function, and of its parameters in the forms of Google, NumPy and Sphinx."""
+"""The parser of docstrings: the function's description, and its parameters in the forms of Google, NumPy and Sphinx."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SPHINX_OTHERS = {"type", "return", "returns", "rtype", "raise", "raises", "exce
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Docstring:
-    """The text without its sections on parameters and results, and what is said of each parameter."""
+    """The text without its sections on parameters and results, and the text on each parameter."""
 
     description: str
     parameters: Mapping[str, str]
 
 
 def parse_docstring(text: str) -> Docstring:
-    """Part a docstring. Sections on what a function returns or raises are left out: they are for its readers."""
+    """Parse a docstring. Sections on returns and raises are left out: they are for readers of the code."""
     kept: list[str] = []
     parameters: dict[str, str] = {}
     lines = inspect.cleandoc(text).splitlines()
@@ -45,7 +45,7 @@ def parse_docstring(text: str) -> Docstring:
 
 
 def _section(lines: Sequence[str]) -> tuple[int, dict[str, str]]:
-    """How many lines a section at the start takes, 0 where there is none, and the parameters that it describes."""
+    """Return the number of lines of a section at the start, 0 if there is no section, and the described parameters."""
     if field := _SPHINX_ITEM.fullmatch(lines[0]):
         return _sphinx_field(field, lines)
     if (header := _GOOGLE_HEADER.fullmatch(lines[0])) and _is_known(header):
@@ -77,7 +77,7 @@ def _sphinx_field(field: re.Match[str], lines: Sequence[str]) -> tuple[int, dict
 
 
 def _indented(lines: Sequence[str]) -> Iterator[str]:
-    """The lines below a header: indented ones, and empty ones among them."""
+    """Yield the lines below a header: indented lines, and empty lines among them."""
     last = max((at for at, line in enumerate(_leading(lines)) if line.strip()), default=-1)
     yield from lines[: last + 1]
 
@@ -97,7 +97,7 @@ def _until_header(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _items(lines: Sequence[str], form: re.Pattern[str]) -> dict[str, str]:
-    """What each item says. Lines that are indented more than an item go on with it."""
+    """Return the text of each item. Lines that are indented more than an item continue it."""
     said: dict[str, list[str]] = {}
     names: list[str] = []
     indent = min((_indent(line) for line in lines if line.strip()), default=0)

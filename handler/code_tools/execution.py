@@ -31,16 +31,16 @@ from handler.errors import (
 )
 
 MAX_STEPS = 32
-"""How often one call may go on with ``Async``."""
+"""The number of times that one call may return ``Async``."""
 
 RESUME_S = 0.5
-"""What is kept of the time for ``resume`` to answer after work that was too slow; of less than 2 s, a quarter."""
+"""The time kept for ``resume`` to answer after work that was too slow; a quarter if less than 2 s remain."""
 
 FAILED = "Tool execution failed"
 
 
 class Misused(Exception):
-    """A tool that does what no tool may; for the log."""
+    """A tool broke the rules for tools, such as those for ``Async``; for the log."""
 
 
 OnFailure = Callable[[Exception], None]
@@ -51,12 +51,13 @@ async def run_tool(
 ) -> JSONObject | InputRequired:
     """Call a tool and return a ``CallToolResult``, or the questions that it asks first.
 
-    What the model can act on is a result with ``isError``; of any other failure it learns nothing. ``on_failure`` is
-    told of both. Nothing that the call started goes on after it, but for a function that is not async.
+    A failure that the model can act on is a result with ``isError`` and its reason; any other failure is a fixed
+    sentence. ``on_failure`` gets both. Every task of the call ends with it, but a function that is not async may go on.
 
     Raises:
-        McpError: the call is a protocol error, by the author's will or for lack of a credential.
-        InsufficientScope: the caller lacks scopes of the tool, or of an operation that it runs.
+        McpError: the author raised it, a credential is missing, or arguments are invalid (not an object, or
+            ``validation_errors`` is ``protocol``).
+        InsufficientScope: the caller lacks scopes of the tool, or of an operation that the tool runs.
     """
     if not isinstance(arguments, dict):
         raise InvalidParams(f"arguments of tool {tool.name}: expected an object")
@@ -89,13 +90,13 @@ async def _answer(
         on_failure(exc)
         return error_result(exc)
     except Expired as exc:
-        ctx.cancelled = True  # a function that is not async may still ask
+        ctx.cancelled = True  # a function that is not async still runs, and may check it
         on_failure(exc)
         return error_result(ToolError(f"Tool timed out after {allowed_s:.3g}s"))
 
 
 def failed(request_id: str) -> JSONObject:
-    """The result of a call of which nobody but the log is told what went wrong."""
+    """Return the result of a call whose failure only the log explains."""
     meta = {"_meta": {"request_id": request_id}} if request_id else {}
     return {"content": [Text(FAILED).to_json()], "isError": True, **meta}
 
@@ -117,7 +118,7 @@ def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
 
 
 async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> tuple[Any, str]:
-    """What the tool comes to, once all work that it hands over is done, and which of its functions says so."""
+    """Return the tool's value, once all its ``Async`` work is done, and the name of the function that returned it."""
     if ctx.cancelled:
         raise ToolError("Operation was cancelled")
     source = f"tool {tool.name}"
@@ -134,9 +135,9 @@ async def _finished(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -
 
 
 async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> Fill:
-    """The arguments, judged by the schema, the author's validator, or one after the other, as the function takes them.
+    """Check the arguments by the schema, the author's validator, or one after the other, and convert them.
 
-    A validator that stands for the schema has the last word, so nothing is cast after it.
+    A validator that replaces the schema decides alone, so its arguments are not cast.
     """
     validate, mode = tool.options.validate, tool.options.validate_mode
     try:
@@ -153,7 +154,7 @@ async def _filled(tool: ToolDefinition, arguments: JSONObject, ctx: Context) -> 
 
 
 async def _judged(validate: Callable[..., Any], arguments: JSONObject, ctx: Context) -> JSONObject:
-    """The arguments as the author's validator leaves them. It may return others, or nothing for the same."""
+    """Return the arguments of the author's validator, or the given ones if the validator returns ``None``."""
     takes_context = len(inspect.signature(validate).parameters) > 1
     judged = await run(partial(validate, arguments, *([ctx] if takes_context else [])), ctx)
     if judged is None:
@@ -164,10 +165,10 @@ async def _judged(validate: Callable[..., Any], arguments: JSONObject, ctx: Cont
 
 
 def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], source: str) -> Resume:
-    """What goes on when the work is done.
+    """Return the ``resume`` that continues when the work is done.
 
     Raises:
-        Misused: nothing does, or there is no new work.
+        Misused: the tool has no ``resume``, the value is not new work, or the call has had ``MAX_STEPS`` steps.
     """
     if tool.resume is None:
         problem = "it has no resume to go on with"

@@ -1,4 +1,4 @@
-"""A toolkit's module at its two times: when its entries are frozen into a bundle, and when one of them is called."""
+"""The import of toolkits, and the digests that hold their entries in the bundle against the code that is called."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from handler.strict_json import to_json_bytes
 
 
 def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
-    """Import the toolkit ``module:attribute``. ``modules`` are those that may be imported, and packages of such.
+    """Import the toolkit ``module:attribute``. ``modules`` are the modules and packages that may be imported.
 
-    Whatever the module raises while it is imported goes through, as its author has to see it.
+    An exception of the module's import goes through, because the module's author has to see it.
 
     Raises:
-        CodeUnavailable: it may not be imported, does not exist, or is no toolkit.
+        CodeUnavailable: the module may not be imported, the module or attribute is missing, or it is not a toolkit.
     """
     module, _, attribute = use.partition(":")
     if not is_among(module, modules):
@@ -32,7 +32,7 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
         imported = import_module(module)
     except ModuleNotFoundError as exc:
         if exc.name is None or not f"{module}.".startswith(f"{exc.name}."):
-            raise  # it is there, and what it imports is not
+            raise  # the module exists, and one of its imports is missing
         raise CodeUnavailable(use, f"there is no module {exc.name}") from exc
     try:
         kit = reduce(getattr, attribute.split("."), imported)
@@ -44,14 +44,14 @@ def load_kit(use: str, *, modules: Sequence[str]) -> Toolkit:
 
 
 def digest_of(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> str:
-    """A digest of what a client was told that calls take and return. Texts about it may change without another one."""
+    """Return the digest of an entry's arguments and output, or URI. Changes of descriptions do not change it."""
     return hashlib.sha256(to_json_bytes(_contract(definition))).hexdigest()
 
 
 def _contract(definition: ToolDefinition | PromptDefinition | ResourceDefinition) -> Any:
     match definition:
         case ToolDefinition():
-            # Not from the entry, which takes the time to judge its schemas: the compiler did.
+            # Not from the entry, which checks its schemas: the compiler has checked them.
             return {"inputSchema": definition.arguments.schema, "outputSchema": definition.output.schema or None}
         case PromptDefinition():
             arguments = definition.entry.get("arguments", [])

@@ -1,4 +1,4 @@
-"""The log of tools in Python, whose exceptions quote whatever came from anywhere."""
+"""The log of tools in Python, whose exceptions may quote any input."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from handler.strict_json import well_formed
 
 
 class _WellFormed(logging.Filter):
-    """Lets no half of a surrogate pair through: the handler of Lambda's runtime raises, and the call would fail."""
+    """Replace lone surrogates: the log handler of Lambda's runtime raises on them, and the call would fail."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         record.msg, record.args = well_formed(record.getMessage()), None

@@ -1,4 +1,4 @@
-"""Modules of authors: which of them may be imported, and which are there. Nothing is imported to tell."""
+"""Checks if authors' modules may be imported, and if they exist, without importing any of them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Sequence
 
 
 def is_among(module: str, modules: Sequence[str]) -> bool:
-    """Tell whether a module is one of these, or in one of these packages."""
+    """Tell if a module is one of ``modules``, or in one of these packages."""
     return any(module == each or module.startswith(f"{each}.") for each in modules)
 
 
 def is_there(module: str) -> bool:
-    """Tell whether a module can be found. ``True`` as well if only an import could tell."""
+    """Tell if a module can be found. ``True`` as well if only an import could tell."""
     package, places = "", None
     for part in module.split("."):
         if not part:
             return False
         name = f"{package}.{part}" if package else part
         if name in sys.modules:
-            if sys.modules[name] is None:  # Python's way to say that nobody may import the module
+            if sys.modules[name] is None:  # None in sys.modules forbids the import
                 return False
             package, places = name, getattr(sys.modules[name], "__path__", None)
             continue
@@ -28,7 +28,7 @@ def is_there(module: str) -> bool:
         try:
             spec = next(filter(None, (finder.find_spec(name, places, None) for finder in sys.meta_path)), None)
         except (AttributeError, ImportError, KeyError, ValueError):
-            return True  # such as a folder without __init__.py inside another one, whose place an import makes known
+            return True  # such as a nested folder without __init__.py, whose path only an import sets
         if spec is None:
             return False
         package, places = name, spec.submodule_search_locations

@@ -1,4 +1,4 @@
-"""The check of what an author said, where a tool, prompt or resource is defined."""
+"""The checks of an author's options, made when a tool, prompt or resource is defined."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from handler.code_tools.source_location import Place
 from handler.sentences import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
-"""Source: MCP 2026-07-28, tools, "Tool names"."""
+"""A valid name. Source: MCP 2026-07-28, tools, "Tool names"."""
 
 HINTS = {
     "title": "title",
@@ -30,7 +30,7 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "validation_errors": ("result", "protocol"),
     "validate_mode": ("replace", "before", "after"),
 }
-"""The first is what holds where nothing is said."""
+"""The values of each option, the default first."""
 
 KINDS: Mapping[str, tuple[type, ...]] = {
     "name": (str,),
@@ -70,10 +70,10 @@ TOOL_OPTIONS = {*ToolOptions.__annotations__, *RegistrationOptions.__annotations
 
 
 def read_options(given: Mapping[str, Any], place: Place) -> Options:
-    """Check what an author wrote; what is ``None`` was not said.
+    """Check a tool's options; ``None`` means that an option is not set.
 
     Raises:
-        ToolDefinitionError: an option that does not exist, or a value that does not fit.
+        ToolDefinitionError: an unknown option, or a value that does not fit.
     """
     said = check_options(given, TOOL_OPTIONS, place)
     version = {"tool_version": said.get("version"), "tool_last_update": said.get("last_update")}
@@ -103,27 +103,27 @@ AS_GIVEN = (
 
 
 def is_hidden(said: Mapping[str, Any], *, default: bool) -> bool:
-    """``hidden`` is stronger than ``visible``, and both than the default."""
+    """Tell if a tool is hidden: ``hidden`` wins over ``visible``, and both win over the default."""
     if said.get("hidden") is not None:
-        return said["hidden"]  # type: ignore[no-any-return] # what is neither is refused with the other options
+        return said["hidden"]  # type: ignore[no-any-return] # other types are refused with the other options
     return default if said.get("visible") is None else not said["visible"]
 
 
 def check_name(name: str, place: Place) -> None:
-    """Refuse a name that MCP has not.
+    """Refuse a name that MCP does not allow.
 
     Raises:
-        ToolDefinitionError: it is one.
+        ToolDefinitionError: the name is not valid.
     """
     if not NAME.fullmatch(name):
         place.refuse(f"name {name!r}: expected 1 to 128 of A-Z a-z 0-9 _ . -")
 
 
 def check_options(given: Mapping[str, Any], known: Collection[str], place: Place) -> dict[str, Any]:
-    """What was said; what is ``None`` was not.
+    """Check options and return those that are not ``None``.
 
     Raises:
-        ToolDefinitionError: an option that is not known, or a value that does not fit.
+        ToolDefinitionError: an unknown option, or a value that does not fit.
     """
     said = {name: value for name, value in given.items() if value is not None}
     for name, value in said.items():
@@ -146,7 +146,7 @@ def _check_kind(name: str, value: Any, place: Place) -> None:
 def _check_value(name: str, value: Any, place: Place) -> None:
     if isinstance(value, str) and not value.strip():
         place.refuse(f"{name}: expected a text, got a blank one")
-    if name == "requires_auth" and value in ([], ()):  # which would ask for nothing
+    if name == "requires_auth" and value in ([], ()):  # an empty list would require nothing
         place.refuse("requires_auth: expected True, False or scopes, got an empty list")
     if name in CHOICES and value not in CHOICES[name]:
         place.refuse(f"{name}: expected one of {', '.join(CHOICES[name])}, got {value!r}")
@@ -180,10 +180,10 @@ def _kind_names(kinds: tuple[type, ...]) -> list[str]:
 
 
 def read_annotations(given: Any, place: Place) -> JSONObject:
-    """Hints as MCP has them, written in either case.
+    """Return annotations in MCP's form; their names may be in snake case or camel case.
 
     Raises:
-        ToolDefinitionError: a name that is no hint, or a hint that is neither True nor False.
+        ToolDefinitionError: an unknown name, a title that is not a text, or a hint that is not True or False.
     """
     if hasattr(given, "model_dump"):  # other packages' ToolAnnotations
         given = given.model_dump(by_alias=True, exclude_none=True)
@@ -200,10 +200,10 @@ def read_annotations(given: Any, place: Place) -> JSONObject:
 
 
 def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
-    """A JSON Schema of an object, given as a mapping or as JSON text. It is kept as it is.
+    """Read a JSON Schema of an object from a mapping or JSON text. The schema is not changed.
 
     Raises:
-        ToolDefinitionError: it is none.
+        ToolDefinitionError: as ``read_schema``, or the root's type is not ``object``.
     """
     schema = read_schema(given, option, place)
     if schema.get("type") != "object":
@@ -212,10 +212,10 @@ def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place
 
 
 def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
-    """A JSON Schema, given as a mapping or as JSON text. It is kept as it is.
+    """Read a JSON Schema from a mapping or JSON text. The schema is not changed.
 
     Raises:
-        ToolDefinitionError: the text is not JSON, or not an object.
+        ToolDefinitionError: the text is not valid JSON, or the schema is not an object.
     """
     schema: Any = given
     if isinstance(given, str):

@@ -1,4 +1,4 @@
-"""What an author may say of a tool, prompt or resource beside its function."""
+"""The options that an author may give a tool, prompt or resource beside its function."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from handler.bundle.model import JSONObject
 
 
 class KitOptions(TypedDict, total=False):
-    """What a toolkit may say for all of its tools. What a tool says itself is stronger."""
+    """The options of a toolkit for all of its tools. A tool's own options win."""
 
-    extra: Literal["ignore", "forbid"]  # arguments that are not declared: dropped, or refused
-    strict: bool  # whether a number that comes as a text is refused, and null for what is left out
-    formats: bool | Mapping[str, Callable[[str], bool]]  # whether texts are checked, or with further checks
+    extra: Literal["ignore", "forbid"]  # undeclared arguments: dropped, or refused
+    strict: bool  # True refuses a number sent as text, and null for a missing argument
+    formats: bool | Mapping[str, Callable[[str], bool]]  # False: texts are not checked; a mapping adds checks
     output_validation: Literal["error", "warn", "off"]
     validation_errors: Literal["result", "protocol"]
     timeout: float  # seconds
 
 
 class ToolOptions(KitOptions, total=False):
-    """What a tool may say."""
+    """The options of a tool."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class ToolOptions(KitOptions, total=False):
 
 
 class RegistrationOptions(TypedDict, total=False):
-    """What a registration may say over what the tool says."""
+    """The options of a registration, which win over the tool's own."""
 
     name: str
     title: str
@@ -62,7 +62,7 @@ class RegistrationOptions(TypedDict, total=False):
 
 
 class PromptOptions(TypedDict, total=False):
-    """What a prompt may say."""
+    """The options of a prompt."""
 
     name: str
     title: str
@@ -72,14 +72,14 @@ class PromptOptions(TypedDict, total=False):
 
 
 class ResourceOptions(PromptOptions, total=False):
-    """What a resource may say."""
+    """The options of a resource."""
 
     mime_type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """A tool's options, checked."""
+    """The checked options of a tool."""
 
     title: str | None = None
     description: str | None = None
@@ -89,7 +89,7 @@ class Options:
     category: str | None = None
     hidden: bool = False
     aliases: tuple[str, ...] = ()
-    version: JSONObject = field(default_factory=dict)  # as results carry it
+    version: JSONObject = field(default_factory=dict)  # the members that results get
     requires_auth: bool = False
     scopes: tuple[str, ...] = ()
     input_schema: Any = None
@@ -107,6 +107,6 @@ class Options:
 
     @property
     def entry_meta(self) -> JSONObject:
-        """``_meta`` of the list entry."""
+        """Return ``_meta`` of the list entry."""
         category = {"category": self.category} if self.category else {}
         return {**self.meta, **self.version, **category}

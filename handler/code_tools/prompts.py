@@ -1,4 +1,4 @@
-"""Prompts: messages that a client's user asks for, written by a function."""
+"""Prompts: messages that a client's user asks for and a function writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from handler.errors import InvalidParams
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptDefinition:
-    """A prompt. Its arguments are texts, as MCP has them."""
+    """A prompt. The arguments are texts, as MCP requires."""
 
     name: str
     title: str | None
@@ -44,7 +44,7 @@ class PromptDefinition:
 
     @property
     def completions(self) -> dict[str, tuple[str, ...]]:
-        """Argument -> the values that its type allows, where it allows only some."""
+        """Return argument -> allowed values, for arguments of a ``Literal`` or ``Enum`` type."""
         values = {each.name: _values_of(each.hint) for each in self.signature.parameters}
         return {name: allowed for name, allowed in values.items() if allowed}
 
@@ -58,7 +58,7 @@ def define_prompt(function: Callable[..., Any], given: Mapping[str, Any], names:
     """Make a prompt of a function.
 
     Raises:
-        ToolDefinitionError: it cannot be one.
+        ToolDefinitionError: the function cannot be a prompt, or an option does not fit.
     """
     name = given.get("name") or name_of(function)
     place = place_of(function, f"prompt {name}")
@@ -85,7 +85,7 @@ def _require_texts(signature: Signature, place: Place) -> None:
 
 
 def _values_of(hint: Any) -> tuple[str, ...] | None:
-    """The texts that a type allows; an empty tuple stands for all, and nothing for a type of something else."""
+    """Return the texts that a type allows; an empty tuple if it allows all, ``None`` if it is not a type of texts."""
     hint = _without_none(hint)
     if hint is str or hint is Any:
         return ()
@@ -99,7 +99,7 @@ def _values_of(hint: Any) -> tuple[str, ...] | None:
 
 
 def _without_none(hint: Any) -> Any:
-    """The type itself, where it may be None too or something stands beside it."""
+    """Remove ``None`` and the annotations of ``Annotated`` from a type."""
     if typing.get_origin(hint) is Annotated:
         return _without_none(hint.__origin__)
     if typing.get_origin(hint) in (typing.Union, types.UnionType):
@@ -112,7 +112,7 @@ async def run_prompt(prompt: PromptDefinition, arguments: Any, ctx: Context) -> 
     """Write a prompt and return a ``GetPromptResult``, or the questions that it asks first.
 
     Raises:
-        McpError: arguments that do not fit, or a function that failed; of the latter it says no more.
+        McpError: arguments that do not fit, an error of the author's, or a fixed sentence that the function failed.
     """
     given = _checked(prompt, arguments)
     context = {prompt.signature.context: ctx} if prompt.signature.context else {}
@@ -141,7 +141,7 @@ def _checked(prompt: PromptDefinition, arguments: Any) -> dict[str, Any]:
 
 
 def _typed(prompt: PromptDefinition, parameter: Parameter, text: str) -> Any:
-    """A text as the function takes it."""
+    """Convert a text to the parameter's type."""
     allowed = _values_of(parameter.hint)
     if allowed and text not in allowed:
         expected = f"{parameter.name}: expected one of {', '.join(allowed):.1000}"
@@ -151,7 +151,7 @@ def _typed(prompt: PromptDefinition, parameter: Parameter, text: str) -> Any:
 
 
 def _messages(value: Any) -> list[JSONObject]:
-    """Messages as MCP has them. What names no role is the user's."""
+    """Return the messages in MCP's form. A message without a role is the user's."""
     is_one = isinstance(value, str | Content | Mapping)
     given: Iterable[Any] = [value] if is_one else value
     return [_message(each) for each in given]

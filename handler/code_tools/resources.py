@@ -1,4 +1,4 @@
-"""Resources: content under a URI, or under all URIs of a template, read by a function."""
+"""Resources: content of a URI, or of all URIs of a template, that a function reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from handler.strict_json import to_well_formed_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceDefinition:
-    """A resource, or a template of them: ``docs://{page}``, with ``{+path}`` for what may hold slashes.
+    """A resource, or a template of resources: ``docs://{page}``; ``{+path}`` is a part that may hold slashes.
 
     Source: RFC 6570, levels 1 and 2.
     """
@@ -45,12 +45,12 @@ class ResourceDefinition:
 
     @property
     def is_template(self) -> bool:
-        """Whether many URIs are of it."""
+        """True if the URI has expressions."""
         return self.pattern.is_template
 
     @property
     def entry(self) -> JSONObject:
-        """The ``resources/list`` entry, or that of ``resources/templates/list``."""
+        """The entry of ``resources/list`` or ``resources/templates/list``."""
         members = {
             "title": self.title,
             "description": self.description,
@@ -61,7 +61,7 @@ class ResourceDefinition:
         return {key: self.uri, "name": self.name, **{name: each for name, each in members.items() if each}}
 
     def values_in(self, uri: str) -> dict[str, str] | None:
-        """What a URI says for the template's expressions; nothing where it is of another resource."""
+        """Return the values of the template's expressions in a URI; ``None`` if the URI is of another resource."""
         found = self.pattern.values_in(uri)
         return None if found is None else {name: unquote(value) for name, value in found.items()}
 
@@ -72,7 +72,7 @@ def define_resource(
     """Make a resource of a function.
 
     Raises:
-        ToolDefinitionError: it cannot be one.
+        ToolDefinitionError: the function cannot be a resource of that URI, or an option does not fit.
     """
     place = place_of(function, f"resource {uri}")
     said = check_options(given, ResourceOptions.__annotations__, place)
@@ -103,15 +103,15 @@ def _require_expressions(signature: Signature, uri: str, place: Place) -> None:
 
 
 async def run_resource(resource: ResourceDefinition, uri: str, ctx: Context) -> JSONObject | InputRequired:
-    """Read a resource at a URI that is of it, and return a ``ReadResourceResult``, or the questions it asks first.
+    """Read a resource at one of its URIs, and return a ``ReadResourceResult``, or the questions that it asks first.
 
     Raises:
-        McpError: the function failed; it says no more.
+        McpError: an error of the author's, or a fixed sentence that the function failed.
     """
     values = resource.values_in(uri) or {}
     context = {resource.signature.context: ctx} if resource.signature.context else {}
     return await answer_of(
-        f"Resource {resource.uri}",  # and not the one asked for, whose parts are arguments
+        f"Resource {resource.uri}",  # not the requested URI, whose parts are arguments
         partial(resource.function, **values, **context),
         lambda value: {"contents": [_contents(value, uri, resource.mime_type)]},
         ctx,
@@ -119,7 +119,7 @@ async def run_resource(resource: ResourceDefinition, uri: str, ctx: Context) -> 
 
 
 def _contents(value: Any, uri: str, mime_type: str | None) -> JSONObject:
-    """Texts and bytes as they are, a resource in full, and anything else as JSON."""
+    """Return texts and bytes as they are, an ``EmbeddedResource`` in full, and any other value as JSON."""
     match value:
         case EmbeddedResource():
             return dict(value.to_json()["resource"])

@@ -1,4 +1,4 @@
-"""The output side of a tool: the schema that is listed, and what a function returns as a ``CallToolResult``."""
+"""The output side of a tool: the listed schema, and the conversion of return values to ``CallToolResult``."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ UNSTRUCTURED: tuple[Any, ...] = (
     *(NO_DEFAULT, Any, str, None, types.NoneType, ToolResult, dict, list, tuple, set, typing.Dict, typing.List),  # noqa: UP006
     *(collections.abc.Mapping, collections.abc.Sequence, collections.abc.Iterable),
 )
-"""What says too little of a result, or that it is text."""
+"""The hints that say too little for an output schema, or mean text."""
 
 
 class Output:
-    """What a tool returns."""
+    """The output of a tool: its schema, and its results."""
 
     def __init__(self, returns: Any, options: Options, place: Place) -> None:
         self._options = options
@@ -43,7 +43,7 @@ class Output:
         self._written = read_object_schema(given, "output_schema", place) if isinstance(given, str | Mapping) else None
         self._hint = _without_control(returns) if given is None else given
         self.may_go_on = any(each is Async for each in alternatives(returns))
-        """Whether the function says that it may return ``Async``."""
+        """True if the return annotation has ``Async``."""
 
     @functools.cached_property
     def _type(self) -> ValueType | None:
@@ -57,7 +57,7 @@ class Output:
 
     @functools.cached_property
     def _wraps(self) -> bool:
-        """Whether values stand in ``result``, since their type is no object."""
+        """True if values are wrapped in ``result``, because their type is not an object."""
         return self._type is not None and self._type.schema("serialization").get("type") != "object"
 
     @functools.cached_property
@@ -82,11 +82,11 @@ class Output:
         return Checker(self.schema)
 
     def result_of(self, value: Any, tool: str, *, source: str) -> JSONObject:
-        """What a function returned, as a ``CallToolResult``. The log names the function by ``source``.
+        """Convert a return value to a ``CallToolResult``. The log names the function by ``source``.
 
         Raises:
-            ToolError: it does not match the output schema.
-            TypeError, ValueError: there is no result of it.
+            ToolError: the value does not match the output schema.
+            TypeError, ValueError, RecursionError: the value cannot become a result.
         """
         match value:
             case ToolResult():
@@ -122,7 +122,7 @@ class Output:
         return result
 
     def _enforced(self, result: JSONObject, value: Any, tool: str, source: str) -> JSONObject:
-        """The result, if it keeps what the output schema promises."""
+        """Check a result against the output schema; an error object that does not match it becomes an error result."""
         if self._checker is None or result.get("isError"):
             return result
         if "structuredContent" not in result:
@@ -132,7 +132,7 @@ class Output:
             sentence = f"Tool {tool} returned a result that does not match its output schema"
         if not wrong:
             return result
-        if isinstance(value, ErrorObject):  # errors are free to look as they like
+        if isinstance(value, ErrorObject):  # the output schema does not bind errors
             return {**result, "isError": True}
         LOG.warning("%s: the result does not match the output schema: %s", source, "; ".join(wrong[:10]))
         if self._options.output_validation == "warn":
@@ -141,7 +141,7 @@ class Output:
 
 
 def error_result(exc: CallError) -> JSONObject:
-    """What the model reads of an error, as a ``CallToolResult``."""
+    """Return the ``CallToolResult`` of an error, for the model to read."""
     content = exc.content if isinstance(exc, ToolError) else (str(exc),)
     result: JSONObject = {"content": [_block(each) for each in content], "isError": True}
     if isinstance(exc, ToolError) and exc.data is not None:
@@ -163,7 +163,7 @@ def _verbatim(given: ToolResult) -> JSONObject:
 
 
 def _blocks(value: Any) -> list[JSONObject] | None:
-    """The content blocks that ``value`` is, texts among them; nothing where it is data."""
+    """Return a value's content blocks, texts among them converted; ``None`` if the value is data."""
     if isinstance(value, Content):
         return [_block(value)]
     is_list = isinstance(value, list | tuple) and all(isinstance(each, Content | str) for each in value)
@@ -175,7 +175,7 @@ def _blocks(value: Any) -> list[JSONObject] | None:
 def _block(given: Any) -> JSONObject:
     match given:
         case Content():
-            block: JSONObject = to_json(given.to_json())  # what annotations hold is the author's
+            block: JSONObject = to_json(given.to_json())  # an author's annotations may hold any type
             return block
         case str():
             return Text(given).to_json()
@@ -193,7 +193,7 @@ def _wrapped(schema: JSONObject) -> JSONObject:
 
 
 def _without_control(hint: Any) -> Any:
-    """The hint without what never becomes a result: ``Hits | InputRequired`` returns hits."""
+    """Remove ``Async`` and ``InputRequired``, which never become results: ``Hits | InputRequired`` returns hits."""
     kept = tuple(each for each in alternatives(hint) if each not in (Async, InputRequired))
     if not kept:
         return NO_DEFAULT
@@ -206,7 +206,7 @@ def _says_nothing(hint: Any) -> bool:
 
 
 def _is_content(hint: Any) -> bool:
-    """Whether a hint is of content blocks or full results, at least as one possibility."""
+    """Tell if a hint allows content blocks or full results."""
     inner: Iterable[Any] = [
         each for part in alternatives(hint) for each in (typing.get_args(part) if _is_list(part) else (part,))
     ]

@@ -1,4 +1,4 @@
-"""The form of ``resume``: its parameters for the tag, the outcome and the context, known before any work is done."""
+"""The parameters of ``resume`` for the tag, the outcome and the context, found before any work is done."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES: Mapping[str, str] = {"tag": TAG, "outcome": OUTCOME, "ctx": CONTEXT, "con
 
 OUTCOME_TEXT = r"\b(Ok|Err)\b"
 CONTEXT_TEXT = r"\bContext\b"
-"""Types in texts that nothing resolves, as those that only type checkers import."""
+"""Types in hints that stay texts, such as types that only type checkers import."""
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -31,28 +31,29 @@ VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 @record(frozen=True, slots=True, kw_only=True)
 class Resume:
-    """A tool's ``resume``, with what its parameters get: each a slot, or by position also a default of its own."""
+    """A tool's ``resume``, with the slot of each parameter; a positional parameter may keep its default instead."""
 
     function: Callable[..., Any]
-    args: tuple[tuple[str, Any], ...]  # slot, or an empty text and the default
+    args: tuple[tuple[str, Any], ...]  # slot and default; the default counts if the slot is an empty string
     kwargs: Mapping[str, str]
 
     def call(self, tag: Any, outcome: Ok | Err, ctx: Context) -> Callable[[], Any]:
-        """The function with its arguments."""
+        """Return the function with its arguments bound."""
         values = {TAG: tag, OUTCOME: outcome, CONTEXT: ctx}
         args = [values[slot] if slot else default for slot, default in self.args]
         return partial(self.function, *args, **{name: values[slot] for name, slot in self.kwargs.items()})
 
 
 def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: Place) -> Resume:
-    """Find what each parameter of ``resume`` takes: by its type, else by its name, else by its order.
+    """Find the slot of each parameter of ``resume``: by its type, else by its name, else by its order.
 
-    ``names`` are the local ones where the tool was written.
+    ``names`` are the local names where the tool was written.
 
     Raises:
-        ToolDefinitionError: there is none for the tag or the outcome, or one that nothing fills.
+        ToolDefinitionError: not a plain function in Python; no parameter for the tag or the outcome, two for one slot,
+            one of an unfitting type, or one that no slot fills.
     """
-    if isinstance(function, staticmethod):  # as it stands in the body of a class
+    if isinstance(function, staticmethod):  # inside the body of a class
         function = function.__func__
     written = place_of(function, f"{place.label}: resume")
     place = written if written.line else Place(label=written.label, file=place.file, line=place.line)
@@ -67,7 +68,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
 
 
 def _parameters(function: Callable[..., Any], place: Place) -> Sequence[inspect.Parameter]:
-    """The function's own parameters; those below decorators only where these pass on whatever they get."""
+    """Return the outermost decorator's parameters, or the wrapped function's if it takes ``*args`` or ``**kwargs``."""
     try:
         return _signature(function)
     except (TypeError, ValueError) as exc:
@@ -78,7 +79,7 @@ def _signature(function: Callable[..., Any]) -> Sequence[inspect.Parameter]:
     below = list(inspect.signature(function).parameters.values())
     try:
         own = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-    except (TypeError, ValueError):  # a decorator written in C, as functools.cache
+    except (TypeError, ValueError):  # a decorator written in C, such as functools.cache
         return below
     return below if any(each.kind in VARIABLE for each in own) else own
 
@@ -88,13 +89,13 @@ def _hints(plain: Any, names: Mapping[str, Any]) -> dict[str, Any]:
     for name, hint in getattr(plain, "__annotations__", {}).items():
         try:
             found[name] = resolved_hint(plain, name, hint, names)
-        except AuthorFailed:  # a result is judged without it
+        except AuthorFailed:  # the hint of a result is not needed
             found[name] = hint
     return found
 
 
 def _slots(parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: Place) -> dict[str, str]:
-    """The slot of each parameter that gets one."""
+    """Return the slots by parameter, for parameters that get one."""
     found: dict[str, str] = {}
     known = [each for each in parameters if each.kind not in VARIABLE]
     by_type = [(each, _slot_by_type(hints.get(each.name, Any))) for each in known]
@@ -119,7 +120,7 @@ def _take_context(
     *,
     takes_any: bool,
 ) -> None:
-    """Give the context to what is left, if that has no type. Parameters with defaults of their own keep these."""
+    """Give the context to the first remaining parameter without a hint. Other parameters keep their defaults."""
     for each in known:
         if each.name in found:
             continue
@@ -133,7 +134,7 @@ def _take_context(
 def _by_order(
     known: Sequence[inspect.Parameter], found: Mapping[str, str], *, takes_any: bool
 ) -> inspect.Parameter | None:
-    """The first parameter without a slot; one with a default only where nothing else may take the value."""
+    """Return the first parameter without a slot, or ``None``; one with a default only if there is no ``*args``."""
     free = [each for each in known if each.name not in found]
     needed = [each for each in free if each.default is NO_DEFAULT]
     return next(iter(needed or ([] if takes_any else free)), None)
@@ -178,7 +179,7 @@ def _may_be_outcome(hint: Any) -> bool:
 
 
 def _filled(function: Callable[..., Any], parameters: Sequence[inspect.Parameter], slots: Mapping[str, str]) -> Resume:
-    """The call: by position whatever has one, since decorators may pass on no names."""
+    """Return the ``Resume``. Arguments go by position where possible, since decorators may pass on no names."""
     by_position = [each for each in parameters if each.kind in POSITIONAL]
     left = [slot for slot in SLOTS if slot not in slots.values()]
     takes_any = any(each.kind is each.VAR_POSITIONAL for each in parameters)

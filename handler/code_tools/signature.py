@@ -1,4 +1,4 @@
-"""A function's signature as a tool sees it: what a model fills, what the author bound, and where the context goes."""
+"""A function's signature as a tool sees it: parameters for the model, bound parameters, and the context."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class Parameter:
     name: str
     hint: Any
     default: Any = NO_DEFAULT
-    description: str = ""  # what stands beside the hint or in the docstring
+    description: str = ""  # from Annotated or the docstring
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signature:
-    """What a function takes."""
+    """The parameters and the return type of a function."""
 
     parameters: tuple[Parameter, ...]
-    context: str = ""  # the parameter that takes the context, if any
+    context: str = ""  # the parameter that takes the context; empty if there is none
     returns: Any = NO_DEFAULT
 
 
 def caller_names() -> dict[str, Any]:
-    """The local names where an author uses one of our decorators: types may be defined in a function or class."""
+    """Return the local names where an author calls our API: types may be defined in a function or class."""
     frame = sys._getframe(1)  # noqa: SLF001 - the only way to a caller's names
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("handler.code_tools"):
         frame = frame.f_back
@@ -52,10 +52,10 @@ def caller_names() -> dict[str, Any]:
 
 
 def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place: Place) -> dict[str, Any]:
-    """The hints of a function, with texts resolved where it is defined; ``names`` are the local ones there.
+    """Resolve the hints of a function where it is defined; ``names`` are the local names there.
 
     Raises:
-        ToolDefinitionError: a hint that names nothing, with its parameter.
+        ToolDefinitionError: a hint that cannot be resolved, with its parameter.
     """
     plain = plain_function(function)
     hints: dict[str, Any] = {}
@@ -68,13 +68,13 @@ def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place:
 
 
 def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) -> Any:
-    """One hint of a plain function, with texts resolved where it is defined; ``names`` are the local ones there.
+    """Resolve one hint of a plain function where it is defined; ``names`` are the local names there.
 
     Raises:
-        AuthorFailed: it names nothing.
+        AuthorFailed: the hint cannot be resolved.
     """
     holder = types.SimpleNamespace(__annotations__={name: hint})
-    with authors_code():  # a hint in quotes may be any
+    with authors_code():  # a hint in quotes may run any code
         found = typing.get_type_hints(holder, getattr(plain, "__globals__", {}), {**names}, include_extras=True)
     return found[name]
 
@@ -82,10 +82,11 @@ def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) ->
 def read_signature(
     function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: Place
 ) -> Signature:
-    """What a model fills of a function's parameters.
+    """Read a function's signature.
 
     Raises:
-        ToolDefinitionError: a parameter that no argument can fill, or a bound name that is none.
+        ToolDefinitionError: a parameter that no argument can fill, a second one for the context, an unknown bound name,
+            or a function not written in Python.
     """
     told = parse_docstring(plain_function(function).__doc__ or "").parameters
     parameters, context = [], ""
@@ -108,10 +109,10 @@ def read_signature(
 def read_raw_signature(
     function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: Place
 ) -> Sequence[str]:
-    """What a function with a schema of its own takes, in order: ``arguments``, ``context``, both, or neither.
+    """Read the parameters of a function with ``input_schema``, in order: ``arguments``, ``context``, both, or neither.
 
     Raises:
-        ToolDefinitionError: it takes more than these.
+        ToolDefinitionError: the function takes other parameters, a bound name is unknown, or it is not in Python.
     """
     taken: list[str] = []
     for name, each in _known_parameters(function, bound, place).items():
@@ -128,13 +129,13 @@ def read_raw_signature(
 
 
 def yields(function: Callable[..., Any]) -> bool:
-    """Whether a function is a generator. One below a decorator does not count, which may make one result of it."""
+    """Tell if a function is a generator. A decorated generator is not: the decorator may make one result of it."""
     called = (function, inspect.getattr_static(type(function), "__call__", None))
     return any(inspect.isgeneratorfunction(each) or inspect.isasyncgenfunction(each) for each in called)
 
 
 def is_context(hint: Any) -> bool:
-    """Whether a hint is the context, by itself or as one that may be missing."""
+    """Tell if a hint is ``Context``, or a union with it."""
     parts = alternatives(hint)
     if parts != (hint,):
         return any(map(is_context, parts))
@@ -142,7 +143,7 @@ def is_context(hint: Any) -> bool:
 
 
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """The types that a hint lets a value have: those of a union, else itself."""
+    """Return the types in a union, or the hint itself if it is not a union."""
     if typing.get_origin(hint) is typing.Annotated:
         return alternatives(hint.__origin__)
     is_union = typing.get_origin(hint) in (typing.Union, types.UnionType)
@@ -163,7 +164,7 @@ def _known_parameters(
 
 
 def _text_beside(hint: Any) -> str:
-    """The text in ``Annotated[str, "The number on the invoice"]``."""
+    """Return the text in ``Annotated[str, "The number on the invoice"]``; empty string if there is no text."""
     if typing.get_origin(hint) is not typing.Annotated:
         return ""
     return next((each for each in hint.__metadata__ if isinstance(each, str)), "")

@@ -1,4 +1,4 @@
-"""Where an author's function or class stands, for errors that name it."""
+"""The source location of an author's function or class, for errors that name it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 from handler.errors import ToolDefinitionError
 
 MAX_WRAPPERS = 100
-"""Around one function: one that wraps itself has no end."""
+"""The limit of wrappers around one function: a function may wrap itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """What is being defined, as ``tool search_docs``, and where. ``line`` counts from 1; 0 means unknown."""
+    """A definition, such as ``tool search_docs``, and its place. ``line`` counts from 1; 0 means unknown."""
 
     label: str
     file: str = ""
@@ -33,7 +33,7 @@ class Place:
 
 
 def place_of(target: Any, label: str) -> Place:
-    """Where ``target`` was written: the first line of a function, with its decorators, or of a class."""
+    """Return the place of ``target``: the first line of a function, with its decorators, or of a class."""
     plain = plain_function(target)
     code = getattr(plain, "__code__", None)
     if isinstance(code, types.CodeType):
@@ -46,7 +46,7 @@ def place_of(target: Any, label: str) -> Place:
 
 
 def plain_function(target: Any) -> Any:
-    """The function below partials, methods, wrappers and callable instances; else ``target`` itself."""
+    """Return the function below partials, methods, wrappers and callable instances; else ``target`` itself."""
     for _ in range(MAX_WRAPPERS):
         match target:
             case functools.partial():
@@ -67,7 +67,7 @@ def plain_function(target: Any) -> Any:
 
 
 def name_of(target: Callable[..., Any]) -> str:
-    """The name that a function was given; empty for a lambda."""
+    """Return the name of a function; empty string for a lambda."""
     function = target.func if isinstance(target, functools.partial) else target
     name = getattr(function, "__name__", None) or type(function).__name__
     return "" if name == "<lambda>" else str(name)

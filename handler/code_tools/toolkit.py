@@ -26,20 +26,20 @@ from handler.errors import ToolDefinitionError
 
 
 class ToolProvider(Protocol):
-    """Tools that differ from caller to caller. Their arguments are judged by nobody but ``call``."""
+    """A provider of tools that differ from caller to caller. Only ``call`` checks their arguments."""
 
     def tools(self, ctx: Context) -> Any:
-        """The ``tools/list`` entries for this caller; may be async."""
+        """Return the ``tools/list`` entries for this caller; may be async."""
         ...
 
     def call(self, name: str, arguments: JSONObject, ctx: Context) -> Any:
-        """Call one of them and return what a tool returns; may be async."""
+        """Call one of the tools and return its value, as a tool does; may be async."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provided:
-    """A provider. Where an optional one fails, the other tools are listed all the same."""
+    """A provider. If an optional provider fails, the other tools are still listed."""
 
     provider: ToolProvider
     optional: bool
@@ -47,10 +47,10 @@ class Provided:
 
 
 class Toolkit:
-    """Tools of one origin. What is said here holds for each tool that does not say otherwise.
+    """The tools, prompts and resources of one origin. Options apply to each tool that does not set its own.
 
-    ``allow`` decides, from a list entry and the context, whether a caller may use a tool; who may not, finds it
-    neither listed nor callable. ``hidden`` only keeps tools from the list.
+    ``allow`` decides, from a tool's list entry and the context, if a caller may use the tool; for other callers the
+    tool is neither listed nor callable. ``hidden`` only keeps tools from the list.
 
     Raises:
         ToolDefinitionError: an option that does not fit.
@@ -74,31 +74,31 @@ class Toolkit:
         self._prompts: dict[str, PromptDefinition] = {}
         self._resources: dict[str, ResourceDefinition] = {}
         self._providers: list[Provided] = []
-        self._decorated: dict[Any, str] = {}  # functions, and their names here
+        self._decorated: dict[Any, str] = {}  # function -> the name of its tool
 
     @property
     def tools(self) -> tuple[ToolDefinition, ...]:
-        """The tools in the order in which they were written."""
+        """The tools in the order of registration."""
         return tuple(self._tools.values())
 
     @property
     def prompts(self) -> tuple[PromptDefinition, ...]:
-        """The prompts in the order in which they were written."""
+        """The prompts in the order of registration."""
         return tuple(self._prompts.values())
 
     @property
     def resources(self) -> tuple[ResourceDefinition, ...]:
-        """The resources and templates in the order in which they were written."""
+        """The resources and templates in the order of registration."""
         return tuple(self._resources.values())
 
     @property
     def providers(self) -> tuple[Provided, ...]:
-        """Those who provide tools for each caller."""
+        """The providers in the order of registration."""
         return tuple(self._providers)
 
     @property
     def is_per_caller(self) -> bool:
-        """Whether callers may see different lists, so that no list may be kept for another one."""
+        """True if callers may see different lists, so a list may not be cached for other callers."""
         return bool(self._providers) or any(tool.allow for tool in self._tools.values())
 
     @overload
@@ -106,10 +106,10 @@ class Toolkit:
     @overload
     def tool(self, name: str | None = None, /, **options: Unpack[ToolOptions]) -> Callable[[F], F]: ...
     def tool(self, target: Any = None, /, **options: Any) -> Any:
-        """``@tool``, and the function is one of the kit's tools.
+        """Declare a function as ``@tool`` does, and add it to the kit.
 
         Raises:
-            ToolDefinitionError: an option that does not fit, or a function that cannot be a tool.
+            ToolDefinitionError: an option that does not fit, a function that cannot be a tool, or a name already taken.
         """
         names = caller_names()
         said = {"name": target, **options} if isinstance(target, str) else options
@@ -117,7 +117,7 @@ class Toolkit:
         def decorate(function: F) -> F:
             declare(function, said, names)
             before = self._decorated.pop(function, None)
-            if before is not None:  # one more decorator above: the same tool, with more said of it
+            if before is not None:  # a second decorator adds options to the same tool
                 del self._tools[before]
             self._decorated[function] = self._put(self._define(function, {}, names))
             return function
@@ -125,12 +125,12 @@ class Toolkit:
         return decorate if target is None or isinstance(target, str) else decorate(target)
 
     def add(self, target: Any, **overrides: Unpack[RegistrationOptions]) -> None:
-        """Take a function, a ``Tool``, or another kit; ``overrides`` are stronger than what these say.
+        """Add a function, a ``Tool``, or another kit; ``overrides`` win over their options.
 
-        The same function may be added under several names. ``bind`` fills parameters that no model shall fill.
+        A function may be added under several names. ``bind`` fills parameters that no model shall fill.
 
         Raises:
-            ToolDefinitionError: an option that does not fit, or a name that the kit has already.
+            ToolDefinitionError: an option that does not fit, or a name already taken.
         """
         if isinstance(target, Toolkit):
             self._add_kit(target, overrides)
@@ -138,7 +138,7 @@ class Toolkit:
             self._put(self._define(target, overrides, caller_names()))
 
     def add_provider(self, provider: ToolProvider, *, optional: bool = False) -> None:
-        """Take tools that differ from caller to caller. They come after the kit's own."""
+        """Add tools that differ from caller to caller. They are listed after the kit's own."""
         self._providers.append(Provided(provider=provider, optional=optional, allow=self._allow))
 
     @overload
@@ -146,10 +146,11 @@ class Toolkit:
     @overload
     def prompt(self, name: str | None = None, /, **options: Unpack[PromptOptions]) -> Callable[[F], F]: ...
     def prompt(self, target: Any = None, /, **options: Any) -> Any:
-        """A prompt: a function of texts that returns messages.
+        """Add a prompt: a function of texts that returns messages.
 
         Raises:
-            ToolDefinitionError: an option that does not fit, or a function that cannot be a prompt.
+            ToolDefinitionError: an option that does not fit, a function that cannot be a prompt, or a name already
+                taken.
         """
         names = caller_names()
         said = {"name": target, **options} if isinstance(target, str) else options
@@ -161,10 +162,11 @@ class Toolkit:
         return decorate if target is None or isinstance(target, str) else decorate(target)
 
     def resource(self, uri: str, /, **options: Unpack[ResourceOptions]) -> Callable[[F], F]:
-        """A resource, or with ``{parts}`` in its URI a template of them, whose parts are the function's parameters.
+        """Add a resource, or a template if the URI has ``{parts}``, which are the function's parameters.
 
         Raises:
-            ToolDefinitionError: an option that does not fit, or a function that cannot be a resource of that URI.
+            ToolDefinitionError: an option that does not fit, a function that cannot be a resource of that URI, or a URI
+                already taken.
         """
         names = caller_names()
 
@@ -175,7 +177,7 @@ class Toolkit:
         return decorate
 
     def find_tool(self, name: str) -> ToolDefinition | None:
-        """The tool of a name or an alias."""
+        """Return the tool with a name or an alias; ``None`` if there is no such tool."""
         return self._tools.get(name) or next((each for each in self.tools if name in each.options.aliases), None)
 
     def _define(self, target: Any, overrides: Mapping[str, Any], names: Mapping[str, Any]) -> ToolDefinition:

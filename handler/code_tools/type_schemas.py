@@ -1,4 +1,4 @@
-"""JSON Schemas of type hints, and values of their types. All that we ask of pydantic is here; it loads when needed."""
+"""JSON Schemas of type hints, and values of these types. Only this module uses pydantic, and loads it when needed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 MISSING = "tools in Python need pydantic, which is in the extra `code`: pip install 'stile-mcp[code]'"
 EXPECTED_TYPE = "expected a type that JSON Schema can describe"
 FIELD = "stile_argument_{}"
-"""What parameters are called in the model: some names a model may not have, as ``schema`` and ``_id``."""
+"""The model's names for parameters, because pydantic refuses names such as ``schema`` and ``_id``."""
 
 
 class Misfits(Exception):
-    """Values that fit the JSON Schema, and not the types: sentences with JSON pointers."""
+    """Values do not fit their JSON Schema, their types, or the bounds: sentences with JSON pointers."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         super().__init__("; ".join(sentences))
@@ -33,7 +33,7 @@ class Misfits(Exception):
 
 
 class ArgumentsModel:
-    """The parameters of a function as one type: the schema of its arguments, and their values."""
+    """The parameters of a function as one pydantic model: the schema and values of its arguments."""
 
     def __init__(self, parameters: Sequence[Parameter], place: Place) -> None:
         self._parameters = parameters
@@ -41,10 +41,10 @@ class ArgumentsModel:
         self._place = place
 
     def schema(self) -> JSONObject:
-        """What a model reads of the arguments.
+        """Return the JSON Schema of the arguments.
 
         Raises:
-            ToolDefinitionError: a type of which JSON Schema has nothing to say.
+            ToolDefinitionError: a type that JSON Schema cannot describe.
         """
         try:
             schema = _schema_of(self._model.model_json_schema, "validation")
@@ -58,7 +58,7 @@ class ArgumentsModel:
         return _tidy({"properties": {}, **schema})
 
     def cast(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function takes them, with defaults; names that are not declared are dropped.
+        """Convert arguments to the parameters' types and add defaults; undeclared names are dropped.
 
         Raises:
             Misfits: a value that its type refuses.
@@ -67,13 +67,13 @@ class ArgumentsModel:
         return {parameter.name: getattr(values, FIELD.format(at)) for at, parameter in enumerate(self._parameters)}
 
     def declared(self) -> dict[str, Parameter]:
-        """The parameters by the names that arguments have."""
+        """Return the parameters by the names of arguments."""
         fields = self._model.model_fields.values()
         return {field.alias or "": parameter for field, parameter in zip(fields, self._parameters, strict=True)}
 
 
 class ValueType:
-    """One type: the schema of its values, and they as JSON."""
+    """One type: its JSON Schema, and the conversion of its values from and to JSON."""
 
     def __init__(self, hint: Any, what: str, place: Place) -> None:
         self._adapter = _adapter(hint, what, place)
@@ -81,10 +81,10 @@ class ValueType:
         self._place = place
 
     def schema(self, mode: str) -> JSONObject:
-        """The schema of values as they come (``validation``) or as they are sent (``serialization``).
+        """Return the schema of values that are received (``validation``) or sent (``serialization``).
 
         Raises:
-            ToolDefinitionError: a type of which JSON Schema has nothing to say.
+            ToolDefinitionError: a type that JSON Schema cannot describe.
         """
         try:
             return _tidy(_schema_of(self._adapter.json_schema, mode))
@@ -92,23 +92,23 @@ class ValueType:
             self._place.refuse(f"{self._what}: {EXPECTED_TYPE}: {_first_line(exc)}", cause=exc)
 
     def cast(self, value: Any) -> Any:
-        """JSON as a value of the type.
+        """Convert JSON to a value of the type.
 
         Raises:
-            Misfits: the type refuses it.
+            Misfits: the type refuses the value.
         """
         return _validated(self._adapter.validate_python, value)
 
     def to_json(self, value: Any) -> Any:
-        """A value as JSON. What is not of the type is written as what it is, for the schema to judge."""
+        """Convert a value to JSON. A value of another type is written by its own type, for the schema check to find."""
         return self._adapter.dump_python(value, mode="json", by_alias=True, warnings=False)
 
 
 def to_json(value: Any) -> Any:
-    """Any value as JSON. pydantic loads only for what is none yet.
+    """Convert any value to JSON. pydantic loads only if the value is not JSON yet.
 
     Raises:
-        ValueError: there is no JSON of it.
+        ValueError: the value cannot be JSON.
     """
     if _is_json(value):
         return value
@@ -130,7 +130,7 @@ def _is_json(value: Any) -> bool:
 
 def _require_pydantic(place: Place) -> None:
     try:
-        import pydantic  # noqa: F401 - whether it is there
+        import pydantic  # noqa: F401 - a check for presence
     except ModuleNotFoundError as exc:
         place.refuse(MISSING, cause=exc)
 
@@ -147,7 +147,7 @@ def _model_of(parameters: Sequence[Parameter], place: Place) -> type[BaseModel]:
         for at, each in enumerate(parameters)
     }
     try:
-        with authors_code():  # types may have any
+        with authors_code():  # types may run any code
             return create_model("Arguments", __config__=config, **fields)
     except AuthorFailed as exc:
         for each in parameters:
@@ -160,17 +160,17 @@ def _adapter(hint: Any, what: str, place: Place) -> TypeAdapter[Any]:
     from pydantic import TypeAdapter
 
     try:
-        with authors_code():  # a type may have any
+        with authors_code():  # a type may run any code
             return TypeAdapter(hint)
     except AuthorFailed as exc:
         place.refuse(f"{what}: {EXPECTED_TYPE}, got {hint!r}: {_first_line(exc.error)}", cause=exc.error)
 
 
 def _schema_of(make: Callable[..., Any], mode: str) -> JSONObject:
-    """The schema as pydantic has it.
+    """Return pydantic's schema.
 
     Raises:
-        ValueError: a type of which there is none.
+        ValueError: a type without a schema.
     """
     from pydantic.errors import PydanticUserError
 
@@ -189,7 +189,7 @@ def _generator() -> Any:
     from pydantic.json_schema import GenerateJsonSchema
 
     class Untitled(GenerateJsonSchema):
-        """Titles are an author's; those of fields would repeat their names. A default that is no JSON is not told."""
+        """A generator without titles of fields, which repeat their names, and without defaults that are not JSON."""
 
         ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - declared so above
 
@@ -199,7 +199,7 @@ def _generator() -> Any:
         def enum_schema(self, schema: Any) -> JSONObject:
             listed = super().enum_schema(schema)
             values = listed.get("enum", [])
-            # A member may have a second name.
+            # A member's second name repeats its value.
             unique = [each for at, each in enumerate(values) if each not in values[:at]]
             return {**listed, "enum": unique} if values else listed
 
@@ -218,12 +218,12 @@ def _validated(validate: Callable[[Any], Any], value: Any) -> Any:
 
 
 def _tidy(schema: JSONObject) -> JSONObject:
-    """The schema with an object at its root where a type is one, without names of classes as titles, enums in place."""
+    """Remove titles that are class names, inline enums, and replace a ``$ref`` at the root by its definition."""
     definitions = {name: _untitled(each, name) for name, each in schema.pop("$defs", {}).items()}
     schema = _untitled(schema, "")
     enums = {f"#/$defs/{name}": each for name, each in definitions.items() if "enum" in each or "const" in each}
     root = schema.pop("$ref", "")
-    if root:  # of a type that holds itself
+    if root:  # a recursive type
         schema = {**definitions[root.removeprefix("#/$defs/")], **schema}
     kept = {name: _in_place(each, enums) for name, each in definitions.items() if f"#/$defs/{name}" not in enums}
     tidied: JSONObject = _in_place(schema, enums)

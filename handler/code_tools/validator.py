@@ -1,4 +1,4 @@
-"""The judge of a tool's arguments, for authors who dispatch calls by hand."""
+"""The validator of a tool's arguments, for authors who dispatch calls by hand."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from handler.json_schema.rules import Formats
 
 
 class SchemaValidator:
-    """A JSON Schema (2020-12), as a mapping or as JSON text, that judges values as tools judge their arguments.
+    """A JSON Schema (2020-12), as a mapping or JSON text, that checks values as tools check their arguments.
 
-    ``formats``: whether formats of texts are checked, or a mapping of names to functions that check more of them.
+    ``formats``: true if formats of texts are checked, or a mapping of names to functions that check further formats.
 
     Raises:
-        ToolDefinitionError: the schema is not valid, refers to another document, or has a pattern that Python has not.
+        ToolDefinitionError: the schema is not valid, refers to another document, or has a pattern not valid in Python.
     """
 
     def __init__(self, schema: Mapping[str, Any] | str, *, formats: Formats = True) -> None:
@@ -37,7 +37,7 @@ class SchemaValidator:
         self._checker = Checker(self.schema, formats=formats)
 
     def violations(self, value: Any) -> list[str]:
-        """Sentences on what does not fit, with JSON pointers, 50 at most. Without any, the value fits."""
+        """Return sentences with JSON pointers on each violation, 50 at most and "and more"; empty if the value fits."""
         if excess := excess_of(value, max_values=math.inf):
             return [excess]
         try:
@@ -51,7 +51,7 @@ class SchemaValidator:
         """Return the arguments of a call of ``tool`` as they are, if they fit.
 
         Raises:
-            InvalidArguments: they do not. Uncaught, it is the tool's result, and the model reads what is wrong.
+            InvalidArguments: the arguments do not fit. Uncaught, it is the tool's result, with the violations.
         """
         if found := self.violations(arguments):
             raise InvalidArguments(tool, found)

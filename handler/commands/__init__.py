@@ -1,4 +1,4 @@
-"""The subcommands of ``stile``: each module has ``HELP``, ``add_arguments`` and ``run``, which gives the exit code."""
+"""The subcommands of ``stile``. A command's module has ``HELP``, ``add_arguments``, and ``run`` for the exit code."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from handler.errors import SettingsError
 
 
 class Command(Protocol):
-    """What a module of this package offers."""
+    """The interface of a command's module."""
 
     HELP: str
 
@@ -42,17 +42,17 @@ COMMANDS: Mapping[str, Command] = {
 }
 
 INTERRUPTED = 130
-"""What shells expect of a command that Ctrl-C ended."""
+"""The exit code that shells expect of a command that Ctrl-C ended."""
 
 
 def run_command(arguments: Sequence[str] | None) -> int:
-    """Run the command that the arguments name; without any, say which there are."""
+    """Run the command in the arguments, or print help if there is none. Return the exit code."""
     options = _parse(sys.argv[1:] if arguments is None else arguments)
     if options is None:
         return 2
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 is no reason to fail
-    if logging.lastResort is not None:  # which prints what no author's handler takes
+        sys.stdout.reconfigure(errors="backslashreplace")  # a terminal without UTF-8 must not fail the command
+    if logging.lastResort is not None:  # prints records that no handler of an author takes
         logging.lastResort.setFormatter(EscapingFormatter())
     try:
         with _current_folder_importable():
@@ -71,7 +71,7 @@ def run_command(arguments: Sequence[str] | None) -> int:
 
 @contextmanager
 def _current_folder_importable() -> Iterator[None]:
-    """Let endpoints take tools from modules of the current folder too: last, so that none stands for another one."""
+    """Let endpoints import modules of the current folder too: last on the path, so that they shadow no other module."""
     here = str(Path.cwd())
     sys.path.append(here)
     try:
@@ -81,7 +81,7 @@ def _current_folder_importable() -> Iterator[None]:
 
 
 def _parse(words: Sequence[str]) -> argparse.Namespace | None:
-    """The command and its options; ``None`` after help, where no command is named."""
+    """Return the command and its options; ``None`` after printing help, if no command is named."""
     parser, of_commands = _parsers()
     if words and words[0] in COMMANDS:
         options = parse_in_any_order(of_commands[words[0]], COMMANDS[words[0]].add_arguments, words[1:])
@@ -98,7 +98,7 @@ def _parse(words: Sequence[str]) -> argparse.Namespace | None:
 
 
 def _parsers() -> tuple[argparse.ArgumentParser, Mapping[str, argparse.ArgumentParser]]:
-    """The parser of everything, and those of the commands by their names."""
+    """Return the parser of all commands, and the commands' parsers by name."""
     parser = argparse.ArgumentParser(prog="stile", description="MCP tools for any GraphQL API.")
     parser.add_argument("--version", action="version", version=f"stile {__version__}")
     subparsers = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")

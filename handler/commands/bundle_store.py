@@ -1,4 +1,4 @@
-"""Storing bundles one by one, for ``publish`` and ``build``, and saying what changed."""
+"""The storing of bundles one by one, for ``publish`` and ``build``, with a report of the changes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from handler.storage.storage import WritableStorage, open_storage
 
 
 def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) -> int:
-    """Store bundles one by one, each in one atomic write after its schema index; say what changed.
+    """Store bundles one by one, each in one atomic write after its schema index, and print the changes.
 
-    Stops at the first that cannot be stored, with exit code 1. What is stored by then stays.
+    Stop at the first bundle that cannot be stored, with exit code 1. Bundles stored before stay.
     """
     stored: list[str] = []
     try:
@@ -46,7 +46,7 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Change:
-    """What storing an endpoint changed for those who use it."""
+    """The changes of an endpoint that its clients see."""
 
     endpoint: str
     what: str  # new | changed | unchanged
@@ -66,12 +66,12 @@ def _open(destination: str, http: HttpClient) -> WritableStorage:
 
 
 class _Store:
-    """Where bundles go in one run of a command. What endpoints share is sent once."""
+    """The storage for one run of a command. A schema index that endpoints share is sent once."""
 
     def __init__(self, storage: WritableStorage, *, force: bool) -> None:
         self._storage = storage
         self._force = force
-        self._indexes: set[str] = set()  # keys of the schema indexes that are there
+        self._indexes: set[str] = set()  # keys of the schema indexes already stored
         self.location = storage.location
 
     def store(self, one: Compiled) -> _Change:
@@ -86,9 +86,9 @@ class _Store:
         return _Change(endpoint=one.bundle.endpoint, what=what, parts=_changed_parts(one.bundle, before))
 
     def _store_index(self, one: Compiled) -> None:
-        """Store the schema index first: a bundle must never name one that is not there yet.
+        """Store the schema index first: a bundle must never name a missing index.
 
-        Its key is its digest, so one that is there is the same. ``force`` replaces it, as it may be damaged.
+        An index's key is its digest, so a stored index is equal. ``force`` replaces it, because it may be damaged.
         """
         key = index_key(one.bundle.index) if one.bundle.index else ""
         if key and key not in self._indexes:
@@ -122,7 +122,7 @@ def _parts_in(raw: bytes | None, endpoint: str) -> Mapping[str, object]:
 
 
 def _parts_of(bundle: Bundle) -> Mapping[str, object]:
-    """What clients see of an endpoint, by name: tools by their own, anything else with what it is."""
+    """Return the parts of an endpoint that clients see, by name; a name that is not a tool's begins with its kind."""
     tools = {tool.name: tool for tool in bundle.tools}
     prompts = {f"prompt {prompt.name}": prompt for prompt in bundle.prompts}
     uris = [str(each.entry.get("uri") or each.entry["uriTemplate"]) for each in bundle.resources]

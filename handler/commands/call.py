@@ -60,9 +60,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def arguments_for(tool: Tool | None, pairs: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    """Tool arguments from texts; values become what the tool's schema wants, or stay texts for it to refuse.
+    """Return tool arguments: texts if the tool's schema takes strings, else their JSON, or texts for it to refuse.
 
-    ``None`` is a tool that only its toolkit knows.
+    ``tool`` is ``None`` if only a toolkit knows the tool.
     """
     if tool is None:
         return {name: _value(text, {}) for name, text in pairs}
@@ -85,7 +85,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
-    complain_about(outcomes)  # it may be a tool of an endpoint that has problems
+    complain_about(outcomes)  # the tool may be in an endpoint that has problems
     names = sorted({name for outcome in outcomes if outcome.compiled for name in _names(outcome.compiled)})
     if names:
         complain(f'There is no tool "{name}". There are: {", ".join(names)}')
@@ -95,7 +95,7 @@ def _no_such_tool(name: str, outcomes: Sequence[Outcome]) -> int:
 
 
 def _perhaps(compiled: Sequence[Compiled]) -> list[Compiled]:
-    """The endpoint that may have a tool for some callers alone, if there is but one."""
+    """Return the endpoint with toolkits per caller, which may have the tool; empty if there are none or several."""
     asked = [one for one in compiled if any(kit.per_caller for kit in one.bundle.code)]
     return asked if len(asked) == 1 else []
 
@@ -137,7 +137,7 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
 
 
 async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: bool) -> dict[str, Any]:
-    """What the tool answers, and where it asks for consent first and the answer is yes, what it answers then."""
+    """Call the tool and return its result. If the tool asks for consent and ``agreed``, call again with consent."""
     capabilities = _capabilities(caller.endpoint.tools.get(name))
     params: JSONObject = {"name": name, "arguments": arguments, "_meta": {CLIENT_CAPABILITIES: capabilities}}
     result = await call_any_tool(_call_of(caller, params), name, arguments)
@@ -148,7 +148,7 @@ async def _result(caller: Caller, name: str, arguments: JSONObject, *, agreed: b
 
 
 def _capabilities(tool: Tool | None) -> JSONObject:
-    """What the caller says that it can ask: whatever tools in Python ask for, which is shown."""
+    """Return the client's capabilities: all for tools in Python, because the command prints their questions."""
     match tool:
         case None | CodeTool():
             return {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}
@@ -163,13 +163,13 @@ def _call_of(caller: Caller, params: JSONObject) -> Call:
 
 
 def _tell_author(**facts: Any) -> None:
-    """Print what the log would say to a maintainer: of that, no caller is told."""
+    """Print a warning of the log, which callers do not see."""
     if level_of(facts) == WARNING:
         complain(facts["reason"])
 
 
 def _answered(reason: AccessError | ToolNotFound) -> str:
-    """What the function would answer, and why."""
+    """Say the function's answer and its reason."""
     match reason:
         case ToolNotFound():
             return f"the function answers {INVALID_PARAMS}, {reason}"
@@ -181,7 +181,7 @@ def _answered(reason: AccessError | ToolNotFound) -> str:
 
 def _value(text: str, schema: Mapping[str, Any]) -> Any:
     types = schema.get("type", [])
-    if "string" in types and "object" not in types:  # a scalar that takes anything takes JSON
+    if "string" in types and "object" not in types:  # a scalar of any type takes JSON
         return text
     try:
         return json.loads(text)

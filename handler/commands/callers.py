@@ -1,4 +1,4 @@
-"""As whom a command acts: ``--as claims.json`` or ``--as anonymous``; else as somebody who skips policies."""
+"""The caller of a command: ``--as claims.json`` or ``--as anonymous``; by default a caller who skips policies."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ NOBODY = "anonymous"
 
 
 def add_caller_argument(parser: argparse.ArgumentParser) -> None:
-    """The argument that says who calls."""
+    """Add the argument ``--as``."""
     parser.add_argument(
         "--as",
         dest="caller",

@@ -39,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 class _Explain(argparse.Action):
-    """Prints the meaning of a code, whatever the folder is."""
+    """Print the meaning of a code, whatever the folder is."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, _namespace: argparse.Namespace, value: Any, _option: str | None = None
     ) -> None:
-        code = str(value).strip("[]")  # as it stands behind a message
+        code = str(value).strip("[]")  # messages have the code in brackets
         if code not in CODES:
             raise argparse.ArgumentError(self, f'there is no code "{code}"{suggestion(code, CODES)}')
         for line in _explanation(code, CODES[code]):
@@ -76,11 +76,11 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
-    """What a tool is and costs: the bytes of its ``tools/list`` entry, and roughly the tokens a model pays for it.
+    """A tool and its cost: the bytes of its ``tools/list`` entry, and roughly the tokens that a model pays for it.
 
-    ``runs`` is its operation, root fields or toolkit; ``types`` counts those it reaches; ``anonymous`` is how much of
-    it is open to callers without a credential: ``all``, ``part`` or ``none``. Of a toolkit that decides for each caller
-    nobody knows: ``part``.
+    ``runs`` is the operation, root fields or toolkit; ``types`` is the number of types that the tool reaches;
+    ``anonymous`` is the share that is open to callers without a credential: ``all``, ``part`` or ``none``. A toolkit
+    that decides for each caller is never ``all``.
     """
 
     name: str
@@ -90,11 +90,11 @@ class _Row:
     bytes: int
     tokens: int
     listed: bool
-    sends: str  # the documentId of the text that is sent, by which an API may know it; empty where a model writes it
+    sends: str  # the sent text's documentId, by which an API may know it; empty unless the tool is prescribed
     anonymous: str
 
     def cells(self) -> tuple[str | int, ...]:
-        """As a table shows it. A schema may have hundreds of root fields."""
+        """Return the cells of the table. ``runs`` is cut: a schema may have hundreds of root fields."""
         runs = self.runs if len(self.runs) <= MAX_RUNS_CHARS else f"{self.runs[: MAX_RUNS_CHARS - 1]}…"
         listed = "yes" if self.listed else "no"
         return self.name, self.kind, runs, self.types, self.bytes, self.tokens, listed, self.anonymous
@@ -181,7 +181,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
     rows = []
     for made in compiled.made:
         tool = made.tool
-        entry = endpoint.entry(tool, everything)  # none where what the tool needs is hidden from everybody
+        entry = endpoint.entry(tool, everything)  # None if all callers lack a condition of the tool
         size = len(to_json_bytes(entry)) if entry else 0
         closed = bundle.access.anonymous != "allow" or tool.options.scopes
         seen = None if closed else endpoint.entry(tool, endpoint.everybody)
@@ -235,7 +235,7 @@ def _graphql(bundle: Bundle) -> str:
 
 
 def _content(bundle: Bundle) -> str:
-    """What there is beside tools. Schemas, which every caller has their own of, are not counted."""
+    """Count prompts, resources and instructions. The size is of files only: each caller has a schema of their own."""
     said = []
     if bundle.prompts:
         said.append(counted(len(bundle.prompts), "prompt"))
@@ -252,7 +252,7 @@ def _uri(resource: Resource) -> str:
 
 
 def _code(bundle: Bundle) -> Iterator[str]:
-    """What the table cannot show of toolkits."""
+    """Yield sentences on toolkits that decide for each caller."""
     for kit in bundle.code:
         if kit.per_caller:
             yield f"{kit.use} decides for each caller what it has, so its module loads when tools are listed."

@@ -1,4 +1,4 @@
-"""Command lines with options before, between and after what stands for itself; ``--`` ends the options."""
+"""The parser of command lines with options before, between and after positionals; ``--`` ends the options."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ AddArguments = Callable[[argparse.ArgumentParser], None]
 def parse_in_any_order(
     parser: argparse.ArgumentParser, add_arguments: AddArguments, words: Sequence[str]
 ) -> argparse.Namespace:
-    """Parse the words of one command by what ``add_arguments`` adds to a parser.
+    """Parse the words of one command with the arguments that ``add_arguments`` adds to a parser.
 
-    argparse takes an optional positional argument (``nargs="*"``) as empty at the first option, so options and the
-    rest are parsed apart. Its own ``parse_intermixed_args`` loses what ``--`` says. ``parser`` knows both, and prints
-    help and mistakes.
+    argparse takes an optional positional argument (``nargs="*"``) as empty at the first option, so options and
+    positionals are parsed separately; argparse's own ``parse_intermixed_args`` loses the meaning of ``--``. ``parser``
+    has all arguments, and prints help and errors.
     """
     end = words.index(END_OF_OPTIONS) if END_OF_OPTIONS in words else len(words)
     options = _Options(parser, add_help=True)
     add_arguments(options)
     found, rest = options.parse_known_args(words[:end])
-    # argparse takes a word with a space in it for no option, and so does this.
+    # As in argparse, a word with a space is not an option.
     unknown = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
     if unknown:
         hint = "; words that begin with - but are no options stand after --" if "=" in unknown[0] else ""
@@ -35,7 +35,7 @@ def parse_in_any_order(
 
 
 class _Half(argparse.ArgumentParser):
-    """A parser of some of a command's arguments, which leaves what it says to the whole command's."""
+    """A parser of some of a command's arguments. The whole command's parser prints its help and errors."""
 
     def __init__(self, whole: argparse.ArgumentParser, *, add_help: bool) -> None:
         super().__init__(prog=whole.prog, add_help=add_help)

@@ -1,6 +1,6 @@
-"""What the commands print: colour and tables on a terminal, plain text elsewhere.
+"""The output of the commands: colour and tables on a terminal, plain text elsewhere.
 
-Names and texts are an author's, a caller's or an API's, and may hold what a terminal obeys: all are escaped here.
+All text is escaped here: names and texts of authors, callers and APIs may contain control sequences of terminals.
 """
 
 from __future__ import annotations
@@ -24,55 +24,55 @@ from handler.invisible import escaped, escaped_json
 T = TypeVar("T")
 
 PLAIN_WIDTH = 1_000
-"""Wide enough that nothing wraps when the output goes to a file or another program."""
+"""The width for output to a file or another program, where lines must not wrap."""
 
 OUT = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False, soft_wrap=True)
 ERR = Console(width=None if sys.stderr.isatty() else PLAIN_WIDTH, highlight=False, soft_wrap=True, stderr=True)
 
 
 def say(text: str, style: str = "") -> None:
-    """Print a text of our own lines, never read as markup."""
+    """Print a text; it is never read as markup."""
     OUT.print(Text(_lines(text), style=style))
 
 
 def complain(text: str) -> None:
-    """Print a text about something wrong."""
+    """Print an error."""
     ERR.print(Text(_lines(text), style="red"))
 
 
 def one_line(text: str) -> str:
-    """Text that cannot begin a line of its own."""
+    """Escape a text, line breaks and tabs included, to stay on one line."""
     return escaped(text).replace("\n", "\\n").replace("\t", "\\t")
 
 
 def _lines(text: str) -> str:
-    """Text of several lines, whichever way they end."""
+    """Escape a text of several lines; CRLF becomes LF."""
     return escaped(text.replace("\r\n", "\n"))
 
 
 class EscapingFormatter(logging.Formatter):
-    """Formats records of the log as texts that a terminal shows as they are: an exception may quote a caller."""
+    """A formatter that escapes log records for a terminal: an exception may quote a caller."""
 
     def format(self, record: logging.LogRecord) -> str:
         return _lines(super().format(record))
 
 
 def located(problem: Problem, folder: Path, *, kind: str = "") -> str:
-    """Return ``file:line:column: sentence [code]`` on one line, with a path that can be opened from here."""
+    """Return ``file:line:column: sentence [code]`` on one line, with a path from the current folder."""
     file, line, column = place_of(problem, folder)
     return " ".join(f"{file}:{line}:{column}: {kind}{problem.sentence} [{problem.code}]".split())
 
 
 def place_of(problem: Problem, folder: Path) -> tuple[str, int, int]:
-    """The path of a problem's file from here, with line and column. A whole file's problem is at its beginning."""
+    """Return a problem's path from the current folder, line and column. A problem of a whole file is at 1:1."""
     file, here = folder / problem.file, Path.cwd()
-    if Path(problem.file).is_absolute() and file.is_relative_to(here):  # an author's Python knows where it stands
+    if Path(problem.file).is_absolute() and file.is_relative_to(here):  # a problem in an author's Python
         file = file.relative_to(here)
     return file.as_posix(), problem.line or 1, problem.column or 1
 
 
 def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str | int]]) -> None:
-    """Print a table, its numbers to the right; without a terminal, aligned columns and no lines."""
+    """Print a table with numbers aligned right; without a terminal, aligned columns and no lines."""
     title = one_line(title)
     rows = [[cell if isinstance(cell, int) else one_line(cell) for cell in row] for row in rows]
     if not OUT.is_terminal:
@@ -82,7 +82,7 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
     for place, heading in enumerate(headings):
         cells = [row[place] for row in rows]
         justify: JustifyMethod = "right" if any(isinstance(cell, int) for cell in cells) else "left"
-        words = any(" " in str(cell) for cell in cells)  # only these may be broken where the terminal is narrow
+        words = any(" " in str(cell) for cell in cells)  # only words may wrap on a narrow terminal
         table.add_column(heading, justify=justify, no_wrap=not words, overflow="fold")
     for row in rows:
         table.add_row(*(Text(str(cell)) for cell in row))
@@ -90,7 +90,7 @@ def show_table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str 
 
 
 def show_json(value: Any) -> None:
-    """Print JSON for another program, in escapes where the output's encoding has not every character."""
+    """Print JSON for another program, as ASCII with escapes if the output's encoding lacks a character."""
     text = escaped_json(json.dumps(value, ensure_ascii=False, indent=2))
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -100,7 +100,7 @@ def show_json(value: Any) -> None:
 
 
 def track(items: Sequence[T], what: str, console: Console, *, name: Callable[[T], str]) -> Iterator[T]:
-    """The items one by one, with a bar on a terminal that shows how far it is; of a single one, that it is at work."""
+    """Yield the items, with a progress bar on a terminal; for a single item, the bar only shows activity."""
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as progress:
         task = progress.add_task(what, total=len(items) if len(items) > 1 else None)

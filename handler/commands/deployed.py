@@ -1,4 +1,4 @@
-"""What endpoints need that a build may lack, held against what the function was built with."""
+"""The comparison of the extras and modules that endpoints need with those in the deployed function."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from handler.storage.storage import S3Storage, open_storage
 
 EXTRAS_TAG = "stile:extras"
 MODULES_TAG = "stile:code-modules"
-"""The stack's tags of its bucket, infra/storage.yaml: names separated by spaces, as values of tags take no commas."""
+"""The bucket's tags in infra/storage.yaml: names separated by spaces, because tag values take no commas."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Built:
-    """What the stack was told that its function was built with."""
+    """The extras and modules of the function's build, according to the stack's tags."""
 
     extras: Sequence[str]
     modules: Sequence[str]
@@ -33,17 +33,17 @@ class _Need:
     """A part of the build that endpoints need."""
 
     endpoints: Sequence[str]
-    what: str  # that their function does
-    part: str  # of the build
-    parameter: str  # that names it in samconfig.toml
-    is_met: bool  # by the function that was deployed, as far as is known
+    what: str  # the function's task, as a verb phrase
+    part: str  # the part of the build
+    parameter: str  # the part's parameter in samconfig.toml
+    is_met: bool  # False if nothing is known of the deployed function
 
 
 def tell_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
-    """Say what endpoints need that the function lacks; all they need, if nothing is known of the function.
+    """Print the endpoints' needs that the function lacks; all needs if nothing is known of the function.
 
-    Nothing is refused for it. Who builds and deploys may be somebody else, and has to be told before or after. The
-    function serves what was published as soon as it can.
+    A need never stops a publish: another person may build and deploy, before or after. The function serves a published
+    bundle as soon as it can.
     """
     bundles = [one.bundle for one in compiled]
     if not list(_needs(bundles, None)):
@@ -78,7 +78,7 @@ def _needs(bundles: Sequence[Bundle], built: _Built | None) -> Iterator[_Need]:
 
 
 def _read_built(destination: str) -> tuple[_Built | None, str]:
-    """What the tags of the bucket say, or why nothing is known. A folder is nobody's deployment."""
+    """Return the build in the bucket's tags, or ``None`` and a reason; empty for a folder, or if storing reports it."""
     if not destination.startswith("s3://"):
         return None, ""
     try:
@@ -88,7 +88,7 @@ def _read_built(destination: str) -> tuple[_Built | None, str]:
     except StorageError as exc:
         return None, str(exc)
     except StileError:
-        return None, ""  # storing says it, too
+        return None, ""  # storing reports it too
     if not {EXTRAS_TAG, MODULES_TAG} <= set(tags):
         return None, f"{storage.location}: the bucket has no tags {EXTRAS_TAG} and {MODULES_TAG}"
     return _Built(tags[EXTRAS_TAG].split(), tags[MODULES_TAG].split()), ""

@@ -34,7 +34,7 @@ AS_AUTHOR = "Without a credential you are the development principal, who may use
 AS_DEPLOYED = "Callers are challenged and judged as the function does: without a credential you are anonymous."
 
 GRACE_S = 1
-"""How long calls under way may take once Ctrl-C was pressed."""
+"""The time that running calls have to end after Ctrl-C."""
 
 SHOWN_FACTS = (
     "endpoint",
@@ -48,10 +48,10 @@ SHOWN_FACTS = (
     "coordinate",
     "redirect_uri",
 )
-"""The facts of a request's log line that an author reads."""
+"""The facts of a request's log line that are printed for the author."""
 
 MAX_REQUESTS = 500
-"""The connections that are served at once. Threads are started when they are needed."""
+"""The connections that are served at once. Threads start when they are needed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +124,7 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *,
         )
         config = uvicorn.Config(
             create_app(services, write_line=_write_line),
-            log_level="critical",  # what happens is told by us
+            log_level="critical",  # this command prints its own lines
             lifespan="off",
             ws="none",
             timeout_graceful_shutdown=GRACE_S,
@@ -136,7 +136,7 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *,
 
 
 async def _served(server: uvicorn.Server, listener: socket.socket) -> None:
-    """Serve until the end, with a thread for each request that may ask an API at the same time."""
+    """Serve until the end, with a thread for each of the requests that may ask an API at the same time."""
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_REQUESTS))
     await server.serve(sockets=[listener])
 
@@ -157,11 +157,11 @@ def _reload(workbench: Workbench, watch: FolderWatch, server: uvicorn.Server, st
     try:
         keep_fresh(workbench, watch, stop)
     finally:
-        server.should_exit = True  # never serve on when saving a file has silently stopped to matter
+        server.should_exit = True  # without the watch, saved files would silently have no effect
 
 
 def _write_line(facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
-    told = " ".join(one_line(str(facts[key])) for key in SHOWN_FACTS if facts.get(key))  # a caller may have named them
+    told = " ".join(one_line(str(facts[key])) for key in SHOWN_FACTS if facts.get(key))  # facts may be a caller's text
     style = "yellow" if level_of(facts) == WARNING else "dim"
     say(f"{told} ({facts['duration_ms']} ms)", style)
     if failure is not None:

@@ -21,7 +21,7 @@ from handler.storage.storage import MemoryStorage
 class Workbench:
     """The bundles of a folder in memory, as ``stile dev`` serves them at ``address``.
 
-    An endpoint that no longer compiles stays as it last was.
+    An endpoint that no longer compiles keeps its last good version.
     """
 
     def __init__(self, folder: Path, *, stage: str | None, endpoint: str | None = None, address: str) -> None:
@@ -31,23 +31,23 @@ class Workbench:
         self._endpoint = endpoint
         self._address = address
         self._compiled: dict[Path, Outcome] = {}
-        self._reload = False  # whether modules have changed that are not taken over yet
+        self._reload = False  # True if changed modules are not taken over yet
         self._shown: dict[Path, Outcome] = {}
         self._served: dict[str, Compiled] = {}
         self._good: dict[Path, Compiled] = {}
 
     @property
     def served(self) -> dict[str, str]:
-        """The URL of each endpoint that answers."""
+        """The URL of each served endpoint, by name."""
         return {name: self._url(name) for name in sorted(self._served)}
 
     def env_file(self, name: str) -> Path | None:
-        """Where secrets may stand that an endpoint is tried with."""
+        """Return the file that may hold secrets to try an endpoint with; ``None`` if the endpoint is not served."""
         compiled = self._served.get(name)
         return compiled.env_file if compiled else None
 
     def refresh(self, changed: Collection[Path] = ()) -> None:
-        """Compile new endpoints and those below which something changed, and take over what works."""
+        """Compile new and changed endpoints, and serve those that compile."""
         self._compiled = self._compile(changed)
         outcomes = refuse_same_names(self._compiled.values())
         self._take_over(outcomes)
@@ -57,10 +57,10 @@ class Workbench:
         self._shown = {outcome.folder: outcome for outcome in outcomes}
 
     def _compile(self, changed: Collection[Path]) -> dict[Path, Outcome]:
-        """What each folder is now.
+        """Return the outcome of each folder.
 
-        Where a Python module changed, every endpoint with tools in Python is compiled. They share modules: if one that
-        is served no longer compiles, all of them stay with the former modules until the next change.
+        If a Python module changed, every endpoint with tools in Python is compiled. These endpoints share modules: if a
+        served endpoint no longer compiles, all of them keep the former modules until the next change.
         """
         self._reload = self._reload or any(path.suffix == ".py" for path in changed)
         former = forget_modules() if self._reload else {}
@@ -80,12 +80,12 @@ class Workbench:
         return now
 
     def _former(self, folder: Path, outcome: Outcome) -> Outcome:
-        """What a folder was, if it is compiled from modules that are not taken over."""
+        """Return a folder's former outcome if the new one uses modules that are not taken over, else the new one."""
         has_code = outcome.compiled is not None and _has_code(outcome)
         return self._compiled.get(folder, outcome) if has_code else outcome
 
     def _take_over(self, outcomes: Iterable[Outcome]) -> None:
-        """Serve what compiled, and the last good version of what no longer does while its folder is there."""
+        """Serve endpoints that compiled, and the last good version of others while their folder exists."""
         fresh = {outcome.folder: outcome.compiled for outcome in outcomes if outcome.compiled}
         stale = {
             outcome.folder: self._good[outcome.folder]
@@ -125,16 +125,16 @@ class Workbench:
 
 
 def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) -> None:
-    """Take over every change until ``stop``. Nothing that goes wrong with one of them ends it."""
+    """Take over every change until ``stop``. A change that fails does not end the loop."""
     for changed in watch.changes(stop):
         try:
             workbench.refresh(changed)
-        except Exception:  # noqa: BLE001 - whatever it is, the author goes on editing
+        except Exception:  # noqa: BLE001 - the author goes on editing after any failure
             complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
 
 
 def _has_code(outcome: Outcome) -> bool:
-    """Whether an endpoint takes tools in Python, or may once it has no problems any more."""
+    """Tell if an endpoint has tools in Python, or has problems and so may have such tools later."""
     return outcome.compiled is None or bool(outcome.compiled.bundle.code)
 
 

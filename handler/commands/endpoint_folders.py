@@ -1,4 +1,4 @@
-"""Where endpoint folders are: at a path or below it, never in what tools and version control keep there."""
+"""The search for endpoint folders at a path or below it, except in folders of tools and version control."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from handler.sentences import some
 NAMES_CODE = re.compile(r"""^(\{\s*)?["']?code["']?\s*:""", re.MULTILINE)
 
 MAX_NAMED = 3
-"""Folders that are named where there are too many."""
+"""The number of folders that an error names."""
 
 
 def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
-    """The arguments of every command that compiles."""
+    """Add the arguments of every command that compiles."""
     parser.add_argument(
         "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
@@ -36,7 +36,7 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def fault_in(options: argparse.Namespace) -> str:
-    """What two arguments say against each other; empty where nothing does. A name is of one endpoint."""
+    """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
     if getattr(options, "endpoint", None) is None:
         return ""
     found = [each.as_posix() for each in find_endpoints(options.folder)]
@@ -46,10 +46,10 @@ def fault_in(options: argparse.Namespace) -> str:
 
 
 def find_endpoints(folder: Path) -> Iterator[Path]:
-    """The endpoint folders at or below ``folder``.
+    """Yield the endpoint folders at or below ``folder``, in order of their paths.
 
-    They have an index.graphql, a stepzen.config.json, or a config.yaml that names tools in Python. They come in order
-    of their paths. An endpoint's own folders are its author's affair: an index.graphql there is no further endpoint.
+    An endpoint folder has an index.graphql, a stepzen.config.json, or a config.yaml that names tools in Python. Folders
+    inside an endpoint folder are not searched: an index.graphql there is not a further endpoint.
     """
     for inner, below in walk(folder):
         if any((inner / name).is_file() for name in (ENTRY, STEPZEN_CONFIG)) or _names_code(inner / CONFIG):
@@ -58,7 +58,7 @@ def find_endpoints(folder: Path) -> Iterator[Path]:
 
 
 def _names_code(config: Path) -> bool:
-    """Whether a config.yaml has the key ``code``, be the rest of it YAML or not."""
+    """Tell if a config.yaml has the key ``code``, even if the file is not valid YAML."""
     try:
         return NAMES_CODE.search(config.read_text(encoding="utf-8", errors="replace")) is not None
     except OSError:
@@ -66,9 +66,9 @@ def _names_code(config: Path) -> bool:
 
 
 def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """``folder`` and all folders below it, in order of their paths, each with the names of those in it.
+    """Yield ``folder`` and all folders below it, in order of their paths, each with the names of its subfolders.
 
-    What is taken out of such a list is not entered.
+    A name that the caller removes from the list is not entered.
     """
     for path, below, _ in os.walk(folder):
         below[:] = sorted(name for name in below if not name.startswith(".") and name not in NEVER_ENTERED)
@@ -76,7 +76,7 @@ def walk(folder: Path) -> Iterator[tuple[Path, list[str]]]:
 
 
 class _Once(argparse.Action):
-    """Stores a value, and refuses a second one, which would silently win."""
+    """Store a value, and refuse a second one, which would silently win."""
 
     def __call__(
         self, _parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, _option: str | None = None

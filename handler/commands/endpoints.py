@@ -1,4 +1,4 @@
-"""Compiling every endpoint below a folder, for the commands that need it."""
+"""The compilation of every endpoint at or below a folder, for the commands."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from handler.errors import CompileError, Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """One endpoint folder: what it became, or why it became nothing."""
+    """The outcome of one endpoint folder: the compiled endpoint, or ``None`` and its problems."""
 
     folder: Path
     compiled: Compiled | None
@@ -24,13 +24,13 @@ class Outcome:
 
 
 def compile_all(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Outcome]:
-    """Compile the endpoints at or below ``folder``, which may be none. ``endpoint`` is the name of the one there is."""
+    """Compile the endpoints at or below ``folder``; empty if there are none. ``endpoint`` names a single endpoint."""
     folders = track(list(find_endpoints(folder)), "Compiling", ERR, name=Path.as_posix)
     return refuse_same_names(compile_one(each, stage=stage, endpoint=endpoint) for each in folders)
 
 
 def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Outcome:
-    """Compile one endpoint folder. Without ``endpoint`` its files or its path say its name."""
+    """Compile one endpoint folder. Without ``endpoint``, the name is from its files or its path."""
     try:
         compiled = compile_endpoint(folder, stage=stage, endpoint=endpoint, environ=os.environ)
     except CompileError as exc:
@@ -39,7 +39,7 @@ def compile_one(folder: Path, *, stage: str | None, endpoint: str | None) -> Out
 
 
 def compile_or_complain(folder: Path, *, stage: str | None, endpoint: str | None) -> list[Compiled]:
-    """Compile everything or nothing: the list is empty after every problem has been printed."""
+    """Compile all endpoints, and print every problem; an empty list if any endpoint has problems."""
     outcomes = compile_all(folder, stage=stage, endpoint=endpoint)
     complain_about(outcomes)
     compiled = [outcome.compiled for outcome in outcomes if outcome.compiled]
@@ -54,7 +54,7 @@ def complain_about(outcomes: Iterable[Outcome]) -> None:
 
 
 def refuse_same_names(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Two folders for one ``folder/name`` would overwrite each other: the second one is a mistake."""
+    """Refuse the second folder of one endpoint name: the two bundles would overwrite each other."""
     first: dict[str, Path] = {}
     checked = []
     for outcome in outcomes:

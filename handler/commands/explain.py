@@ -27,10 +27,10 @@ from handler.server.endpoints.endpoint import Endpoint
 HELP = "Say what a caller sees of endpoint folders, and which rule hides the rest."
 
 OWN_GRAPHQL = "/graphql"
-"""How the endpoint's own GraphQL is called among the views."""
+"""The key of the endpoint's own GraphQL among the views."""
 
 FEDERATION = f"gives all there is, and no rule names it (at {OWN_GRAPHQL})"
-"""Why Federation's fields are hidden, if they are."""
+"""The reason for hiding Federation's fields."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,24 +62,24 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Seen:
-    """A tool, and why its caller does not have it, or not all of it."""
+    """A tool for one caller, with the reasons if the caller may not use it."""
 
     name: str
     kind: str
     listed: str
     because: tuple[str, ...]
-    at: str  # where it is declared; empty: nowhere
+    at: str  # file:line of the declaration; empty string if the tool is not declared
     scopes: tuple[str, ...]
-    lacking: tuple[str, ...]  # those of the scopes that a call by this caller is refused for
+    lacking: tuple[str, ...]  # the missing scopes for which a call by this caller is refused
 
     def plain(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """Return the tool as JSON."""
         listed = {"name": self.name, "kind": self.kind, "listed": self.listed, "because": list(self.because)}
         return {**listed, "at": self.at, "scopes": list(self.scopes), "lacking": list(self.lacking)}
 
 
 class _Explanation:
-    """What one caller sees of one endpoint."""
+    """One caller's view of one endpoint."""
 
     def __init__(self, folder: Path, compiled: Compiled, principal: Principal, *, tool: str | None) -> None:
         self._folder = folder
@@ -94,7 +94,7 @@ class _Explanation:
 
     @property
     def caller(self) -> str:
-        """Who it is, in words."""
+        """The caller in words."""
         match self._principal.kind:
             case "anonymous" if self._compiled.bundle.access.anonymous != "allow":
                 refused = "is answered 401 everywhere (access.anonymous is challenge)"
@@ -107,7 +107,7 @@ class _Explanation:
                 return f"a caller with the claims of {self._principal.name}"
 
     def views(self) -> Iterator[tuple[str, str]]:
-        """Each GraphQL tool with the SDL that the caller sees, and the endpoint's own GraphQL if it is open."""
+        """Yield each GraphQL tool with the caller's SDL, and the endpoint's own GraphQL if it is on."""
         for made in self._made:
             if isinstance(made.tool, GraphQLTool):
                 yield made.tool.name, self._sdl(made.tool)
@@ -115,7 +115,7 @@ class _Explanation:
             yield OWN_GRAPHQL, self._sdl(None)
 
     def hidden(self) -> dict[str, tuple[str, ...]]:
-        """Coordinate -> why the caller does not have it, for all that is guarded anywhere in the endpoint."""
+        """Return hidden coordinate -> reasons, for all guarded coordinates of the endpoint."""
         found = self._reasons(self._compiled.bundle.guards, self._compiled.rules)
         if self._whole and self._compiled.bundle.graphql.mode != "off":
             for coordinate, because in self._hidden_at_graphql():
@@ -123,14 +123,14 @@ class _Explanation:
         return found
 
     def hidden_by_patterns(self) -> Iterator[tuple[_Seen, list[str]]]:
-        """Each GraphQL tool with what its own patterns hide beside that."""
+        """Yield each GraphQL tool with the coordinates that its own patterns hide beyond the policies."""
         for made, seen in zip(self._made, self.tools, strict=True):
             if isinstance(made.tool, GraphQLTool):
                 guards = self._compiled.bundle.guards
                 yield seen, [each for each, mask in made.tool.guards.items() if not mask <= guards.get(each, OPEN)]
 
     def scopes(self) -> Iterator[str]:
-        """A sentence for each tool that asks for scopes."""
+        """Yield a sentence for each tool that requires scopes."""
         otherwise = "is not asked for them" if self._principal.claims is None else "has them"
         for tool in self.tools:
             if tool.scopes:
@@ -138,7 +138,7 @@ class _Explanation:
                 yield f"{tool.name} asks for the scopes {' '.join(tool.scopes)}: this caller {has}"
 
     def plain(self) -> dict[str, Any]:
-        """All of it as JSON."""
+        """Return the view as JSON."""
         return {
             "endpoint": self.name,
             "caller": self.caller,
@@ -168,7 +168,7 @@ class _Explanation:
         )
 
     def _lacking(self, tool: Tool) -> tuple[str, ...]:
-        """The scopes for which a call is refused; none where the caller is not asked for any."""
+        """Return the scopes for which a call is refused; an empty tuple if the caller needs no scopes."""
         try:
             require_scopes(tool.name, tool.options.scopes, self._principal)
         except AccessError:
@@ -176,7 +176,7 @@ class _Explanation:
         return ()
 
     def _hidden_at_graphql(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        """What is hidden at the endpoint's own GraphQL alone, by the names that policies have for it, and why."""
+        """Yield the coordinates hidden only at the endpoint's own GraphQL, as policies name them, with the reasons."""
         guards = self._compiled.bundle.graphql.guards
         ruled = [coordinate for rule in self._compiled.rules for coordinate in rule.coordinates]
         named = {name: coordinate for coordinate in ruled if (name := coordinate.partition(".")[2]) in INTROSPECTION}
@@ -188,7 +188,7 @@ class _Explanation:
                 yield coordinate, (FEDERATION,)
 
     def _guards_of(self, made: CompiledTool) -> tuple[Mapping[str, Mask], Sequence[Rule]]:
-        """What guards all that a tool needs, and the rules that put it there."""
+        """Return the guards of the coordinates that a tool needs, and the rules behind the guards."""
         if isinstance(made.tool, CodeTool):
             of_kit = next(kit.mask for kit in self._compiled.bundle.code if kit.use == made.tool.kit)
             own = made.tool.mask - of_kit
@@ -209,7 +209,7 @@ class _Explanation:
         }
 
     def _rules(self, rules: Sequence[Rule], coordinate: str, missing: Mask) -> Iterator[str]:
-        """The rules that hide a coordinate: those that name it, else those from which it follows."""
+        """Yield the rules that name a hidden coordinate, or if there are none, the rules that it follows from."""
         lacking = missing.union(*(self._unmet_by(number) for number in missing))
         responsible = [rule for rule in rules if rule.mask & lacking]
         own = [rule for rule in responsible if coordinate in rule.coordinates]
@@ -217,7 +217,7 @@ class _Explanation:
             yield f"{'' if own else 'follows from '}{self._place(rule)}{rule.text}"
 
     def _unmet_by(self, number: int) -> Mask:
-        """What the caller lacks of the conditions that one is made of: rules know only those that authors write."""
+        """Return the unmet conditions behind a condition, itself included: rules have only the authors' conditions."""
         conditions = self._compiled.bundle.conditions
         found: set[int] = {number}
         waiting = [number]

@@ -1,4 +1,4 @@
-"""Noticing that files changed, whatever way an editor saves them."""
+"""The watch for changed files, however an editor saves them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from watchfiles import watch
 from handler.commands.endpoint_folders import walk
 
 LOOK_S = 1.0
-"""How often to look without being woken: on some network drives and containers nothing wakes."""
+"""The time between looks without a file event: some network drives and containers send no events."""
 
 Stamp = tuple[int, int, int]  # inode, size, time of the last change in ns
 
 
 class FolderWatch:
-    """The files below a folder, as last seen. What it is made for may take its time: no change is lost meanwhile.
+    """The files below a folder, as last seen. No change after the construction is lost, however slow the consumer is.
 
-    ``modules`` gives the folders and files of Python modules to look at as well.
+    ``modules`` returns the folders and files of Python modules to watch as well.
     """
 
     def __init__(self, folder: Path, *, modules: Callable[[], Iterable[Path]] = tuple) -> None:
@@ -30,7 +30,7 @@ class FolderWatch:
         self._seen = self._look()
 
     def changes(self, stop: threading.Event) -> Iterator[frozenset[Path]]:
-        """The files that changed, came or went since they were last seen, each time some did, until ``stop``."""
+        """Yield the files that changed, came or went since the last look, each time there are any, until ``stop``."""
         while not stop.is_set():
             before = self._seen
             for _ in _wake_ups(before, stop):
@@ -62,21 +62,21 @@ class _Sight:
 
 
 def _files_in(folder: Path) -> Iterator[tuple[Path, Stamp]]:
-    """Hidden files are left out, as editors keep their unsaved copies in some; but ``.env`` is an author's."""
+    """Yield the files except hidden ones, where editors keep unsaved copies; ``.env`` is the author's and included."""
     try:
         with os.scandir(folder) as entries:
             for entry in entries:
                 if (entry.name == ".env" or not entry.name.startswith(".")) and entry.is_file():
                     facts = entry.stat()
                     yield folder / entry.name, (facts.st_ino, facts.st_size, facts.st_mtime_ns)
-    except OSError:  # gone since it was listed; the next look will tell
+    except OSError:  # deleted since it was listed: the next look reports it
         return
 
 
 def _wake_ups(sight: _Sight, stop: threading.Event) -> Iterator[None]:
-    """A reason to look again: something moved in a folder, or ``LOOK_S`` passed.
+    """Yield when a folder has an event, or ``LOOK_S`` has passed.
 
-    Each folder is watched by itself: watching all below the first one would include node_modules.
+    Each folder is watched by itself: a recursive watch would include node_modules.
     """
     try:
         for _ in watch(
@@ -89,6 +89,6 @@ def _wake_ups(sight: _Sight, stop: threading.Event) -> Iterator[None]:
             raise_interrupt=False,
         ):
             yield
-    except (OSError, RuntimeError):  # a folder that is gone, too many watches: the clock finds every change as well
+    except (OSError, RuntimeError):  # a deleted folder or too many watches: timed looks find every change too
         stop.wait(LOOK_S)
         yield

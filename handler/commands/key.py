@@ -25,12 +25,12 @@ def run(options: argparse.Namespace) -> int:
     say("The key, shown this once; give it to its holder:\n", "bold")
     say(f"  {key}\n")
     say("For config.yaml, which keeps only the digest:\n", "bold")
-    # Not through the console, which would expand a tab in the name.
+    # The console would expand a tab in the name.
     sys.stdout.write(lines_for_config(options.name, digest))
     return 0
 
 
 def lines_for_config(name: str, digest: str) -> str:
-    """The YAML that lets a key in, whatever characters its name has."""
+    """Return the YAML that lets a key in, whatever characters the name has."""
     section = {"identity": {"api_keys": [{"name": name, "sha256": digest}]}}
     return str(yaml.safe_dump(section, sort_keys=False, width=sys.maxsize))

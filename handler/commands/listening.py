@@ -6,10 +6,10 @@ import socket
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
-    """A listening TCP socket that says it is one.
+    """Open a listening socket with the protocol TCP.
 
-    asyncio sets TCP_NODELAY on connections of a socket whose protocol is TCP, and ``socket.create_server`` leaves the
-    protocol 0: each answer on a kept connection would wait 40 ms for the acknowledgement of what went before.
+    asyncio sets TCP_NODELAY only if a socket's protocol is TCP, and ``socket.create_server`` leaves the protocol 0:
+    each answer on a kept connection would wait 40 ms for the acknowledgement of the previous packet.
 
     Raises:
         OSError: the address cannot be used.

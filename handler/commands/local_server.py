@@ -1,4 +1,4 @@
-"""An endpoint as it would be served, from what was just compiled."""
+"""Endpoints and services on this machine, as the function would have them, from compiled endpoints."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from handler.storage.storage import MemoryStorage, Storage
 
 
 def local_endpoint(compiled: Compiled) -> Endpoint:
-    """The endpoint, without anything stored anywhere."""
+    """Return the endpoint, with its storage in memory."""
     return Endpoint(compiled.bundle, stored(compiled))
 
 
 def stored(compiled: Compiled) -> MemoryStorage:
-    """A storage that has one endpoint."""
+    """Return a storage in memory with one endpoint."""
     storage = MemoryStorage()
     for key, content in compiled.objects():
         storage.write(key, content)
@@ -44,7 +44,7 @@ def stored(compiled: Compiled) -> MemoryStorage:
 
 
 def local_http() -> HttpClient:
-    """Sends requests to this machine too, and without TLS: what an author tries out often is there.
+    """Return a client that may also ask this machine, and without TLS: authors often try an API there.
 
     Raises:
         SettingsError: an environment variable that does not fit.
@@ -55,10 +55,10 @@ def local_http() -> HttpClient:
 def local_services(
     storage: Storage, http: HttpClient, *, env_file_of: Callable[[str], Path | None], **more: Any
 ) -> Services:
-    """What requests on this machine are answered with. Its settings are those that the function would have.
+    """Return the services for requests on this machine, with the settings that the function would have.
 
-    ``env_file_of`` an endpoint is what may have secrets to try it with, beside those of the environment. Where the
-    settings have no key for states, one is made that lasts as long as the process: nobody else answers.
+    ``env_file_of`` returns the file with an endpoint's secrets for trials, beside those of the environment. If the
+    settings have no state key, a random one is made, because only this process reads the states.
 
     Raises:
         SettingsError: an environment variable that does not fit.
@@ -86,7 +86,7 @@ def local_services(
 
 
 def local_settings() -> Settings:
-    """The settings that the function would have with the environment of this command.
+    """Return the settings that the function would have with the environment of this command.
 
     Raises:
         SettingsError: an environment variable that does not fit.
@@ -95,7 +95,7 @@ def local_settings() -> Settings:
 
 
 def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dict[str, str]:
-    """The ``STILE_SECRET_`` variables that an endpoint is tried with. The environment wins, as for ``STEPZEN_``."""
+    """Return an endpoint's ``STILE_SECRET_`` variables for trials. The environment wins, as for ``STEPZEN_``."""
     file = env_file_of(endpoint)
     try:
         text = file.read_text("utf-8") if file else ""
@@ -105,7 +105,7 @@ def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dic
 
 
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
-    """The ``tools/list`` entries of an endpoint, for who skips policies or who brings no credential."""
+    """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for one without a credential."""
     endpoint = local_endpoint(compiled)
     judgement = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=unrestricted)
     return asyncio.run(list_entries(endpoint, judgement))

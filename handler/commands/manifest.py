@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
-    """Each text once, by name: those of tools, and those of persisted documents."""
+    """Return the operations of prescribed tools and persisted documents, each text once, sorted by name."""
     found: list[Operation] = []
     for bundle in (each.bundle for each in compiled):
         found += [tool.operation for tool in bundle.tools if isinstance(tool, PrescribedTool)]
@@ -53,7 +53,7 @@ def _operations(compiled: Iterable[Compiled]) -> list[Operation]:
 
 
 def _apollo(operations: Iterable[Operation]) -> dict[str, Any]:
-    """Source: Apollo, "Persisted Queries", manifest format version 1."""
+    """Return Apollo's manifest, format version 1. Source: Apollo, "Persisted Queries"."""
     listed = [
         {"id": operation.sha256, "name": operation.name, "type": operation.kind, "body": operation.text}
         for operation in operations
@@ -62,5 +62,5 @@ def _apollo(operations: Iterable[Operation]) -> dict[str, Any]:
 
 
 def _relay(operations: Iterable[Operation]) -> dict[str, str]:
-    """Source: Relay, "Persisted Queries"; the ids are those of GraphQL over HTTP's ``documentId``."""
+    """Return Relay's map, with ids as GraphQL over HTTP's ``documentId``. Source: Relay, "Persisted Queries"."""
     return {f"sha256:{operation.sha256}": operation.text for operation in operations}

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _destination(text: str) -> str:
-    """A slip such as ``s3:/bucket`` would be a folder's name, and publishing there a success that nobody sees."""
+    """Refuse a slip such as ``s3:/bucket``: as a folder's name, it would let a publish succeed in the wrong place."""
     if not text or (_OTHER_SCHEME.match(text) and not text.startswith("s3://")):
         raise argparse.ArgumentTypeError(f'"{text}": expected s3://bucket/prefix, or a folder')
     return text

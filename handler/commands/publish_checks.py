@@ -1,4 +1,4 @@
-"""What a bundle may hold while its author tries it, and must not once others can reach it."""
+"""The checks of bundles before a publish, for contents that only an author's own trials allow."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to as
 
 
 def have_upstreams(compiled: Sequence[Compiled]) -> bool:
-    """Whether each bundle that has a schema names its API; complains of each that does not."""
+    """Tell if each bundle with a schema names its API, and complain of each that does not."""
     return _complain(f"{one.bundle.endpoint}: {NO_UPSTREAM}" for one in compiled if _lacks_upstream(one))
 
 
 def warn_of_upstreams(compiled: Sequence[Compiled]) -> None:
-    """Say which endpoints name no API: they can be listed here, and not published."""
+    """Print the endpoints that name no API: these can be listed here, but not published."""
     for one in compiled:
         if _lacks_upstream(one):
             say(f"{one.bundle.endpoint}: {NO_UPSTREAM}: `stile publish` will refuse it", "yellow")
 
 
 def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Problem]:
-    """That an endpoint names no API, as a warning of the file that should."""
+    """Return a warning in config.yaml if an endpoint names no API."""
     problems = Problems()
     if _lacks_upstream(compiled):
         file = compiled.env_file.with_name(CONFIG).relative_to(folder).as_posix()
@@ -42,12 +42,12 @@ def warnings_about_upstream(compiled: Compiled, folder: Path) -> Sequence[Proble
 
 
 def _lacks_upstream(compiled: Compiled) -> bool:
-    """Whether there is a schema and no API that has it. An endpoint of tools in Python alone needs neither."""
+    """Tell if a bundle has a schema but no API. An endpoint with only tools in Python needs neither."""
     return bool(compiled.bundle.index) and not compiled.bundle.upstream.url
 
 
 def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
-    """Whether no bundle holds a secret; complains of each that does. Whoever may read bundles could make tokens."""
+    """Tell if no bundle holds a literal HS256 key, and complain of each that does: its readers could make tokens."""
     return _complain(
         f"{one.bundle.endpoint}: {which} is a secret that would be stored in the bundle: write env:NAME, and set "
         "STILE_SECRET_NAME where the function runs"
@@ -57,7 +57,7 @@ def have_no_secrets(compiled: Sequence[Compiled]) -> bool:
 
 
 def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
-    """Whether no bundle holds a credential for its API; complains of each that does."""
+    """Tell if no bundle holds a credential for its API, and complain of each that does."""
     return _complain(
         f"{one.bundle.endpoint}: upstream.auth has a secret that would be stored in the bundle: write secret:NAME, "
         "ssm:NAME or env:NAME, and put it there"
@@ -67,15 +67,15 @@ def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
 
 
 def have_allowed_addresses(compiled: Sequence[Compiled]) -> bool:
-    """Whether the function may ask all that the bundles name; complains of each address that it may not."""
+    """Tell if the function may ask all addresses in the bundles, and complain of each that it may not."""
     return _complain(f"{one.bundle.endpoint}: {fault}" for one in compiled for fault in address_faults(one.bundle))
 
 
 def address_faults(bundle: Bundle) -> list[str]:
-    """What the function would refuse of the URLs in a bundle, as far as it can be told without resolving names.
+    """Return a sentence on each URL in a bundle that the function would refuse without resolving names.
 
     Raises:
-        SettingsError: STILE_UPSTREAM_HOSTS, which holds here too where it is set, does not fit.
+        SettingsError: an environment variable does not fit, such as STILE_UPSTREAM_HOSTS, which applies here too.
     """
     rules = replace(local_settings().addresses, local=False)
     found = []
@@ -90,7 +90,7 @@ def address_faults(bundle: Bundle) -> list[str]:
 
 
 def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """The URLs that the function sends requests or people to, each with its key in the configuration."""
+    """Yield the URLs to which the function sends requests or people, each after its key in the configuration."""
     if bundle.upstream.url:
         yield "upstream.url", bundle.upstream.url
     if bundle.upstream.client:
@@ -104,7 +104,7 @@ def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
 
 
 def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
-    """Say where the secrets have to be that endpoints refer to."""
+    """Print the place of each secret that endpoints refer to."""
     for one in compiled:
         for reference in filter(None, map(parse_reference, one.bundle.upstream.secrets)):
             place = _PLACES[reference.source].format(endpoint=one.bundle.endpoint, name=reference.name)
@@ -112,7 +112,7 @@ def tell_of_secrets(compiled: Sequence[Compiled]) -> None:
 
 
 def warn_of_questions(compiled: Sequence[Compiled]) -> None:
-    """Say which endpoints ask users, which the function cannot do without being given a key."""
+    """Print the endpoints that ask users, for which the function needs a state key."""
     for one in compiled:
         sentence = _need_of_state_key(one)
         if sentence:
@@ -120,10 +120,10 @@ def warn_of_questions(compiled: Sequence[Compiled]) -> None:
 
 
 def warnings_about_questions(compiled: Compiled) -> Sequence[Problem]:
-    """What asks its user, each by its place, unless the key that it takes is set here as well.
+    """Return a warning for each tool, prompt or resource that asks its user, unless a state key is set here too.
 
     Raises:
-        SettingsError: STILE_STATE_KEY is set, and does not fit.
+        SettingsError: an environment variable does not fit, such as STILE_STATE_KEY.
     """
     if local_settings().state_keys:
         return ()
@@ -145,7 +145,7 @@ _NEEDS_KEY = "for which the function needs STILE_STATE_KEY: set it there, and he
 
 
 def _need_of_state_key(compiled: Compiled) -> str:
-    """What needs a key of the function to ask its user; empty where nothing does."""
+    """Say the effect of a missing state key on an endpoint's questions; empty string if the endpoint asks none."""
     tools = compiled.bundle.tools
     asking = {level: [tool.name for tool in tools if tool.options.confirm == level] for level in CONFIRM_LEVELS}
     parts = []

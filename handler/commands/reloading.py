@@ -1,4 +1,4 @@
-"""Authors' modules in a process that goes on: imported anew when their files change, as they were where that fails."""
+"""The reload of authors' modules in a running process, and their restoration if the reload fails."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from handler.settings import read_code_modules
 
 
 def code_places() -> list[Path]:
-    """Where the modules of ``STILE_CODE_MODULES`` are: a folder for a package, else a file; without any, nowhere."""
+    """Return the places of ``STILE_CODE_MODULES``: folders of packages, files of modules; empty if none is found."""
     try:
         modules = read_code_modules(os.environ)
-    except SettingsError:  # which compiling reports
+    except SettingsError:  # the compiler reports it
         return []
     return [place for module in modules for place in _places_of(module)]
 
 
 def forget_modules() -> dict[str, ModuleType]:
-    """Let the next import read these modules again; give what they were."""
+    """Remove the modules of ``STILE_CODE_MODULES``, so that the next import reads them again, and return them."""
     modules = read_code_modules(os.environ)
     former = {name: module for name, module in sys.modules.items() if is_among(name, modules)}
     for name in former:
@@ -33,17 +33,17 @@ def forget_modules() -> dict[str, ModuleType]:
 
 
 def restore_modules(former: dict[str, ModuleType]) -> None:
-    """Take back what ``forget_modules`` gave."""
+    """Restore the modules that ``forget_modules`` returned."""
     forget_modules()
     sys.modules.update(former)
 
 
 def _places_of(module: str) -> Iterator[Path]:
-    """Found without importing anything, as importing may be what fails."""
+    """Yield the places of a module, without any import, because the import may be the failure."""
     top, *below = module.split(".")
     try:
         spec = importlib.util.find_spec(top)
-    except (ImportError, ValueError):  # a module that somebody put into sys.modules without a file
+    except (ImportError, ValueError):  # a module in sys.modules without a file
         return
     if spec is None:
         return

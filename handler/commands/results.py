@@ -1,4 +1,4 @@
-"""The result of a call, as a person reads it."""
+"""The printing of a call's result for a person."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handler.commands.console import complain, say, show_json
 
 
 def show_result(result: Mapping[str, Any]) -> None:
-    """Print what a tool returned. JSON is laid out; of what is no text, what it is."""
+    """Print a tool's result. JSON is indented; content that is not text is only named."""
     if not result["content"]:
         show_json(result.get("structuredContent"))
     for block in result["content"]:
@@ -23,7 +23,7 @@ def show_result(result: Mapping[str, Any]) -> None:
 
 
 def show_questions(requests: Mapping[str, Any]) -> None:
-    """Print what a tool asks before it runs."""
+    """Print the questions that a tool asks first."""
     for key, request in requests.items():
         complain(f"{key}: {request['method']}" if key != CONFIRM else request["params"]["message"])
         if key != CONFIRM:

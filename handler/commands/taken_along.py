@@ -1,4 +1,4 @@
-"""Sentences on fields that hiding takes along, with the line that brings them back."""
+"""The sentences on fields that hiding takes along, with the configuration line that restores them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from handler.sentences import some
 
 MAX_GROUPS = 5
 MAX_NAMED = 8
-"""Of each list of coordinates. ``--json`` has all of them."""
+"""The limit of each printed list of coordinates. ``--json`` has all coordinates."""
 
 
 def told_of(groups: Sequence[TakenAlong]) -> Iterator[str]:
-    """Two lines for each group, the ones that lose most first."""
+    """Yield two lines for each of the first ``MAX_GROUPS`` groups, largest losses first, and a line on the rest."""
     by_losses = sorted(groups, key=lambda group: (-len(group.lost), group))
     for group in by_losses[:MAX_GROUPS]:
         guarded, lost = some(group.guarded, most=MAX_NAMED), some(group.lost, most=MAX_NAMED)

@@ -1,1 +1,1 @@
-"""Deploy time: an endpoint folder in, a bundle out. Never imported by ``server/``."""
+"""Deploy time: compile an endpoint folder to a bundle. ``server/`` never imports this package."""

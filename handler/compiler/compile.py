@@ -1,3 +1,5 @@
+"""Compile an endpoint folder to a bundle, at deploy time."""
+
 from __future__ import annotations
 
 import gc
@@ -34,23 +36,23 @@ from handler.settings import read_code_modules
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
-    """What an endpoint folder became: the bundle, the bytes of its schema index, and what its author is told."""
+    """The result of compiling an endpoint folder: the bundle, the bytes of its schema index, and warnings."""
 
     bundle: Bundle
     index: bytes
     made: tuple[CompiledTool, ...]
     documents: tuple[PersistedDocument, ...]
-    rules: tuple[Rule, ...]  # what puts masks on coordinates by themselves
-    taken_along: tuple[TakenAlong, ...]  # fields that are lost with guarded ones for their inputs' names
-    kit_rules: tuple[Rule, ...]  # what puts masks on toolkits and their tools; their coordinates are names of these
-    asking: Mapping[str, Place]  # what in Python may ask its client's user, and where it stands
+    rules: tuple[Rule, ...]  # each puts its mask on coordinates directly
+    taken_along: tuple[TakenAlong, ...]  # fields hidden because a required input names a guarded one
+    kit_rules: tuple[Rule, ...]  # each masks toolkits or their tools, by name
+    asking: Mapping[str, Place]  # label of a code tool, prompt or resource that may ask its user -> place
     warnings: tuple[Problem, ...]
-    env_file: Path  # which may have secrets to try the endpoint with, and need not be there
-    client_warnings: tuple[Problem, ...]  # what makes clients leave a tool out
-    ignores: tuple[Ignore, ...]  # entries that silence warnings, which are all there still
+    env_file: Path  # may hold secrets to try the endpoint with; may not exist
+    client_warnings: tuple[Problem, ...]  # reasons for clients to leave a tool out
+    ignores: tuple[Ignore, ...]  # entries that silence warnings; ``warnings`` still has all
 
     def objects(self) -> Iterator[tuple[str, bytes]]:
-        """What is stored, by its keys. The index comes first: a bundle must never name one that is not there yet."""
+        """Yield what to store, by key. The index comes first: a bundle must never name an index that is missing."""
         if self.bundle.index:
             yield index_key(self.bundle.index), self.index
         yield bundle_key(self.bundle.endpoint), write_bundle(self.bundle)
@@ -63,14 +65,14 @@ def compile_endpoint(
     endpoint: str | None = None,
     environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Compiled:
-    """Compile the author's files of one endpoint. ``endpoint`` is its name, whatever these and their path say.
+    """Compile the author's files of one endpoint. ``endpoint`` overrides the name in the files and their path.
 
-    ``stage`` names a ``config.STAGE.yaml`` that is laid over ``config.yaml``; ``environ`` has the ``STEPZEN_``
-    variables that it may name, and ``STILE_CODE_MODULES``, without which no module of an author's is imported. The
-    same files, variables and modules give the same bundle.
+    ``stage`` names a ``config.STAGE.yaml`` that overrides ``config.yaml``. ``environ`` has the ``STEPZEN_`` variables
+    that both may name, and ``STILE_CODE_MODULES``, without which no author's module is imported. Equal files,
+    variables and modules give equal bundles.
 
     Raises:
-        CompileError: with every mistake found, in file order.
+        CompileError: every mistake found, in file order.
     """
     with _uncollected():
         return _compile(folder, stage, endpoint, environ)
@@ -78,7 +80,7 @@ def compile_endpoint(
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Pause the garbage collector: a syntax tree is no garbage, and looking through it takes longer than compiling."""
+    """Pause the garbage collector: a syntax tree is not garbage, and scanning it takes longer than compiling."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -173,7 +175,7 @@ def _identity(config: Config, problems: Problems) -> Identity:
 def _code(config: Config, grounds: AccessDefaults, environ: Mapping[str, str], problems: Problems) -> CompiledCode:
     if not config.code.named and config.code.catalog is None:
         return NO_CODE
-    from handler.compiler.tools.code import read_code  # it loads all that tools in Python are made of
+    from handler.compiler.tools.code import read_code  # it loads everything that code tools need
 
     try:
         modules = read_code_modules(environ)

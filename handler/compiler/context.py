@@ -1,3 +1,5 @@
+"""The context that tools are compiled in."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -17,34 +19,34 @@ from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """What tools are made from: the endpoint's name, schema, index, scalars and guards."""
+    """The parts of an endpoint that tools are made from: name, schema, index, scalars and guards."""
 
     name: str
     schema: GraphQLSchema
     index: SchemaIndex
     scalars: Mapping[str, Scalar]  # the author's own, by name
-    types_of_files: frozenset[str]  # input types whose values need a file, which no argument can be
+    types_of_files: frozenset[str]  # input types whose values need a file, which an argument cannot be
     conditions: Conditions
-    own_guards: Mapping[str, Mask]  # what is decided of single coordinates
-    guards: Mapping[str, Mask]  # the same with all that follows
-    external_guards: Mapping[str, Mask]  # those that hide from every client of the API; empty: none does
-    graphql_guards: Mapping[str, Mask]  # what the endpoint's own GraphQL adds to them
+    own_guards: Mapping[str, Mask]  # decided for single coordinates
+    guards: Mapping[str, Mask]  # ``own_guards`` with all that follows
+    external_guards: Mapping[str, Mask]  # guards that hide from every client of the API; empty if there are none
+    graphql_guards: Mapping[str, Mask]  # additional guards of the endpoint's own GraphQL
     consequences: Consequences
     limits: Limits
-    any_document: bool  # whether the upstream takes documents that it has not seen
+    any_document: bool  # the upstream takes documents that it has not seen
 
     def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
-        """What guards of single coordinates add to the endpoint's, with what follows from both together."""
+        """Return what ``own`` guards add to the endpoint's, with all that follows from both together."""
         both = {place: self.own_guards.get(place, OPEN) | own.get(place, OPEN) for place in {**self.own_guards, **own}}
         added = {place: mask - self.guards.get(place, OPEN) for place, mask in self.consequences.of(both).items()}
         return {place: mask for place, mask in added.items() if mask}
 
     def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
-        """What callers of one outcome may use, with a tool's own guards on top."""
+        """Return the view of callers with an outcome, with a tool's own guards on top."""
         return build_view(self.index, hidden_from(outcome, self.guards, guards))
 
     def conditions_of(self, guards: Mapping[str, Mask]) -> Mask:
-        """What views depend on that have these guards on top: masks of what nobody sees change none."""
+        """Return the conditions that views with these guards on top depend on: masks of hidden types change none."""
         everything = Evaluation(self.conditions, claims=None, unrestricted=True).outcome()
         whole = self.view_of(everything, guards)
         both = [*self.guards.items(), *guards.items()]
@@ -53,13 +55,13 @@ class Endpoint:
 
     @property
     def name_variables(self) -> dict[str, str]:
-        """What names of tools may name in braces."""
+        """The variables that tool names may name in braces."""
         folder, _, name = self.name.partition("/")
         return {"endpoint_folder": folder, "endpoint_name": name}
 
     @property
     def description_variables(self) -> dict[str, str]:
-        """What descriptions may name in braces, but for a tool's own schema."""
+        """The variables that descriptions may name in braces, except a tool's own schema."""
         return {
             **self.name_variables,
             "graphql_tool": GRAPHQL_TOOL,

@@ -1,4 +1,4 @@
-"""What an endpoint has of its GraphQL API: everything that is made from the schema."""
+"""Compile everything of an endpoint that is made from its GraphQL schema."""
 
 from __future__ import annotations
 
@@ -39,26 +39,26 @@ NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """What comes of the schema; by default, what is there without one."""
+    """The compiled parts that come from the schema. The defaults are those of an endpoint without a schema."""
 
     conditions: Conditions = field(default_factory=Conditions)
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
     guards: Mapping[str, Mask] = field(default_factory=dict)
     tools: Sequence[CompiledTool] = ()
     documents: tuple[PersistedDocument, ...] = ()
-    rules: tuple[Rule, ...] = ()  # what puts masks on coordinates by themselves
-    taken_along: tuple[TakenAlong, ...] = ()  # what is lost with fields for its inputs' names
+    rules: tuple[Rule, ...] = ()  # each puts its mask on coordinates directly
+    taken_along: tuple[TakenAlong, ...] = ()  # fields hidden because a required input names a guarded one
     graphql: GraphQLEndpoint = NO_GRAPHQL
-    opened: Sequence[str] = ()  # fields of root types that policies leave open to callers without claims
-    context: Endpoint | None = None  # what the tools were made from
+    opened: Sequence[str] = ()  # root fields that policies leave open to callers without claims
+    context: Endpoint | None = None  # the context of the tools; ``None`` without a schema
     directives: tuple[ToolDirective, ...] = ()  # every @tool
-    operations: tuple[AuthorOperation, ...] = ()  # those without mistakes
+    operations: tuple[AuthorOperation, ...] = ()  # the valid ones
     shown: Mapping[str, Place] = field(default_factory=dict)  # access.show
-    unread: Sequence[Unread] = ()  # files that look as if their author took them for operations or tools
+    unread: Sequence[Unread] = ()  # files that look like operations or tools
 
 
 def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
-    """Everything of the endpoint's schema and operations; nothing after a mistake that leaves no schema."""
+    """Compile the endpoint's schema and operations. The result is empty if a mistake leaves no schema."""
     author = read_schema(files, problems, project.path(ENTRY), stepzen=project.stepzen)
     executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER), problems)
     if author.schema is None:
@@ -84,7 +84,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
     refuse_exceptions(policies, author.hidden, problems)
     mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not (declared or slips))
     tools = [each.tool for each in made]
-    # Where callers get no GraphQL, operations are for tools in Python alone.
+    # If callers get no GraphQL, only code tools use operations.
     kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
     return Api(
         conditions=policies.conditions,
@@ -110,7 +110,7 @@ def read_api(project: Project, files: EndpointFiles, config: Config, problems: P
 
 
 def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems) -> bool:
-    """Tell if an endpoint without tools gets one. Beside a slip, only who says so has declared that all of Query opens.
+    """Tell if an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
 
     Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
     created".
@@ -125,7 +125,7 @@ def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems
 
 
 def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> None:
-    """Report what an endpoint without ``index.graphql`` cannot have."""
+    """Report settings and files that need an ``index.graphql``."""
     without = f"the endpoint has no {project.path(ENTRY)}, so"
     if config.graphql not in ("", "off"):
         problems.add(
@@ -137,7 +137,7 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
         if key in config.access:
             sentence = f"access.{key}: {without} there is nothing to guard: each entry of code takes a condition"
             problems.add(config.access.key_place(key), sentence, code="needs-schema")
-    for key in config.scalars.keys():  # noqa: SIM118 - a Section is no dict
+    for key in config.scalars.keys():  # noqa: SIM118 - a Section is not a dict
         problems.add(
             config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
         )
@@ -146,14 +146,14 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
 
 
 def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
-    """What directives in the schema hide, by the directive."""
+    """Yield one rule for each directive of the schema that hides coordinates."""
     for directive in dict.fromkeys(author.hidden.values()):
         hidden = tuple(coordinate for coordinate, by in author.hidden.items() if by == directive)
         yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
 
 
 def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
-    """What the endpoint's own GraphQL takes. Who publishes three operations as tools has not published everything."""
+    """Return the mode of the endpoint's own GraphQL. Publishing three operations as tools does not open everything."""
     any_document = config.upstream.documents == "text"
     if config.graphql == "on" and not any_document:
         sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"

@@ -1,3 +1,5 @@
+"""Gather the diagnostics of an endpoint folder: errors and warnings, each at its place."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +15,7 @@ MAX_SENTENCE_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in an author's file; line and column count from 1, 0 means the whole file."""
+    """A place in an author's file. Line and column count from 1; 0 means the whole file."""
 
     file: str
     line: int = 0
@@ -21,15 +23,15 @@ class Place:
 
 
 NOWHERE = Place("index.graphql")
-"""What stands in no file is reported where the endpoint begins."""
+"""The place of problems without a file: the beginning of the endpoint."""
 
 At = Place | Node | GraphQLError
 
 
 class Problems:
-    """What is wrong with an endpoint folder. Gathers all of it, so that one run tells everything.
+    """The diagnostics of an endpoint folder, gathered so that one run reports all of them.
 
-    ``entry`` is where the endpoint's index.graphql stands, which may be below the folder.
+    ``entry`` is the path of the file that problems without a file are reported in: ``index.graphql`` as a rule.
     """
 
     def __init__(self, entry: str = NOWHERE.file) -> None:
@@ -42,20 +44,20 @@ class Problems:
         self._errors.append(self._problem(at, sentence, code, ()))
 
     def warn(self, at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> None:
-        """Report a warning: the folder can be published. ``about`` has the coordinates and names it is about."""
+        """Report a warning: the folder can be published. ``about`` has the coordinates and names that it concerns."""
         self._warnings.append(self._problem(at, sentence, code, about))
 
     def raise_if_any(self) -> None:
-        """Raise everything found so far, in file order.
+        """Raise all errors found so far, in file order.
 
         Raises:
-            CompileError: there was something.
+            CompileError: there is at least one error.
         """
         if self._errors:
             raise self.error()
 
     def error(self) -> CompileError:
-        """Everything found so far, as the error to raise."""
+        """Return all errors found so far as one ``CompileError``."""
         return CompileError(sorted(set(self._errors)))
 
     @property
@@ -80,7 +82,7 @@ class Problems:
 
 
 def place_of(node: Node) -> Place:
-    """Where a syntax tree node stands in its file."""
+    """Return the place of a syntax tree node in its file."""
     if node.loc is None:
         return NOWHERE
     first = node.loc.start_token
@@ -88,29 +90,29 @@ def place_of(node: Node) -> Place:
 
 
 def where(at: At) -> Place:
-    """Where a problem stands."""
+    """Return the place of a problem."""
     return at if isinstance(at, Place) else _error_place(at) if isinstance(at, GraphQLError) else place_of(at)
 
 
 def shown(place: Place) -> str:
-    """A place inside a sentence."""
+    """Format a place for a sentence."""
     return f"{place.file}:{place.line}:{place.column}" if place.line else place.file
 
 
 def place_in(source: Source, position: int) -> Place:
-    """Where a position in a file's text stands."""
+    """Return the place of a position in a file's text."""
     at = get_location(source, position)
     return Place(source.name, at.line, at.column)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
-    """A question for the end of a sentence, or nothing where no name is near."""
+    """Return a question for the end of a sentence; an empty string if no name is near."""
     near = get_close_matches(name, list(known), n=1)
     return f"; did you mean {near[0]}?" if near else ""
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few of many names, for a sentence."""
+    """List the first few of many names for a sentence."""
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
@@ -123,13 +125,13 @@ def _error_place(error: GraphQLError) -> Place:
 
 
 def _second_place(error: GraphQLError) -> str:
-    """Where the other one of two stands that cannot both be."""
+    """Name the second place of a conflict of two nodes; an empty string if there is only one place."""
     places = [place_of(node) for node in error.nodes or ()]
     other = next((place for place in places if place != places[0]), None)
     return f" See also {shown(other)}." if other else ""
 
 
 def _printable(text: str) -> str:
-    """One line that a terminal shows as it is: an author's file may hold control characters and half characters."""
+    """Escape and cut a text to one printable line: authors' files may hold control and half characters."""
     shown = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
     return shown if len(shown) <= MAX_SENTENCE_CHARS else f"{shown[: MAX_SENTENCE_CHARS - 1]}…"

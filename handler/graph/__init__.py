@@ -1,1 +1,1 @@
-"""What a schema is at request time: the index, views of it, and documents checked against a view."""
+"""Schemas at request time: the index, views of it, and documents checked against a view."""

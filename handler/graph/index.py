@@ -1,10 +1,10 @@
 """The schema index: a schema as pure data, so that views of it need no graphql-core.
 
-The compiler makes it once; it is stored under its own digest. Types stand in the order in which a reader would want
-them (root types first, then as the author wrote them), and every text in it is already in its printed form.
+The compiler makes it once; it is stored under its own digest. Types are in a reader's order (root types first, then
+the author's order), and every text in the index is already in its printed form.
 
-It is stored as lines of JSON. The first one has the outline of every type, which is what a view follows through the
-whole of a schema; each of the others has all of one type, and few of them are read for a request.
+The stored form is lines of JSON. The first line has the outline of every type, which a view follows through the whole
+schema. Each further line has the rest of one type; a request reads few of these.
 """
 
 from __future__ import annotations
@@ -28,30 +28,30 @@ KINDS = ("object", "interface", "union", "enum", "input", "scalar")
 
 @record(frozen=True, slots=True)
 class InputValue:
-    """An argument or a field of an input object. ``default`` is a GraphQL literal, or empty."""
+    """An argument or a field of an input object. ``default`` is a GraphQL literal or the empty string."""
 
     type: str  # printed: "[ID!]!"
     default: str
-    description: str  # printed as a block string, or empty
-    directives: str  # printed with a leading space, or empty
+    description: str  # printed as a block string; empty: none
+    directives: str  # printed with a leading space; empty: none
 
     @property
     def required(self) -> bool:
-        """Whether a request has to give it."""
+        """True if a request has to give the value."""
         return self.type.endswith("!") and not self.default
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class ListSize:
-    """What the author says of the lists of a field.
+    """The author's list sizes of a field.
 
     Source: "The GraphQL Cost Directives Specification" (IBM), "@listSize".
     """
 
     assumed: int | None = None
-    default: int | None = None  # where no slicing argument is given
+    default: int | None = None  # if no slicing argument is given
     slicing: tuple[str, ...] = ()  # arguments, or paths into them: "filter.first"; none: the usual names
-    fields: tuple[str, ...] = ()  # the lists below that are meant; none: the field's own, or all
+    fields: tuple[str, ...] = ()  # the lists below that it is about; none: the field's own, or all
     one_required: bool = False
 
 
@@ -64,12 +64,12 @@ class Field:
     description: str
     directives: str
     size: ListSize | None
-    weight: float  # what asking for it counts, beside its values
+    weight: float  # cost of the field, in addition to its values
 
 
 @record(frozen=True, slots=True)
 class TypeSlice:
-    """One type. Which of the members it has depends on its ``kind``."""
+    """One type. Its ``kind`` decides which of the members it has."""
 
     kind: str  # one of KINDS
     description: str
@@ -83,7 +83,7 @@ class TypeSlice:
 
 @record(frozen=True, slots=True)
 class Directive:
-    """A directive that a request may carry. ``on``: the executable locations where it may stand."""
+    """A directive that a request may carry. ``on``: its executable locations."""
 
     on: tuple[str, ...]
     repeatable: bool
@@ -92,29 +92,29 @@ class Directive:
 
 
 OUTLINED = ("kind", "interfaces")
-"""What of a type's entry is told by its outline alone."""
+"""The parts of a type's entry that only its outline has."""
 
 Reference = tuple[str, str, str]
-"""A member, its argument or an empty text, and the named type of the one or the other."""
+"""A member, its argument or the empty string, and the named type of the argument or else of the member."""
 
 
 def named(type_text: str) -> str:
-    """The named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
+    """Return the named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
     return type_text.strip("[]!")
 
 
 class SchemaIndex:
-    """The types of one schema, each parsed when it is first asked for, and so are its members.
+    """The types of one schema. Each type, and each of its members, is parsed at its first use.
 
     Raises:
-        BundleError: the content, or a part of it when it is asked for, has not the shape that the compiler gives it.
+        BundleError: the content, or a part at its first use, does not have the shape that the compiler writes.
     """
 
     def __init__(self, head: Any, lines: Sequence[bytes]) -> None:
         with _shape("the schema index"):
             self.description = _text(head, "description")
             self.roots = {kind: _text(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
-            self.missing = frozenset(_names(head["missing"]))  # types that are named and not there: of subscriptions
+            self.missing = frozenset(_names(head["missing"]))  # types that are named and absent: those of subscriptions
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
@@ -136,7 +136,7 @@ class SchemaIndex:
 
     @cached_property
     def implementers(self) -> Mapping[str, tuple[str, ...]]:
-        """Interface -> the types and interfaces that name it, in the index's order."""
+        """Interface -> the types and interfaces that implement it, in the index's order."""
         return _turned({name: self.interfaces(name) for name in self})
 
     @cached_property
@@ -150,30 +150,30 @@ class SchemaIndex:
         with _shape("the schema index's directives"):
             return {name: _directive(raw) for name, raw in self._directives.items()}
 
-    # From the outline.
+    # These read only the outline.
 
     def kind(self, name: str) -> str:
-        """One of ``KINDS``."""
+        """Return a type's kind, one of ``KINDS``."""
         return self._outline(name).kind
 
     def interfaces(self, name: str) -> tuple[str, ...]:
-        """The interfaces that a type names."""
+        """Return the interfaces that a type names."""
         return self._outline(name).interfaces
 
     def targets(self, name: str) -> tuple[str, ...]:
-        """The types that a type's members and their arguments name."""
+        """Return the types that a type's members and their arguments name."""
         return self._outline(name).targets
 
-    # From a type's own line, without parsing its members: that would take three times as long.
+    # These read a type's own line without parsing its members, which would take three times as long.
 
     def weight(self, name: str) -> float | None:
-        """What one value of a type counts, if its author says so."""
+        """Return the cost of one value of a type; ``None`` if the author sets none."""
         with _shape(f"the schema index's type {name}"):
             raw = self._read(name)
             return _number(raw["weight"]) if "weight" in raw else None
 
     def members(self, name: str) -> tuple[str, ...]:
-        """The names of a type's fields, inputs, values or union members."""
+        """Return the names of a type's fields, inputs, values or union members."""
         with _shape(f"the schema index's type {name}"):
             raw = self._read(name)
             return _names(raw.get("members", [])) or tuple(
@@ -181,7 +181,7 @@ class SchemaIndex:
             )
 
     def references(self, name: str) -> list[Reference]:
-        """The types that a type's members and arguments name, with what names them, in their order."""
+        """Return the types that a type's members and arguments name, each with the member or argument, in order."""
         with _shape(f"the schema index's type {name}"):
             return _references(self._read(name))
 
@@ -197,12 +197,12 @@ class SchemaIndex:
     def _read(self, name: str) -> Any:
         entry = self._entries[name]
         if isinstance(entry, bytes):
-            entry = self._entries[name] = parse_json(entry)  # in the line's place: nobody needs both
+            entry = self._entries[name] = parse_json(entry)  # replaces the line, which is no longer needed
         return entry
 
 
 class _Outline(NamedTuple):
-    """What the first line has of a type, as one text: lists of lists take much longer to be read."""
+    """A type in the first line, stored as one text: lists of lists take much longer to read."""
 
     kind: str
     interfaces: tuple[str, ...]
@@ -210,7 +210,7 @@ class _Outline(NamedTuple):
 
 
 def write_index(content: Mapping[str, Any]) -> tuple[str, bytes]:
-    """The digest under which an index is stored, and its bytes."""
+    """Return the digest under which an index is stored, and the index's bytes."""
     types: Mapping[str, Any] = content["types"]
     outlines = {name: _outline_of(raw) for name, raw in types.items()}
     named_types = {name for outline in outlines.values() for name in outline.targets}
@@ -228,7 +228,7 @@ def read_index(raw: bytes, *, sha256: str) -> SchemaIndex:
     """Read a stored index.
 
     Raises:
-        BundleError: bytes that differ from their digest, or no index.
+        BundleError: bytes that differ from their digest or are not an index.
     """
     if hashlib.sha256(raw).hexdigest() != sha256:
         raise BundleError("the schema index does not match its digest: publish again")
@@ -280,7 +280,7 @@ def _shape(what: str) -> Iterator[None]:
 
 
 MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
-"""What reading a value raises that has another shape than is expected."""
+"""Errors of reading a value that does not have the expected shape."""
 
 
 def _malformed(what: str) -> BundleError:
@@ -288,7 +288,7 @@ def _malformed(what: str) -> BundleError:
 
 
 class _Members(Mapping[str, T]):
-    """A type's members, each parsed when it is first asked for: a request names few of many."""
+    """A type's members, each parsed at its first use: a request names few of many."""
 
     def __init__(self, type_name: str, raw: Any, parse: Callable[[Any], T]) -> None:
         self._type_name = type_name

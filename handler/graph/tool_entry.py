@@ -1,4 +1,4 @@
-"""What ``tools/list`` shows of a GraphQL tool: a template from its author, and a view of the schema. Pure data."""
+"""The definition of a GraphQL tool in ``tools/list``, from an author's template and a view. Pure data."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from handler.graph.view import View, print_view
 SCHEMA_SDL = "{schema_sdl}"
 
 MAX_SDL_BYTES = 16_384
-"""Above this a schema is summarised in a default description: clients cut or refuse what is much longer."""
+"""Largest schema in a default description; a larger one is summarised, because clients cut or refuse it."""
 
 MAX_NAMES_BYTES = MAX_SDL_BYTES // 4
-"""Of the names of root fields in a summary, which stands in for a schema above the other limit."""
+"""Size of the root fields' names in a summary, which replaces a schema above the other limit."""
 
 TYPE = "type { name kind ofType { name kind ofType { name kind ofType { name kind } } } }"
 QUESTION = f'{{ __type(name: "%s") {{ fields {{ name args {{ name {TYPE} defaultValue }} {TYPE} }} }} }}'
-"""What a model has to know of a type to ask for its fields. ``[Order!]!`` has three types around its name."""
+"""Introspection request for a type's facts that a model needs. ``[Order!]!`` has three types around its name."""
 
 
 def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | None:
-    """The entry for callers who have this view; ``None``: there is nothing that they could ask for.
+    """Return the entry for callers with this view; ``None`` if the view has no root fields.
 
-    The texts of a template may name ``{schema_sdl}``; an empty one of ``query`` stands for the default, which depends
-    on the view. So do the annotations, as far as the template has none.
+    The texts of a template may contain ``{schema_sdl}``. An empty description of ``query`` stands for the default. The
+    default, and annotations that the template does not set, depend on the view.
     """
     roots = view.root_fields()
     if not roots:
@@ -46,7 +46,7 @@ def graphql_entry(template: Mapping[str, Any], view: View) -> dict[str, Any] | N
 
 
 def default_annotations(*, writes: bool) -> dict[str, bool]:
-    """What clients are told of a tool where its author says nothing."""
+    """Return a tool's annotations for clients if its author sets none."""
     return {"readOnlyHint": False, "destructiveHint": True} if writes else {"readOnlyHint": True}
 
 
@@ -55,7 +55,7 @@ def _expanded(text: str, sdl: str) -> str:
 
 
 def _query_description(sdl: str, view: View) -> str:
-    """With the schema, or a summary of a large one."""
+    """Return the default description, with the schema or a summary of a large one."""
     head = "The GraphQL request to run."
     if len(sdl.encode()) <= MAX_SDL_BYTES:
         return f"{head} It must be valid for this schema:\n\n{sdl}"
@@ -71,7 +71,7 @@ def _query_description(sdl: str, view: View) -> str:
 
 
 def _some(names: Sequence[str], max_bytes: int) -> str:
-    """The first names, as many as fit, and how many more there are."""
+    """Return as many of the first names as fit, and the number of further names."""
     shown = 0
     for name in names:  # names of GraphQL are ASCII
         max_bytes -= len(name) + len(", ")

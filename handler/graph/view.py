@@ -1,8 +1,8 @@
 """A view: the part of a schema that one caller may use through one tool. Pure data, no graphql-core.
 
-Hidden coordinates come in; what hiding one hides with it (interfaces, inputs) was decided by the compiler.
-Here the rest follows: a type without visible members is gone and takes with it every field that needs it, a field that
-goes takes the interface fields it fills, and then only what can be reached from the root types stays.
+The input is hidden coordinates; the compiler has already added those that hiding one hides with it (interfaces,
+inputs). This module removes the rest: a type without visible members, every field that needs a removed type, the
+interface fields that a removed field implements, and finally everything that the root types do not reach.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from handler.records import record
 BUILT_IN_SCALARS = frozenset({"Int", "Float", "String", "Boolean", "ID"})
 
 NAMED_ROOTS: Mapping[str, str] = {"query": "Query", "mutation": "Mutation", "subscription": "Subscription"}
-"""The names that make a type a root type where no ``schema`` definition stands."""
+"""The names of root types in a schema without a ``schema`` definition."""
 
 
 @record(frozen=True, slots=True)
@@ -26,10 +26,10 @@ class View:
 
     index: SchemaIndex
     members: Mapping[str, tuple[str, ...]]
-    gone: Set[str]  # coordinates that are not visible, those of arguments among them
+    gone: Set[str]  # coordinates that are not visible, including those of arguments
 
     def arguments(self, type_name: str, field_name: str) -> Mapping[str, InputValue]:
-        """The visible arguments of a visible field."""
+        """Return the visible arguments of a visible field."""
         arguments = self.index[type_name].fields[field_name].arguments
         return {
             name: argument
@@ -38,18 +38,18 @@ class View:
         }
 
     def directives(self) -> dict[str, Directive]:
-        """The visible directives that a request may carry, each with its visible arguments."""
+        """Return the visible directives that a request may carry, each with its visible arguments."""
         return _visible_directives(self.index, self.gone) if self.root_fields() else {}
 
     def root_fields(self) -> dict[str, tuple[str, ...]]:
-        """Operation kind -> the fields that a request may start with."""
+        """Return operation kind -> visible fields of its root type."""
         return {kind: self.members[name] for kind, name in self.index.roots.items() if name in self.members}
 
 
 def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
-    """Cut ``index`` down to what is visible and reachable. ``hidden`` are schema coordinates.
+    """Reduce ``index`` to its visible and reachable parts. ``hidden`` are schema coordinates.
 
-    What is hidden is little beside what is not, so its consequences are followed, and the rest is only walked once.
+    Few coordinates are hidden, so only their consequences are followed; the rest is walked once.
     """
     gone = _Gone(index).with_all(hidden)
     reachable = _reachable(index, gone)
@@ -57,7 +57,7 @@ def build_view(index: SchemaIndex, hidden: Collection[str]) -> View:
 
 
 class _Members(Mapping[str, tuple[str, ...]]):
-    """The visible members of visible types, told when they are asked for: a request touches few types of many."""
+    """The visible members of visible types, computed at their first use: a request touches few types of many."""
 
     def __init__(self, index: SchemaIndex, visible: Mapping[str, None], gone: Set[str]) -> None:
         self._index = index
@@ -84,7 +84,7 @@ class _Members(Mapping[str, tuple[str, ...]]):
 
 
 def print_view(view: View) -> str:
-    """The SDL of a view: deterministic, and what graphql-core's ``print_schema`` would print of it."""
+    """Return the SDL of a view: deterministic, and equal to the output of graphql-core's ``print_schema``."""
     directives = [_directive(name, directive) for name, directive in view.directives().items()]
     parts = [_schema_definition(view), *directives, *(print_type(view, name) for name in view.members)]
     return "\n\n".join(part for part in parts if part) + "\n" if any(parts) else ""
@@ -95,18 +95,18 @@ def _left(index: SchemaIndex, name: str, gone: Set[str]) -> tuple[str, ...]:
 
 
 class _Gone:
-    """Everything that goes because something else does, as coordinates; a union's members are written as such."""
+    """The removed coordinates, with all that each removes. A union's members are written as coordinates, too."""
 
     def __init__(self, index: SchemaIndex) -> None:
         self._index = index
         self._gone: set[str] = set()
         self._waiting: list[str] = []
-        self._members: dict[str, frozenset[str]] = {}  # of the types that lose some
-        self._lost: Counter[str] = Counter()  # how many of them
+        self._members: dict[str, frozenset[str]] = {}  # of the types that lose members
+        self._lost: Counter[str] = Counter()  # type -> number of lost members
         self._named_by: dict[str, dict[str, list[str]]] = {}
 
     def with_all(self, hidden: Collection[str]) -> Set[str]:
-        """What is hidden, and what names a type that is not there, with all that goes because of it."""
+        """Return the hidden coordinates and those that name an absent type, with all that they remove."""
         self._waiting = [*hidden, *(coordinate for name in self._index.missing for coordinate in self._users(name))]
         while self._waiting:
             coordinate = self._waiting.pop()
@@ -117,13 +117,13 @@ class _Gone:
         return self._gone
 
     def _users(self, name: str) -> list[str]:
-        """The coordinates that name a type."""
+        """Return the coordinates that name a type."""
         users = self._index.users.get(name, ())
         of_directives = (place for place, type_ in _arguments_of_directives(self._index) if type_ == name)
         return [*of_directives, *(each for user in users for each in self._naming(user).get(name, ()))]
 
     def _naming(self, user: str) -> Mapping[str, Sequence[str]]:
-        """The coordinates of one type by the type that they name."""
+        """Return the coordinates of one type by the type that they name."""
         found = self._named_by.get(user)
         if found is None:
             found = self._named_by[user] = {}
@@ -147,14 +147,14 @@ class _Gone:
             self._take_along_member(type_name, member)
 
     def _take_along_directive(self, coordinate: str) -> None:
-        """A required argument takes its directive."""
+        """Remove the directive of a required argument."""
         name, _, argument = coordinate.removeprefix("@").removesuffix(":)").partition("(")
         directive = self._index.directives.get(name)
         if directive and argument in directive.arguments and directive.arguments[argument].required:
             self._waiting.append(f"@{name}")
 
     def _take_along_argument(self, type_name: str, field_name: str, name: str) -> None:
-        """A required one takes its field; one of an implementer takes that of its interfaces.
+        """Remove the field of a required argument, and the argument of the same field on the type's interfaces.
 
         Selecting a field on an interface selects it on the implementers.
         """
@@ -166,7 +166,7 @@ class _Gone:
     def _take_along_member(self, type_name: str, name: str) -> None:
         self._waiting += self._on_interfaces(type_name, name)
         required = self._index.kind(type_name) == "input" and self._index[type_name].inputs[name].required
-        self._lost[type_name] += 1  # each comes here once
+        self._lost[type_name] += 1  # each member comes here once
         if required or self._lost[type_name] == len(self._members_of(type_name)):
             self._waiting.append(type_name)
 
@@ -182,10 +182,10 @@ class _Gone:
 
 
 def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
-    """What a request can meet, from the root types on.
+    """Return the types that a request can reach from the root types.
 
-    An interface that a field returns brings its implementers. One that is there only because a type implements it
-    brings none: nothing returns them.
+    An interface that a field returns brings its implementers. An interface that only implementing types name brings
+    none, because nothing returns it.
     """
     found: set[str] = set()
     opened: set[str] = set()
@@ -206,7 +206,7 @@ def _reachable(index: SchemaIndex, gone: Set[str]) -> set[str]:
 
 
 def _types_of_directives(index: SchemaIndex, gone: Set[str]) -> set[str]:
-    """The types that visible directives take, if there is a request to carry these."""
+    """Return the types that visible directives take; none if no request can carry a directive."""
     if not any(root in index and root not in gone for root in index.roots.values()):
         return set()
     visible = _visible_directives(index, gone).values()
@@ -229,7 +229,7 @@ def _visible_directives(index: SchemaIndex, gone: Set[str]) -> dict[str, Directi
 
 
 def _arguments_of_directives(index: SchemaIndex) -> Iterator[tuple[str, str]]:
-    """The coordinate of each argument of a directive, and the type that it names."""
+    """Yield the coordinate of each argument of a directive, and the type that it names."""
     for name, directive in index.directives.items():
         yield from ((f"@{name}({each}:)", named(value.type)) for each, value in directive.arguments.items())
 
@@ -242,7 +242,7 @@ def _visible_targets(index: SchemaIndex, name: str, gone: Set[str]) -> set[str]:
     }
 
 
-# Printing. The forms are graphql-core's (utilities/print_schema), so that both can be compared in tests.
+# Printing. The forms are graphql-core's (utilities/print_schema), so that tests can compare both.
 
 
 def _schema_definition(view: View) -> str:
@@ -254,18 +254,18 @@ def _schema_definition(view: View) -> str:
 
 
 def _as_named(view: View, kind: str, roots: Mapping[str, str]) -> bool:
-    """Whether the name alone says it: a type ``Mutation`` would be taken for the root, be it one or not."""
+    """Tell if the default name implies the root: without a definition, a type ``Mutation`` is taken for one."""
     name = NAMED_ROOTS[kind]
     return roots.get(kind) == (name if name in view.members else None)
 
 
 def print_type(view: View, name: str) -> str:
-    """The SDL of one type of a view; empty for a scalar that every schema has."""
+    """Return the SDL of one type of a view; empty string for a built-in scalar."""
     return _definition(view, name, view.index[name], view.members[name])
 
 
 def print_bare(view: View, name: str, members: Sequence[str]) -> str:
-    """The same without descriptions, and with some of its members. A comment says how many are left out."""
+    """Return the SDL without descriptions and with these members only. A comment counts the members left out."""
     text = _definition(view, name, _bare(view.index[name], members), members)
     left_out = len(view.members[name]) - len(members)
     return text.removesuffix("}") + f"  # and {left_out} more\n}}" if left_out and text.endswith("}") else text
@@ -347,7 +347,7 @@ def _block(lines: list[str]) -> str:
 
 
 def _paragraphs(lines: list[str]) -> str:
-    """Members one below the other; one with a description is set off by an empty line, but for the first."""
+    """Join members by line breaks; an empty line precedes each one with a description, except the first."""
     return "\n".join(
         f"\n{line}" if place and line.lstrip().startswith('"') else line for place, line in enumerate(lines)
     )

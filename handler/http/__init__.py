@@ -1,1 +1,1 @@
-"""The one HTTP client: addresses, connections, answers."""
+"""The HTTP client: addresses, connections, responses."""

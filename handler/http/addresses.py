@@ -1,7 +1,7 @@
-"""Where requests may go whose address an author wrote: the API, key sets, token endpoints.
+"""Address rules for URLs that authors write: the API, key sets, token endpoints.
 
-An author is no owner of the function: its loopback has the Lambda Runtime API, its link-local neighbours have
-credentials. A name is judged by the addresses that it resolves to, and the connection goes to one of those.
+An author does not own the function: the function's loopback has the Lambda Runtime API, its link-local neighbours have
+credentials. A name is checked by the addresses that it resolves to, and the connection goes to one of those.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ METADATA = ipaddress.ip_network("fd00:ec2::/32")
 NAT64 = ipaddress.ip_network("64:ff9b::/96")
 IPV4_TRANSLATED = ipaddress.ip_network("::ffff:0:0:0/96")
 ORDINARY_IPV6 = (ipaddress.ip_network("2000::/3"), ipaddress.ip_network("fc00::/7"))
-"""Global unicast and private ones. All else is for special purposes, or carries an IPv4 address."""
+"""Global unicast and private addresses. All others are for special purposes, or carry an IPv4 address."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class AddressRules:
-    """What an author's URL may lead to. Private addresses are allowed: functions in a VPC have their APIs there.
+    """The rules for an author's URLs. Private addresses are allowed, because functions in a VPC have their APIs there.
 
     ``local`` also allows http and loopback. ``hosts`` are names, or ``*.`` and a domain for all below it; none: any.
-    ``runtime_api`` is the ``host:port`` of the Lambda Runtime API, which nothing may lead to.
+    ``runtime_api`` is the ``host:port`` of the Lambda Runtime API, which is always forbidden.
     """
 
     local: bool = False
@@ -36,7 +36,7 @@ class AddressRules:
     runtime_api: str = ""
 
     def url_fault(self, scheme: str, host: str) -> str:
-        """Why a URL of this scheme and host may not be asked, or nothing. The host's addresses are not known yet."""
+        """Return why a URL's scheme or host is forbidden; empty string if allowed. Its addresses are not known yet."""
         if scheme != "https" and not self.local:
             return "https is required"
         if self.hosts and not any(_matches(host, pattern) for pattern in self.hosts):
@@ -44,7 +44,7 @@ class AddressRules:
         return ""
 
     def address_fault(self, text: str, port: int) -> str:
-        """Why an IP address may not be connected to, or nothing."""
+        """Return why connections to an IP address are forbidden; empty string if allowed."""
         address = ipaddress.ip_address(text)
         faults = [fault for each in _meant(address) if (fault := _kind(each))]
         if self._is_runtime_api(address, port, on_loopback=LOOPBACK in faults):
@@ -60,7 +60,7 @@ STRICT = AddressRules()
 
 
 def is_host_pattern(text: str) -> bool:
-    """Whether a text is the name of a host, or ``*.`` and a domain."""
+    """Tell if a text is the name of a host, or ``*.`` and a domain."""
     labels = text.removeprefix("*.").split(".")
     return all(
         0 < len(label) <= 63 and label.isascii() and label.replace("-", "").replace("_", "").isalnum()
@@ -69,8 +69,8 @@ def is_host_pattern(text: str) -> bool:
 
 
 def literal_fault(host: str, rules: AddressRules) -> str:
-    """The fault of a host that is written as an address, in any of the forms that resolvers take; nothing for names."""
-    import socket  # only where addresses are written: at deploy time
+    """Return the fault of a host written as an address, in any form that resolvers accept; empty string for names."""
+    import socket  # needed at deploy time only
 
     if host == "localhost" or host.endswith(".localhost"):
         return rules.address_fault("127.0.0.1", 0)
@@ -90,7 +90,7 @@ def _matches(host: str, pattern: str) -> bool:
 
 
 def _meant(address: Address) -> Iterator[Address]:
-    """An address, or the IPv4 addresses that it carries where packets to it may end up there."""
+    """Yield an address, or the IPv4 addresses in it that packets to it may reach."""
     if isinstance(address, ipaddress.IPv4Address):
         yield address
     elif address.ipv4_mapped:
@@ -103,7 +103,7 @@ def _meant(address: Address) -> Iterator[Address]:
 
 
 def _kind(address: Address) -> str:
-    """What makes an address one that no request may go to, or nothing."""
+    """Return the kind of a forbidden address; empty string if the address is allowed."""
     if address.is_loopback:
         return LOOPBACK
     if address.is_link_local:

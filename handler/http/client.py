@@ -1,7 +1,7 @@
-"""The one HTTP client: of the upstream, of issuers' keys and tokens, and of S3.
+"""The HTTP client for the upstream, issuers' keys, tokens, and S3.
 
-On http.client, with a deadline and caps that hold whatever a server does. urllib3 would do, but importing it takes half
-as long as an empty function takes to start.
+It is built on http.client, with a deadline and caps that hold for any behaviour of a server. urllib3 would do, but its
+import takes half as long as an empty function takes to start.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from handler.records import record
 T = TypeVar("T")
 
 MARGIN_S = 0.05
-"""How far apart the deadlines of an exchange and of the task that waits for it may be, and be one."""
+"""Largest difference at which the deadlines of an exchange and of the task that waits for it count as one."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -41,27 +41,27 @@ class HttpRequest:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
-    timeout_s: float  # of the whole exchange, from resolving the name to the last byte
-    max_bytes: int  # of the answer's body, decoded
-    repeatable: bool = False  # may go out once more if a kept connection closed before the answer began
-    guarded: bool = True  # the rules of addresses hold; False: the address is the platform's, and no author's
+    timeout_s: float  # for the whole exchange, from resolving the name to the last byte
+    max_bytes: int  # for the decoded body of the response
+    repeatable: bool = False  # may be sent again if a kept connection closed before the response began
+    guarded: bool = True  # address rules apply; False: the address is the platform's, not an author's
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class HttpResponse:
-    """One answer, whatever its status: a redirect is an answer like any other."""
+    """One response of any status, including redirects."""
 
     status: int
-    headers: Mapping[str, str]  # names in lower case; the values of a repeated one joined by ", "
+    headers: Mapping[str, str]  # names in lower case; repeated values joined by ", "
     body: bytes = field(repr=False)
 
 
 class HttpClient:
-    """Sends requests over kept connections. One client serves many threads and event loops.
+    """A client that keeps its connections, for many threads and event loops.
 
-    Redirects and the environment's proxies play no part. A connection idle for longer than ``max_idle_s`` is not used
-    again: its other end may have closed it while Lambda was frozen. Guarded requests go only where ``rules`` let them,
-    over connections that no other request has made.
+    Redirects and the environment's proxies are ignored. Connections idle for over ``max_idle_s`` are not reused: the
+    other end may have closed them while Lambda was frozen. Guarded requests go only where ``rules`` allow, over
+    connections that no unguarded request has made.
     """
 
     def __init__(self, rules: AddressRules = STRICT, *, max_idle_s: float = 30.0) -> None:
@@ -71,29 +71,29 @@ class HttpClient:
         self._tls_context: ssl.SSLContext | None = None
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Send one request and return the whole answer.
+        """Send one request and return the complete response.
 
         Raises:
-            HttpTimeout: no complete answer within ``timeout_s``.
-            AddressRefused: the rules do not let the request go there.
-            HttpUnreachable: no connection, a broken one, or an answer that cannot be read.
+            HttpTimeout: no complete response within ``timeout_s``.
+            AddressRefused: the address rules forbid the request.
+            HttpUnreachable: no connection, a broken one, or a response that cannot be read.
             HttpTooLarge: a body of more than ``max_bytes``.
 
         """
         return self._send(request, Exchange(timeout_s=request.timeout_s), self._asked)
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """``send`` without holding up other tasks. Cancelling the task gives the exchange up.
+        """Send one request without blocking other tasks. Cancelling the task aborts the exchange.
 
-        The time of the request begins when there is a thread to send it. A task that is cancelled when the time is over
-        has an ``HttpTimeout``: only that tells what was sent.
+        The request's time begins when a thread is available to send it. A task cancelled after that time gets an
+        ``HttpTimeout``: only this error says if the request was sent.
         """
         exchange, way = Exchange(timeout_s=request.timeout_s), self._asked
-        if _nobody_waits():  # a thread takes as long as many an answer
+        if _nobody_waits():  # a thread's round trip takes as long as many a response
             answered = self._send(request, exchange, self._asked_over_kept)
             if answered is not None:
                 return answered
-            way = self._asked_anew  # in a thread, as no deadline ends the resolver
+            way = self._asked_anew  # in a thread, because no deadline ends the resolver
         queued_at = time.monotonic()
 
         def send() -> HttpResponse:
@@ -104,12 +104,12 @@ class HttpClient:
             return await asyncio.to_thread(send)
         except asyncio.CancelledError as exc:
             exchange.abort()
-            if exchange.is_over(margin_s=MARGIN_S):  # whoever gives up then has the same deadline, a moment earlier
+            if exchange.is_over(margin_s=MARGIN_S):  # the canceller has the same deadline, a moment earlier
                 raise _error_of(TimeoutError(), _target_of(request.url).host, exchange) from exc
             raise
 
     def open(self, url: str, *, timeout_s: float) -> None:
-        """Connect to where a URL leads, for the next request there.
+        """Open a connection for the next request to a URL.
 
         Raises:
             HttpError: as ``send``.
@@ -136,7 +136,7 @@ class HttpClient:
             raise AddressRefused(target.host, fault)
         try:
             response = way(request, target, exchange)
-            # Where the length is unknown, the end of the body may be our own shutdown.
+            # Without a known length, the end of the body may be our own shutdown.
             if exchange.aborted or exchange.is_over():
                 raise TimeoutError
         except BodyTooLarge as exc:
@@ -147,7 +147,7 @@ class HttpClient:
             reason = "malformed URL" if _is_unnameable(target.host) else _UNSENDABLE
             raise HttpUnreachable(target.host, reason) from None
         except ValueError:
-            # A method or header that cannot be sent. The text quotes it and a log would show it: so no cause.
+            # A method or header that cannot be sent. The message quotes it and a log would show it, hence no cause.
             raise HttpUnreachable(target.host, _UNSENDABLE) from None
         return response
 
@@ -155,7 +155,7 @@ class HttpClient:
         return self._asked_over_kept(request, target, exchange) or self._asked_anew(request, target, exchange)
 
     def _asked_over_kept(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse | None:
-        """The answer over a kept connection; nothing where there is none, or a closed one, and a new one may do."""
+        """Return the response over a kept connection; ``None`` if there is none, or a closed one to be replaced."""
         kept = self._kept.take((target.origin, request.guarded))
         if kept is None:
             return None
@@ -167,13 +167,13 @@ class HttpClient:
             return None
 
     def _asked_anew(self, request: HttpRequest, target: _Target, exchange: Exchange) -> HttpResponse:
-        """The answer over a new connection: after a kept one that is closed, the others may be as dead."""
+        """Return the response over a new connection: if a kept one is closed, the other kept ones may be, too."""
         return self._exchanged_over(self._new_connection(target, guarded=request.guarded), request, target, exchange)
 
     def _exchanged_over(
         self, connection: Connection, request: HttpRequest, target: _Target, exchange: Exchange
     ) -> HttpResponse:
-        """Send the request over a connection, and keep that if the answer came whole."""
+        """Send the request over a connection, and keep the connection if the response came whole."""
         whole = exchange.sent = False
         try:
             connection.open(exchange)
@@ -187,7 +187,7 @@ class HttpClient:
                 whole = answer.leaves_a_clean_end()
             return HttpResponse(status=answer.status, headers=answer.headers, body=body)
         finally:
-            # Who gives the exchange up must lose the connection before anybody else can have it.
+            # A thread that aborts the exchange must let go of the socket before another request can have it.
             if exchange.let_go() and whole:
                 self._kept.give_back((target.origin, request.guarded), connection)
             else:
@@ -198,7 +198,7 @@ class HttpClient:
         return Connection(target.host, target.port, tls=tls, rules=self._rules if guarded else None)
 
     def _require_tls_context(self) -> ssl.SSLContext:
-        # Reading the certificate authorities takes milliseconds, so it waits for the first https address.
+        # Reading the certificate authorities takes milliseconds, so it waits for the first https request.
         with self._tls_lock:
             if self._tls_context is None:
                 self._tls_context = ssl.create_default_context()
@@ -207,7 +207,7 @@ class HttpClient:
 
 
 class _Target(NamedTuple):
-    """Where a URL points."""
+    """The destination of a URL."""
 
     scheme: str
     host: str
@@ -216,7 +216,7 @@ class _Target(NamedTuple):
 
     @property
     def origin(self) -> tuple[str, str, int]:
-        """What connections are kept for."""
+        """The key of kept connections."""
         return self.scheme, self.host, self.port
 
 
@@ -235,11 +235,11 @@ def _target_of(url: str) -> _Target:
 
 
 _Way = Callable[[HttpRequest, _Target, Exchange], T]
-"""A way to the answer of a request."""
+"""A method that gets the response to a request."""
 
 
 def _nobody_waits() -> bool:
-    """Whether the running task is the only one, as in Lambda, where a process has one request at a time."""
+    """Tell if the running task is the only one, as in Lambda, where a process has one request at a time."""
     return len(asyncio.all_tasks()) == 1
 
 
@@ -250,7 +250,7 @@ def _headers_of(request: HttpRequest) -> dict[str, str]:
 
 
 def _is_unnameable(host: str) -> bool:
-    """Whether a host's name has no form that a resolver takes."""
+    """Tell if a host's name has no form that a resolver takes."""
     try:
         host.encode("idna")
     except UnicodeError:

@@ -1,3 +1,5 @@
+"""Connections with a deadline and address rules, and the pool of idle ones."""
+
 from __future__ import annotations
 
 import contextlib
@@ -20,11 +22,11 @@ MAX_KEPT = 16
 
 
 class ForbiddenAddress(OSError):
-    """An address that a request may not go to; the text says what kind it is of, and not which it is."""
+    """An address that a request may not go to; the message has its kind, not the address."""
 
 
 class _Timed:
-    """A socket that has until a deadline. Its own timeout starts again at each byte: a server could drip for ever."""
+    """A socket with a deadline. A socket's timeout starts again at each byte, so a server could drip for ever."""
 
     deadline = math.inf  # on the clock of time.monotonic
 
@@ -37,10 +39,10 @@ class _Timed:
         return super().send(*data)  # type: ignore[misc,no-any-return]
 
     def take_time(self) -> None:
-        """Block for as long as there is time.
+        """Set the socket's timeout to the time left.
 
         Raises:
-            TimeoutError: there is none.
+            TimeoutError: no time is left.
         """
         left_s = self.deadline - time.monotonic()
         if left_s <= 0:
@@ -49,35 +51,35 @@ class _Timed:
 
 
 class TimedSocket(_Timed, socket.socket):
-    """Of plain HTTP."""
+    """The socket of plain HTTP."""
 
 
 class TimedTls(_Timed, ssl.SSLSocket):
-    """Of HTTPS: what a context makes whose ``sslsocket_class`` it is."""
+    """The socket of HTTPS, made by a context with this ``sslsocket_class``."""
 
 
 class Exchange:
-    """One request under way, and the socket it blocks on, so that another thread can give it up."""
+    """One request under way, and the socket it blocks on, so that another thread can abort it."""
 
     def __init__(self, *, timeout_s: float) -> None:
         self.timeout_s = timeout_s
         self.deadline = time.monotonic() + timeout_s
         self.aborted = False
-        self.sent = False  # the request, or a part of it
+        self.sent = False  # the request, in whole or in part
         self.answer_began = False
         self._socket: socket.socket | None = None
         self._lock = threading.Lock()
 
     def put_off(self, waited_s: float) -> None:
-        """Count the time from now on: what this process waits for is not the other end's."""
+        """Put the deadline off by a wait inside this process, which is not the other end's."""
         self.deadline += waited_s
 
     def is_over(self, *, margin_s: float = 0) -> bool:
-        """Whether there are no more than ``margin_s`` left."""
+        """Tell if less than ``margin_s`` is left."""
         return time.monotonic() > self.deadline - margin_s
 
     def abort(self) -> None:
-        """Wake the thread that blocks on the socket. Nothing it may have read counts any more."""
+        """Wake the thread that blocks on the socket. Anything that it has read is dropped."""
         with self._lock:
             self.aborted = True
             if self._socket is not None:
@@ -86,7 +88,7 @@ class Exchange:
                     socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
 
     def take(self, sock: TimedSocket | TimedTls) -> None:
-        """Block on ``sock`` from now on, for as long as there is time."""
+        """Use ``sock`` from now on, for as long as there is time."""
         with self._lock:
             if self.aborted:
                 raise TimeoutError
@@ -95,19 +97,19 @@ class Exchange:
         sock.take_time()
 
     def let_go(self) -> bool:
-        """Leave the socket alone from now on. True if nobody touched it."""
+        """Stop using the socket. Return ``True`` if the exchange was not aborted."""
         with self._lock:
             self._socket = None
             return not self.aborted
 
 
 class Connection(http.client.HTTPConnection):
-    """A connection to one host, over TLS if there is a context for it. Without ``rules`` it may go to any address."""
+    """A connection to one host, over TLS if ``tls`` is given. Without ``rules`` it may go to any address."""
 
-    response_class = Answer  # type: ignore[assignment] # all of it that is used
+    response_class = Answer  # type: ignore[assignment] # has the parts that are used
 
     def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
-        self.default_port = 443 if tls else 80  # which the host header leaves out
+        self.default_port = 443 if tls else 80  # left out of the host header
         super().__init__(host.rstrip("."), port)
         self.idle_since = 0.0
         self._resolved = host
@@ -116,10 +118,10 @@ class Connection(http.client.HTTPConnection):
 
     @property
     def is_dead(self) -> bool:
-        """Whether the other end has closed it, or has sent what nobody asked for."""
+        """True if the other end has closed the connection, or has sent unrequested data."""
         self.sock.settimeout(0)
         try:
-            self.sock.recv(1)  # over TLS there may be tickets to read, which are neither
+            self.sock.recv(1)  # over TLS there may be session tickets to read, which are neither
         except (BlockingIOError, ssl.SSLWantReadError):
             return False
         except OSError:
@@ -127,7 +129,7 @@ class Connection(http.client.HTTPConnection):
         return True
 
     def open(self, exchange: Exchange) -> None:
-        """Connect, the handshake of TLS included, or go on with the socket that there is."""
+        """Connect, including the TLS handshake, or continue with the open socket."""
         if self.sock is not None:
             exchange.take(self.sock)  # type: ignore[arg-type] # it is one of ours
             return
@@ -139,19 +141,19 @@ class Connection(http.client.HTTPConnection):
             raise
 
     def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> Answer:
-        """Send a request and read the answer's head."""
-        # A server may answer and close before it has read everything; its answer is what counts.
+        """Send a request and read the head of the response."""
+        # A server may respond and close before it has read everything; its response counts all the same.
         with contextlib.suppress(BrokenPipeError):
             self.request(method, path, body=body, headers=headers)
         return self.getresponse()  # type: ignore[return-value] # of response_class
 
     def _connected(self, exchange: Exchange) -> TimedSocket:
-        """Connect to the first address that answers; all of them share the one deadline.
+        """Connect to the first address that answers; all addresses share the one deadline.
 
-        The resolver cannot be interrupted: while it hangs so does the thread, until the resolver's own limit.
+        The resolver cannot be interrupted: if it hangs, the thread hangs until the resolver's own limit.
         """
         failure = OSError("the name has no address")
-        # What is judged is what is connected to: the name is not resolved a second time.
+        # The checked addresses are the ones to connect to: the name is not resolved a second time.
         found = socket.getaddrinfo(self._resolved, self.port, type=socket.SOCK_STREAM)
         self._require_allowed([str(address[0]) for *_, address in found])
         for family, kind, protocol, _, address in found:
@@ -168,14 +170,14 @@ class Connection(http.client.HTTPConnection):
         raise failure
 
     def _require_allowed(self, addresses: Sequence[str]) -> None:
-        """Refuse a name with an address that requests may not go to, whatever else it resolves to."""
+        """Refuse a name if any of its addresses is forbidden."""
         rules = self._rules
         if rules is not None:
             for fault in filter(None, (rules.address_fault(address, self.port) for address in addresses)):
                 raise ForbiddenAddress(fault)
 
     def _encrypted(self, sock: TimedSocket, tls: ssl.SSLContext, exchange: Exchange) -> TimedTls:
-        # The handshake comes after, because wrapping takes the descriptor away from the plain socket.
+        # The handshake is separate, because wrapping takes the descriptor away from the plain socket.
         encrypted: Any = tls.wrap_socket(sock, server_hostname=self.host, do_handshake_on_connect=False)
         try:
             exchange.take(encrypted)
@@ -187,7 +189,7 @@ class Connection(http.client.HTTPConnection):
 
 
 class KeptConnections:
-    """Idle connections by host, the newest first. Hosts unused for longest lose theirs."""
+    """Idle connections by host, newest first. The least recently used hosts lose theirs."""
 
     def __init__(self, *, max_idle_s: float) -> None:
         self._max_idle_s = max_idle_s
@@ -195,10 +197,9 @@ class KeptConnections:
         self._lock = threading.Lock()
 
     def take(self, host: Hashable) -> Connection | None:
-        """A connection that can be used, as far as that can be told.
+        """Take a connection that seems usable; ``None`` if there is none.
 
-        How long it was idle is told by the wall clock: the monotonic one may stand still while Lambda has the process
-        frozen.
+        The wall clock measures the idle time: the monotonic one may stand still while Lambda has the process frozen.
         """
         while True:
             with self._lock:
@@ -211,7 +212,7 @@ class KeptConnections:
             connection.close()
 
     def give_back(self, host: Hashable, connection: Connection) -> None:
-        """Keep a connection whose last answer was read to its end."""
+        """Keep a connection whose last response was read to its end."""
         connection.idle_since = time.time()
         with self._lock:
             kept = self._by_host.use(host) or []
@@ -223,7 +224,7 @@ class KeptConnections:
             each.close()
 
     def clear(self) -> None:
-        """Close all of them."""
+        """Close all connections."""
         with self._lock:
             dropped = [connection for kept in self._by_host.values() for connection in kept]
             self._by_host.clear()

@@ -1,6 +1,6 @@
-"""An HTTP answer, its head and its body. Not by http.client's own reading, which believes what a server claims.
+"""Reader of an HTTP response, its head and its body. http.client's own reader trusts the claims of a server.
 
-It also takes longer for a head than a near API takes for its whole answer: it reads it as an email's.
+That reader also takes longer for a head, which it parses as an email's, than a near API for its whole response.
 
 Source: RFC 9112.
 """
@@ -18,32 +18,32 @@ PIECE_BYTES = 65_536
 MAX_LINE_BYTES = 65_536
 
 MAX_HEAD_LINES = 100
-"""Of headers and trailers, with those of interim answers, each of which counts as one line more."""
+"""Lines of headers and trailers, including interim responses, each of which counts as one more line."""
 
 BODILESS = (101, 204, 304)
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-9][0-9]{2})(?: [^\0\n-\r]*)?\r?\n")
-# A line that begins with white space goes on with the value before it. White space around the value is stripped
-# afterwards: looking for where it begins takes the square of a line's length.
+# A line that begins with white space continues the value before it. White space around the value is stripped
+# afterwards: searching for its beginning takes quadratic time in a line's length.
 _FIELD = re.compile(rb"(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+):|[ \t])([^\0\n-\r]*)\r?\n")
-# Lines among chunks end with CRLF alone: a proxy may take a bare LF as part of an extension, and end chunks elsewhere.
+# Lines among chunks must end with CRLF: a proxy may take a bare LF as part of an extension, and end chunks elsewhere.
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(;[^\n]*)?\r\n")
 _GZIP = 16 + zlib.MAX_WBITS
 
 
 class BodyTooLarge(Exception):
-    """A body of more bytes than may be read."""
+    """A body that exceeds the limit."""
 
 
 class OtherEncoding(Exception):
-    """A body with an encoding that was not asked for."""
+    """A body in an encoding that was not requested."""
 
 
 class Answer:
-    """What a connection of http.client takes for its response: as much of one as it asks for, and what is read here.
+    """The response class of http.client's connections, with the part of its interface that is used.
 
-    ``headers``: names in lower case; the values of a repeated one joined by ", ". ``length`` is of the body as it is
-    sent; ``None``: it is chunked, or ends with the connection.
+    ``headers``: names in lower case; repeated values joined by ", ". ``length`` is that of the body as sent; ``None``
+    if the body is chunked, or ends with the connection.
     """
 
     def __init__(self, sock: Any, *, method: str | None) -> None:
@@ -58,11 +58,11 @@ class Answer:
         self.will_close = True
 
     def begin(self) -> None:
-        """Read the head, and those of interim answers before it.
+        """Read the head, and the heads of interim responses before it.
 
         Raises:
-            RemoteDisconnected: not a byte came.
-            HTTPException: there is no such head, or it stops early.
+            RemoteDisconnected: no byte came.
+            HTTPException: the head is not valid, or stops early.
         """
         self._read_head()
         while 100 <= self.status < 200 and self.status != 101:
@@ -70,19 +70,19 @@ class Answer:
             self._read_head()
 
     def close(self) -> None:
-        """Let go of the connection. What is left of the body is lost."""
+        """Close the stream. The unread rest of the body is lost."""
         self._stream.close()
 
     def isclosed(self) -> bool:
-        """Whether nothing more will be read, so that there may be another answer."""
+        """Tell if nothing more will be read, so that there may be another response."""
         return self._stream.closed
 
     def read_body(self, *, max_bytes: int) -> bytes:
-        """The decoded body. Reads no further than the cap and one piece.
+        """Read and decode the body, no further than the cap and one piece.
 
         Raises:
-            BodyTooLarge, OtherEncoding: as they say.
-            HTTPException, zlib.error: it stops early, or is not what it claims to be.
+            BodyTooLarge, OtherEncoding: see there.
+            HTTPException, zlib.error: the body stops early, or is not in the form that it claims.
         """
         encoding = self.headers.get("content-encoding", "").lower() or "identity"
         pieces = self._pieces()
@@ -102,13 +102,13 @@ class Answer:
         return b"".join(kept)
 
     def leaves_a_clean_end(self) -> bool:
-        """Whether there may be another answer after the body that was read, and it would not begin with what has come.
+        """Tell if another response may follow the body that was read: no further data has come.
 
-        Nothing more is read.
+        Reads nothing more.
         """
         if self.will_close:
             return False
-        self._socket.deadline = -math.inf  # so that only what the buffer has is looked at
+        self._socket.deadline = -math.inf  # so that peek sees only the buffer
         try:
             return not self._stream.peek()  # type: ignore[attr-defined] # it is a buffered reader
         except TimeoutError:
@@ -125,7 +125,7 @@ class Answer:
         self._frame(persistent=found[1] == b"1")
 
     def _read_fields(self) -> dict[str, str]:
-        """Read fields, of a head or a trailer, and the empty line behind them."""
+        """Read the fields of a head or a trailer, and the empty line after them."""
         fields: dict[str, str] = {}
         name = ""
         while (line := _line(self._stream)) not in (b"\r\n", b"\n"):
@@ -134,7 +134,7 @@ class Answer:
             if field is None or not (field[1] or name):
                 raise HTTPException("no header")
             value = field[2].strip(b" \t").decode("latin-1")
-            if field[1] is None:  # section 5.2: a value that goes on
+            if field[1] is None:  # section 5.2: a continued value
                 fields[name] = f"{fields[name]} {value}".strip(" ")
                 continue
             name = field[1].decode("latin-1").lower()
@@ -147,20 +147,20 @@ class Answer:
             raise HTTPException("too many headers")
 
     def _frame(self, *, persistent: bool) -> None:
-        """Where the body ends, and whether another answer may follow. Sections 6.3 and 9.3."""
-        # White space is that of HTTP: where str.strip() takes more away, a proxy would not see the same word.
+        """Set the end of the body, and if another response may follow. Sections 6.3 and 9.3."""
+        # White space is HTTP's: where str.strip() removes more, a proxy would read another word.
         options = {option.strip(" \t") for option in self.headers.get("connection", "").lower().split(",")}
         self.will_close = "close" in options or not (persistent or "keep-alive" in options)
         coding = self.headers.get("transfer-encoding")
         if coding is not None and coding.lower() != "chunked":
             raise OtherEncoding(coding.lower()) if coding else HTTPException("no coding")
         length = self._stated_length()
-        if coding:  # a length beside it may have been believed elsewhere, and HTTP/1.0 has no chunks: section 6.1
+        if coding:  # a proxy may have used a length beside it, and HTTP/1.0 has no chunks: section 6.1
             self.will_close |= length is not None or not persistent
         self.chunked = False
         if self._method == "HEAD" or self.status in BODILESS:
             self.length = 0
-            self.will_close |= self.status == 101  # what follows is no HTTP
+            self.will_close |= self.status == 101  # what follows is not HTTP
         elif coding:
             self.chunked, self.length = True, None
         else:
@@ -168,7 +168,7 @@ class Answer:
             self.will_close |= length is None
 
     def _stated_length(self) -> int | None:
-        """What Content-Length says. An empty one is not valid, even where the body has none."""
+        """Return Content-Length; ``None`` if absent. An empty one is not valid, even if there is no body."""
         stated = self.headers.get("content-length")
         if stated is None:
             return None
@@ -195,7 +195,7 @@ class Answer:
             yield from _counted(self._stream, size)
             if _line(self._stream) != b"\r\n":
                 raise HTTPException("a chunk is longer than it says")
-        self._read_fields()  # trailers, which nobody asked for
+        self._read_fields()  # trailers, which are ignored
 
 
 def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
@@ -208,7 +208,7 @@ def _counted(stream: IO[bytes], length: int) -> Iterator[bytes]:
 
 
 def _until_closed(stream: IO[bytes]) -> Iterator[bytes]:
-    # Never more than has come: a server that drips must not fill a piece before the cap is looked at.
+    # read1 returns what has come: a server that drips must not fill a piece before the cap is checked.
     while piece := stream.read1(PIECE_BYTES):  # type: ignore[attr-defined] # it is a buffered reader
         yield piece
 
@@ -221,7 +221,7 @@ def _line(stream: IO[bytes]) -> bytes:
 
 
 def _inflated(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Gunzip piece by piece. A stream that stops early is not whole."""
+    """Gunzip piece by piece. A stream that stops early is an error."""
     decoder = None
     for compressed in pieces:
         left = compressed

@@ -1,7 +1,7 @@
-"""Whether an answer of an API fits the output schema of its tool: within a bound, and with no word of its values.
+"""Check of an API's answer against the output schema of its tool, bounded, and without values in the messages.
 
-jsonschema would take longer to load than the call does. It gathers all errors of a choice before it tells the first,
-and nothing can stop it.
+jsonschema would take longer to load than the call takes. It also gathers all errors of a choice before it yields the
+first, and cannot be interrupted.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from handler.json_schema.answer_shape import Form, Members, Shape, read_shape
 from handler.records import record
 
 MAX_STEPS = 2_000_000
-"""Members and items that are looked at in one answer, each time that it is. An answer with more does not fit."""
+"""Members and items examined in one answer, counted at each examination. An answer that needs more is a misfit."""
 
 SENT: Mapping[type, str] = {
     str: "a string",
@@ -29,9 +29,9 @@ SENT: Mapping[type, str] = {
 
 @record(frozen=True, slots=True, kw_only=True)
 class Misfit:
-    """Where an answer differs from its schema, and how, with nothing of its values."""
+    """The place and rule of an answer's difference from its schema, without values of the answer."""
 
-    path: tuple[str | int, ...]  # of keys that the operation selects, and places in lists
+    path: tuple[str | int, ...]  # keys that the operation selects, and places in lists
     rule: str
 
     def __str__(self) -> str:
@@ -39,7 +39,7 @@ class Misfit:
 
     @property
     def coordinate(self) -> str:
-        """The path without the places in lists, which is the same for each item that differs."""
+        """The path without places in lists: the same for each item that differs."""
         return self._named("[]")
 
     def _named(self, place: str) -> str:
@@ -48,13 +48,13 @@ class Misfit:
 
 
 class AnswerChecker:
-    """The output schema of one tool, ready to judge answers."""
+    """The output schema of one tool, prepared for checking answers."""
 
     def __init__(self, schema: Mapping[str, Any]) -> None:
         self._whole = read_shape(schema)
 
     def misfit(self, answer: Any, *, max_steps: int = MAX_STEPS) -> Misfit | None:
-        """Find a place where a JSON value differs. ``None``: it fits."""
+        """Find a place where a JSON value differs from the schema; ``None`` if the value fits."""
         try:
             found = _Judge(max_steps).value(answer, self._whole)
         except _TooMuch:
@@ -63,11 +63,11 @@ class AnswerChecker:
 
 
 class _TooMuch(Exception):
-    """An answer with more values than are looked at."""
+    """An answer that needs more steps than allowed."""
 
 
 class _Found:
-    """A misfit whose path grows from its end. ``foreign``: of a form that the object was hardly meant for."""
+    """A misfit whose path grows from its end. ``foreign``: the object was hardly meant for this form."""
 
     __slots__ = ("foreign", "path", "rule")
 
@@ -78,20 +78,20 @@ class _Found:
 
 
 class _Absent:
-    """The type of a member that is not there."""
+    """The type of an absent member."""
 
 
 _ABSENT = _Absent()
 
 
 class _Judge:
-    """Judges one answer."""
+    """The check of one answer."""
 
     def __init__(self, steps: int) -> None:
         self._steps = steps
 
     def value(self, value: Any, shape: Shape) -> _Found | None:
-        """Find a place where a value differs from its shape."""
+        """Find a place where a value differs from its shape; ``None`` if the value fits."""
         kind = type(value)
         if kind in shape.types or (kind is str and value in shape.names):
             return None
@@ -130,7 +130,7 @@ class _Judge:
         found = self._in_members(value, form.leaves, form)
         if found is None and form.closed and not value.keys() <= form.names:
             found = _Found("expected no field but those that are selected, the API sent others", foreign=True)
-        # Looked into before that, a value that has others of its kind would be judged 2 ** depth times.
+        # Composites come last: checked earlier, a value nested in values of its kind would be checked 2 ** depth times.
         return found or self._in_members(value, form.composites, form)
 
     def _in_members(self, value: dict[str, Any], members: Members, form: Form) -> _Found | None:
@@ -154,12 +154,12 @@ class _Judge:
 
 
 def _possible(value: dict[str, Any], forms: Sequence[Form]) -> Sequence[Form]:
-    """The forms whose members an object has: what stands below the others would be judged once for each; else all."""
+    """Return the forms whose required members an object has, so that others cost nothing; all forms if none fits."""
     return [form for form in forms if form.required <= value.keys()] or forms if len(forms) > 1 else forms
 
 
 def _nearest(found: Sequence[_Found]) -> _Found:
-    """The misfit of the form that an object was meant for; if that cannot be told, one that speaks of all forms."""
+    """Return the misfit of the form that an object was meant for; if that is unclear, one about all forms."""
     meant = [each for each in found if not each.foreign or len(each.path) > 1]
     furthest = max(meant or found, key=lambda each: len(each.path))
     if len(meant) == 1 or len(furthest.path) > 1:

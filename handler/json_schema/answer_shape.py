@@ -1,7 +1,7 @@
-"""Output schemas of GraphQL tools in the form that answers are judged by (``answer_check.py``).
+"""Output schemas of GraphQL tools, in the form that ``answer_check.py`` uses.
 
-The schemas that ``compiler/json_schemas/output_schema.py`` writes need little of JSON Schema: a value is a leaf of some
-types, a list of such values, or an object of one of some forms.
+``compiler/json_schemas/output_schema.py`` writes schemas with little of JSON Schema: a value is a leaf of some types, a
+list of such values, or an object of one of some forms.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any
 
 ANY: frozenset[type] = frozenset({str, bool, int, float, dict, list, NoneType})
-"""The types that a schema without a rule takes."""
+"""The types that a schema without rules accepts."""
 
 LEAVES: Mapping[str, Iterable[type]] = {
     "string": (str,),
@@ -27,24 +27,24 @@ REFERENCE = "#/$defs/"
 
 
 def read_shape(schema: Mapping[str, Any]) -> Shape:
-    """The shape of an output schema."""
+    """Return the shape of an output schema."""
     return _Reader(schema.get("$defs", {})).read(schema)
 
 
 class Shape:
-    """The values that fit."""
+    """The values that fit a schema."""
 
     __slots__ = ("items", "names", "objects", "types")
 
     def __init__(self) -> None:
-        self.types: frozenset[type] = frozenset()  # of which any value fits
-        self.names: Sequence[str] = ()  # the texts that fit, where not all do
-        self.items: Shape | None = None  # of a list; None: a list does not fit
+        self.types: frozenset[type] = frozenset()  # types of which every value fits
+        self.names: Sequence[str] = ()  # the texts that fit, if not all do
+        self.items: Shape | None = None  # shape of a list's items; None: a list does not fit
         self.objects: list[Form] = []
 
     @property
     def is_composite(self) -> bool:
-        """Whether a value that fits may have parts that are judged."""
+        """True if a value that fits may have parts to check."""
         return bool(self.objects) or self.items is not None
 
     @property
@@ -62,7 +62,7 @@ Members = Sequence[tuple[str, Shape]]
 
 
 class Form:
-    """One form that an object may have. Leaves stand apart: they tell one form from another without a look below."""
+    """One form of an object. Leaves are separate, because they distinguish forms without a look at deeper levels."""
 
     __slots__ = ("closed", "composites", "leaves", "names", "required")
 
@@ -75,16 +75,16 @@ class Form:
 
 
 class _Reader:
-    """Makes shapes of schemas, of each part once: written out for each reference, parts may be exponentially many."""
+    """Makes shapes of schemas, once for each part: expanded at each reference, parts may be exponentially many."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
-        self._shapes: dict[int, Shape] = {}  # by the identity of a schema
-        self._forms: dict[int, Form] = {}  # likewise
+        self._shapes: dict[int, Shape] = {}  # by the schema's identity
+        self._forms: dict[int, Form] = {}  # by the schema's identity
         self._types: dict[frozenset[type], frozenset[type]] = {}
 
     def read(self, schema: Mapping[str, Any]) -> Shape:
-        """The shape of a schema."""
+        """Return the shape of a schema."""
         if id(schema) not in self._shapes:
             self._shapes[id(schema)] = self._shape(schema)
         return self._shapes[id(schema)]

@@ -1,4 +1,4 @@
-"""Whether a value fits a JSON Schema (2020-12). Nothing outside the schema is ever read."""
+"""Validation against a JSON Schema (2020-12). Nothing outside the schema is ever read."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ MAX_PLACES = 10
 
 MIN_STEPS = 12_000
 STEPS_PER_VALUE = 2
-"""How often parts of a value are compared with parts of a schema, unless they surely fit. In types that lead to
-themselves in several branches, the ways to read a value double with each level of it."""
+"""Comparisons of parts of a value with parts of a schema, unless they surely fit. In types that refer to themselves in
+several branches, the ways to read a value double with each of its levels."""
 
 TOO_MUCH = "/: too complicated to be judged, because it could be read in too many ways: send less at once"
 
 
 class Checker:
-    """One schema, ready to check values. ``formats``: whether texts are checked, or with further checks.
+    """One schema, prepared for checking values. ``formats``: true to check formats, or further checks by format.
 
-    ``of_graphql``: the compiler made it from GraphQL types.
+    ``of_graphql``: the compiler made the schema from GraphQL types.
     """
 
     def __init__(self, schema: JSONObject, *, formats: Formats = True, of_graphql: bool = False) -> None:
@@ -40,11 +40,11 @@ class Checker:
         self._make = validator_class(formats)
         self._formats = formats
         self._of_graphql = of_graphql
-        # References in a resource of its own are not the root's.
+        # References inside an embedded resource are not relative to the root.
         self._is_one_resource = not any("$id" in part for part in islice(_objects(self._schema), 1, None))
 
     def violations(self, value: Any) -> list[str]:
-        """What is wrong: JSON pointers, what was expected and what came. After 50 of them, that there is more."""
+        """Return the violations (JSON pointer, expected, actual). After 50, the last says that there are more."""
         found: list[str] = []
         try:
             for error in self._misfits(value):
@@ -56,7 +56,7 @@ class Checker:
         return found
 
     def places(self, value: Any) -> list[str]:
-        """The first places where it is wrong, and by which rule, without anything of the value."""
+        """Return the first places of violations with the violated rules, without anything of the value."""
         try:
             errors = list(islice(self._misfits(value), MAX_PLACES))
         except TooMuchWork:
@@ -64,7 +64,7 @@ class Checker:
         return [f"{pointer_of(error.absolute_path)}: {error.validator}" for error in errors]
 
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
-        """The names among ``values`` that do not fit."""
+        """Return the names among ``values`` that do not fit."""
         return [str(error.absolute_path[0]) for error in self._misfits(values) if error.absolute_path]
 
     def _misfits(self, value: Any) -> Iterator[ValidationError]:
@@ -79,8 +79,8 @@ def refuse_bad_schema(schema: JSONObject) -> None:
     """Check a schema that an author wrote.
 
     Raises:
-        ValueError: it is none of JSON Schema 2020-12, refers to another document or to nothing, or has a pattern that
-            Python has not.
+        ValueError: the schema is not valid JSON Schema 2020-12, refers to another document or to nothing, or has a
+            pattern that Python does not have.
     """
     for part in _objects(schema):
         if isinstance(part.get("pattern"), str):

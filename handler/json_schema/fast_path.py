@@ -1,7 +1,7 @@
-"""Whether a value fits a schema for certain. Doubts are for jsonschema, which takes longer to load than a call does.
+"""A fast check that a value certainly fits a schema. jsonschema, slower to load than a call takes, decides the rest.
 
-Nothing is judged otherwise than ``json_schema.Checker`` does. A keyword that is not known here is a doubt, and so is
-what does not fit: the checker says what is wrong.
+The results agree with ``json_schema.checker.Checker``. An unknown keyword counts as a doubt, and so does a value that
+does not fit: the checker reports the violations.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from handler.json_schema.formats import FORMATS
 
 MAX_STEPS = 200
-"""Schemas within schemas, each of which takes two calls of Python's stack."""
+"""Nested schemas, each of which takes two calls of Python's stack."""
 
 REFERENCE = "#/$defs/"
 
@@ -23,12 +23,12 @@ Judge = Callable[[Any, Any, "_Place"], bool]
 
 
 def surely_fits(value: Any, schema: Mapping[str, Any]) -> bool:
-    """Whether a JSON value fits. ``False``: it may fit all the same."""
+    """Tell if a JSON value certainly fits. ``False``: the value may fit all the same."""
     return QuickCheck(schema).surely_fits(value, schema)
 
 
 class QuickCheck:
-    """Parts of one value judged by parts of one schema, which are there as long as it is. Each is judged once.
+    """Checks of parts of one value by parts of one schema, each made once. Both must live as long as this object.
 
     Texts of ``doubtful_formats`` are doubts.
     """
@@ -36,14 +36,14 @@ class QuickCheck:
     def __init__(self, root: Mapping[str, Any], *, doubtful_formats: Container[str] = ()) -> None:
         self.definitions = root.get("$defs", NOTHING_ASKED)
         self.doubtful_formats = doubtful_formats
-        self.judged: dict[tuple[int, int], bool] = {}  # by the places of a list or object and a schema in memory
+        self.judged: dict[tuple[int, int], bool] = {}  # by the identities of a list or object and a schema
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
-        """Whether a part of the value fits a part of the schema for certain."""
+        """Tell if a part of the value certainly fits a part of the schema."""
         return _fits(value, schema, _Place(NOTHING_ASKED, self, MAX_STEPS))
 
     def differs(self, value: Any, schema: Any) -> bool:
-        """Whether an object is surely of another kind than a schema: its text where the schema has others."""
+        """Tell if an object is certainly of another kind: it has a text where the schema lists other values."""
         if isinstance(schema, dict) and "$ref" in schema:
             schema = self.definitions.get(schema["$ref"].removeprefix(REFERENCE))
         if not isinstance(schema, dict) or not isinstance(value, dict):
@@ -57,7 +57,7 @@ class QuickCheck:
 
 
 class _Place:
-    """Where a rule stands: its schema, what is known, and how much further in there may be others."""
+    """The context of a rule: its schema, the known results, and the nesting that is left."""
 
     __slots__ = ("check", "schema", "steps")
 
@@ -96,7 +96,7 @@ def _type(value: Any, rule: Any, _: _Place) -> bool:
 
 
 def _enum(value: Any, rule: Any, _: _Place) -> bool:
-    # Numbers and booleans are equal in Python where they are not in JSON.
+    # Numbers and booleans may be equal in Python and not in JSON.
     return (value is None or isinstance(value, str)) and value in rule
 
 
@@ -134,7 +134,7 @@ def _items(value: Any, rule: Any, place: _Place) -> bool:
 
 
 def _any_of(value: Any, rule: Any, place: _Place) -> bool:
-    for schema in rule:  # noqa: SIM110 - a generator would take a call more of the stack
+    for schema in rule:  # noqa: SIM110 - a generator would take one more call of the stack
         if not place.check.differs(value, schema) and _fits(value, schema, place):
             return True
     return False
@@ -146,7 +146,7 @@ def _one_of(value: Any, rule: Any, place: _Place) -> bool:
 
 
 def _constants(schema: Mapping[str, Any], otherwise: str) -> Sequence[Any]:
-    """The values that a schema has listed, or one if it lists none."""
+    """Return the values that a schema lists; ``otherwise`` alone if it lists none."""
     values: Sequence[Any] = schema.get("enum", [schema.get("const", otherwise)])
     return values
 
@@ -157,7 +157,7 @@ def _ref(value: Any, rule: Any, place: _Place) -> bool:
 
 
 def _if(value: Any, rule: Any, place: _Place) -> bool:
-    # What the compiler writes: one item may stand for a list of it, and null for what is defined elsewhere.
+    # The compiler's two forms: one item may stand for a list of it, and null for a referenced definition.
     if rule == {"type": "array"}:
         holds = isinstance(value, list)
     elif rule == {"not": {"type": "null"}}:
@@ -223,7 +223,7 @@ _JUDGES: Mapping[str, Judge] = {
     "oneOf": _one_of,
     "$ref": _ref,
     "if": _if,
-    "then": _always,  # judged with "if", and nothing without it
+    "then": _always,  # judged with "if", without effect alone
     "else": _always,
     "format": _format,
     "minimum": _number(_at_least),

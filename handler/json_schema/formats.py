@@ -1,7 +1,7 @@
 """The formats of texts in arguments, each with its check. jsonschema by itself checks none.
 
-GraphQL servers differ in what they take for a ``DateTime``: some want an offset, some refuse one, some take a date
-alone. So a check refuses what hardly any server takes, and leaves the rest to the API.
+GraphQL servers differ in the ``DateTime`` values that they accept: some want an offset, some refuse one, some accept a
+date alone. A check therefore refuses values that hardly any server accepts, and leaves the rest to the API.
 
 Source: JSON Schema 2020-12, validation, section 7.3; RFC 3339, section 5.6.
 """
@@ -25,15 +25,15 @@ UUID = r"(?i:(?:urn:uuid:)?\{?[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}\}?)"
 URI = r"[A-Za-z][A-Za-z0-9+.-]*:[^\s\x00-\x1f\x7f]+"
 WHOLE_NUMBER = r"[+-]?[0-9]+"
 DECIMAL_NUMBER = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-# Texts, so that a cold start compiles only those that a call needs; `re` keeps what it compiled.
+# Strings, so that a cold start compiles only the patterns that a call needs; `re` caches compiled ones.
 
 MAX_MATCHED_CHARS = 1_000
-"""Longer texts are not matched against an author's pattern: where it is tried from every character of a text, the time
-grows with the square of its length."""
+"""Longer texts are not matched against an author's pattern: tried from every character of a text, a pattern takes
+quadratic time in the text's length."""
 
 
 class Format(NamedTuple):  # a dataclass takes half a millisecond more of a cold start
-    """Whether a text has it, and what to say to who sent one that has not."""
+    """The check of a format, and the expectation to report for a text that fails it."""
 
     fits: Callable[[str], bool]
     expected: str
@@ -96,7 +96,7 @@ STANDARD_FORMATS: Mapping[str, Format] = {
     "uri": Format(_matching(URI), "a URL with its scheme, as https://example.com/"),
     "uuid": Format(_matching(UUID), "a UUID, as 123e4567-e89b-12d3-a456-426614174000"),
 }
-"""What JSON Schema names; these may be advertised."""
+"""Formats of JSON Schema, which may be advertised."""
 
 FORMATS: Mapping[str, Format] = {
     **STANDARD_FORMATS,
@@ -109,5 +109,5 @@ FORMATS: Mapping[str, Format] = {
     "decimal-number": Format(_matching(DECIMAL_NUMBER), "a decimal number, as 12.5"),
     "whole-number": Format(_matching(WHOLE_NUMBER), "a whole number, as 12"),
 }
-"""With ours, which stand in enforced schemas only. A ``Date`` is a moment in many APIs written in JavaScript, a
-``Time`` in most that are written in Go, and a ``URL`` may be relative in .NET."""
+"""JSON Schema's formats and ours; ours are in enforced schemas only. A ``Date`` is a moment in many APIs written in
+JavaScript, a ``Time`` in most APIs written in Go, and a ``URL`` may be relative in .NET."""

@@ -1,4 +1,4 @@
-"""What is said of values that do not fit a schema: where, what was expected, and what came."""
+"""Messages for values that do not fit a schema: place, expectation, actual value."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from handler.sentences import below, cut, pointer_of, some
 MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
-"""Of a name that may be a slip, once for each known one: that many take 10 ms, and an answer has 50 names."""
+"""Characters of an unknown name times known names: this many take 10 ms, and an error has 50 names."""
 
 ANY_TYPE = {"string", "number", "boolean", "object", "array"}
-"""All but ``null``."""
+"""All types except ``null``."""
 
-# What jsonschema hands over, and what a violation carries, is typed as "anything", so the functions below take it so.
+# jsonschema types its errors' attributes as Any, so the functions below do, too.
 
 
 def sentences(error: Any, *, of_graphql: bool = False) -> list[str]:
-    """A violation that jsonschema found, in words. ``of_graphql``: the compiler made the schema from GraphQL types."""
+    """Describe a violation that jsonschema found. ``of_graphql``: the compiler made the schema from GraphQL types."""
     pointer = pointer_of(error.absolute_path)
     match error.validator:
         case "required":
@@ -57,7 +57,7 @@ def _unknown(pointer: str, error: Any) -> list[str]:
 
 
 def matches(pattern: str, name: str) -> bool:
-    """Whether a member's name matches a pattern of names. What is longer than any name matches none."""
+    """Tell if a member's name matches a pattern of names. Names longer than the limit match none."""
     return len(name) <= MAX_MATCHED_CHARS and re.search(pattern, name) is not None
 
 
@@ -72,7 +72,7 @@ def _one_of(pointer: str, error: Any) -> list[str]:
 
 
 def _of_any(error: Any) -> list[str]:
-    """What is wrong in the one branch that the value was meant for, or else all that was expected."""
+    """Describe the violations of the one branch that the value was meant for, or else all expectations."""
     branches = [list(group) for _, group in groupby(error.context, key=lambda each: each.schema_path[0])]
     meant = [branch for branch in branches if not any(_is_other(each, error) for each in branch)]
     if len(meant) == 1:
@@ -88,9 +88,9 @@ def _is_other(found: Any, error: Any) -> bool:
 
 
 def is_other_kind(found: Any, *, depth: int) -> bool:
-    """Whether a value was hardly meant for a branch: its type is another, or the constant that tells kinds apart.
+    """Tell if a value was hardly meant for a branch: its type is another, or the constant that distinguishes kinds.
 
-    ``depth``: how far below the value of the branch the violation stands.
+    ``depth``: levels of the violation below the value of the branch.
     """
     return (found.validator in ("type", "enum") and depth == 0) or (found.validator == "const" and depth <= 1)
 
@@ -111,7 +111,7 @@ def _enum(error: Any) -> str:
 
 
 def _near_value(error: Any) -> str:
-    """The value that a caller may have meant; whoever sends ``large`` for ``LARGE`` reads it in the list."""
+    """Return a hint at the nearest value; empty string if there is none, or if the list shows all values."""
     names = [str(value) for value in error.validator_value if value is not None]
     if not isinstance(error.instance, str) or len(names) <= MAX_SHOWN_NAMES:
         return ""
@@ -129,7 +129,7 @@ def _pattern(error: Any) -> str:
 
 
 def _written_pattern(error: Any) -> str:
-    """The compiler keeps the author's pattern beside what Python runs."""
+    """Describe the author's pattern, which the compiler keeps beside the one for Python."""
     return _matching(error, error.schema.get("$comment", error.validator_value))
 
 
@@ -161,16 +161,16 @@ EXPECTED: Mapping[str, Callable[[Any], str]] = {
     "minProperties": lambda error: f"at least {error.validator_value} of {_members(error)}",
     "maxProperties": lambda error: f"at most {error.validator_value} of {_members(error)}",
 }
-"""What is said of a value, by the keyword that it breaks."""
+"""The expectation to report, by the violated keyword."""
 
 LISTED: Mapping[str, str] = {"type": "array or ", "enum": "an array or "}
-"""What is said before that, where a list could stand: in GraphQL its only item will do for it."""
+"""Text before the expectation if a list fits, too: GraphQL accepts a list's only item for the list."""
 
 
 def _stands_for_a_list(error: Any) -> bool:
-    """Whether the value was judged as the single item that may stand for a list."""
+    """Tell if the value was judged as the single item that may stand for a list."""
     *above, _ = error.absolute_schema_path
-    while above and above[-1] == "then":  # of a reference that null may stand for
+    while above and above[-1] == "then":  # for a reference that null may replace
         above.pop()
     return bool(above) and above[-1] == "else"
 
@@ -181,7 +181,7 @@ def _hint(name: str, known: Sequence[str]) -> str:
 
 
 def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """The known name that a caller may have meant: the same in another case, or written with ``_``, before others."""
+    """Return the known name that may have been meant; equal names but for case or ``_`` go before others."""
     for form in (str.lower, _plain):
         names = {form(each): each for each in reversed(known)}
         if form(name) in names:
@@ -192,7 +192,7 @@ def _nearest(name: str, known: Sequence[str]) -> str | None:
 
 
 def _plain(name: str) -> str:
-    """``FIRST_NAME`` is ``firstName``."""
+    """Normalize a name, so that ``FIRST_NAME`` equals ``firstName``."""
     return name.lower().replace("_", "")
 
 

@@ -1,7 +1,7 @@
-"""The rules of JSON Schema (2020-12) as callers are judged by them: what a misfit costs is bounded.
+"""The rules of JSON Schema (2020-12) for callers' values, with a bounded cost of misfits.
 
-jsonschema's own rules are right, and stay so for whatever is not here. These differ in time and memory alone: they pass
-over what surely fits, keep no more of a value's misfits than are told, and compare items by a digest.
+jsonschema's own rules are correct, and apply where this module has none. The rules here differ only in time and memory:
+they skip values that surely fit, keep only the misfits of a value that are reported, and compare items by a digest.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
 from handler.json_schema.messages import is_other_kind, matches
 
 MAX_KEPT = 51
-"""Misfits of one branch of ``anyOf``, for more of them are not told."""
+"""Misfits to keep for one branch of ``anyOf``; more are not reported."""
 
 Formats = bool | Mapping[str, Callable[[str], bool]]
 
@@ -28,30 +28,30 @@ _IN_CLASS_OR_END = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]])*\]|\$", re.DOTALL)
 
 
 class TooMuchWork(Exception):
-    """A judgement that took all the steps that it may take."""
+    """A validation that used all its steps."""
 
 
 class Evaluation:
-    """One value judged by one schema. jsonschema passes it on from rule to rule, as its format checker."""
+    """The validation of one value by one schema. jsonschema passes it from rule to rule, as its format checker."""
 
     def __init__(self, quick: QuickCheck | None, *, max_steps: int) -> None:
         self._quick = quick
         self._steps_left = max_steps
 
     def surely_fits(self, value: Any, schema: Any) -> bool:
-        """Whether a part of the value fits a part of the schema for certain."""
+        """Tell if a part of the value certainly fits a part of the schema."""
         return self._quick is not None and self._quick.surely_fits(value, schema)
 
     def meant(self, value: Any, schemas: Sequence[Any]) -> list[int]:
-        """The places of the alternatives that a part of the value may fit; of all if it surely fits none."""
+        """Return the places of the alternatives that a part of the value may fit; all places if it surely fits none."""
         places = range(len(schemas))
         return [each for each in places if not (self._quick and self._quick.differs(value, schemas[each]))] or [*places]
 
     def step(self) -> None:
-        """Note that a part is judged by a part of the schema.
+        """Count one comparison of a part of the value with a part of the schema.
 
         Raises:
-            TooMuchWork: too many were.
+            TooMuchWork: no step is left.
         """
         self._steps_left -= 1
         if self._steps_left < 0:
@@ -59,16 +59,16 @@ class Evaluation:
 
 
 def validator_class(formats: Formats) -> Any:
-    """The class of jsonschema's that has these rules. jsonschema itself checks no format and bounds no pattern."""
+    """Return jsonschema's validator class with these rules. jsonschema checks no format and bounds no pattern."""
     return _standard_class(formats) if isinstance(formats, bool) else _class_of(formats)
 
 
 @functools.lru_cache(maxsize=1_000)
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    r"""A pattern as ECMAScript means it: ``$`` stands at the very end, ``\d`` and ``\w`` are ASCII.
+    r"""Compile a pattern with ECMAScript's meaning: ``$`` matches at the very end, ``\d`` and ``\w`` are ASCII.
 
     Raises:
-        ValueError: Python has no such pattern.
+        ValueError: the pattern is not valid in Python.
     """
     ends = _IN_CLASS_OR_END.sub(lambda found: r"\Z" if found[0] == "$" else found[0], pattern)
     try:
@@ -87,7 +87,7 @@ def _class_of(formats: Formats) -> Any:
 
     def check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterator[ValidationError]:
         fits = own.get(name) or (FORMATS[name].fits if name in FORMATS and formats is not False else None)
-        if fits and isinstance(text, str) and not fits(text):  # other formats say what a text is for
+        if fits and isinstance(text, str) and not fits(text):  # other formats only annotate
             yield ValidationError("format")
 
     rules = {
@@ -107,7 +107,7 @@ def _class_of(formats: Formats) -> Any:
 
 
 def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable[..., Iterator[ValidationError]]:
-    """Jsonschema's way from a value to its parts, but for those that surely fit."""
+    """Make jsonschema skip parts of a value that surely fit."""
 
     def passing_over(self: Any, instance: Any, schema: Any, *args: Any, **places: Any) -> Iterator[ValidationError]:
         judgement: Evaluation = self.format_checker
@@ -120,7 +120,7 @@ def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable
 
 
 def _keeping_rules(evolve: Callable[..., Any]) -> Callable[..., Any]:
-    """Keep these rules where jsonschema goes on with a part of the schema, even if the part names a dialect."""
+    """Keep these rules when jsonschema continues with a part of the schema, even if the part names a dialect."""
 
     def keeping_rules(self: Any, **changes: Any) -> Any:
         schema = changes.get("schema")
@@ -157,7 +157,7 @@ def _additional_properties(validator: Any, rule: Any, value: Any, schema: Any) -
 
 
 def _enum(_validator: Any, values: Any, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    listed = value in values  # as Python has it, with 1 for true
+    listed = value in values  # in Python, 1 == True
     if not isinstance(value, str) and listed:
         listed = _canonical(value) in {_canonical(each) for each in values if each == value}
     if not listed:
@@ -170,7 +170,7 @@ def _unique_items(_validator: Any, unique: Any, items: Any, _schema: Any) -> Ite
 
 
 def _canonical(value: Any) -> str:
-    """A text that two values share if JSON Schema has them equal: 1 and 1.0, but not 1 and true."""
+    """Return a text that two values share if they are equal in JSON Schema: 1 and 1.0, but not 1 and true."""
     return json.dumps(_with_whole_numbers(value), sort_keys=True)
 
 
@@ -200,7 +200,7 @@ def _one_of(validator: Any, branches: Any, value: Any, _schema: Any) -> Iterator
 
 
 class _Tried:
-    """Whether a value fits a branch, and the places of the later ones; if it fits none, the misfits of all."""
+    """The result of trying branches: the later places if the value fits one, else the misfits of all."""
 
     def __init__(self, validator: Any, branches: Sequence[Any], value: Any) -> None:
         judgement: Evaluation = validator.format_checker
@@ -215,7 +215,7 @@ class _Tried:
 
 
 def _told(misfits: Iterator[ValidationError]) -> Iterator[ValidationError]:
-    """Those of a branch's misfits that sentences are made of: the first ones, and the one that tells another kind."""
+    """Yield the misfits of a branch that messages need: the first ones, and the one that shows another kind."""
     for count, each in enumerate(misfits):
         is_other = is_other_kind(each, depth=len(each.path))
         if is_other or count < MAX_KEPT:

@@ -1,7 +1,7 @@
-"""Arguments as clients send them: ``null`` for a name that is left out, JSON text for an object.
+"""Arguments in the forms that clients send: ``null`` for an omitted name, JSON text for an object.
 
-Strict conversions of tool schemas make every name required and let ``null`` stand for what is left out. Neither form is
-a form of JSON Schema or GraphQL, so only a value that its schema refuses is read in another way, and judged again.
+Strict conversions of tool schemas make every name required and use ``null`` for an omitted one. Neither JSON Schema nor
+GraphQL has these forms, so only a value that its schema refuses is read in another way, and validated again.
 
 Source: JSON Schema 2020-12; OpenAI, "Structured Outputs" ("All fields must be required").
 """
@@ -16,7 +16,7 @@ from handler.strict_json import JSONObject, parse_json
 ANY_TYPE = frozenset({"string", "number", "integer", "boolean", "object", "array", "null"})
 
 MAX_STEPS = 8
-"""Schemas that refer to each other without a value between them."""
+"""Depth of schemas that refer to each other for one value."""
 
 REFERENCE = "#/$defs/"
 
@@ -31,7 +31,7 @@ JSON_TYPES: Mapping[type, Sequence[str]] = {
 
 
 def has_null(value: Any) -> bool:
-    """Whether a ``null`` stands anywhere in a value."""
+    """Tell if a value contains a ``null`` at any depth."""
     waiting = [value]
     while waiting:
         each = waiting.pop()
@@ -42,15 +42,15 @@ def has_null(value: Any) -> bool:
 
 
 def without_refused_nulls(value: Any, schema: JSONObject) -> Any:
-    """The value without the members that are ``null`` where the schema neither takes that nor requires the name.
+    """Return the value without ``null`` members whose schema neither accepts ``null`` nor requires the name.
 
-    Of schemas that are alternatives, no one is chosen: a ``null`` stays that any of them takes.
+    No alternative of a schema is chosen: a ``null`` stays if any of them accepts it.
     """
     return _Nulls(schema).left_out(value, [schema])
 
 
 def unstringified(arguments: Mapping[str, Any], schema: JSONObject, *, only_objects: bool = False) -> JSONObject:
-    """The arguments, with JSON in a text read where no text is wanted: some clients send ``"7"`` for 7."""
+    """Return the arguments, with JSON text parsed where no text is expected: some clients send ``"7"`` for 7."""
     properties = schema.get("properties", {})
     return {
         name: _read(value, types_of(properties[name], schema), only_objects=only_objects)
@@ -61,7 +61,7 @@ def unstringified(arguments: Mapping[str, Any], schema: JSONObject, *, only_obje
 
 
 def unreadable_texts(arguments: Mapping[str, Any], schema: JSONObject) -> list[str]:
-    """The violations of texts that were meant as an object, and are not valid JSON."""
+    """Return the violations of texts that were meant as an object and are not valid JSON."""
     properties = schema.get("properties", {})
     found: list[str] = []
     for name, value in arguments.items():
@@ -74,7 +74,7 @@ def unreadable_texts(arguments: Mapping[str, Any], schema: JSONObject) -> list[s
 
 
 def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozenset[str]:
-    """The types that a schema may take; all of them where it does not say."""
+    """Return the types that a schema may accept; all types if it does not say."""
     match schema:
         case {"type": str(name)}:
             return frozenset({name})
@@ -84,7 +84,7 @@ def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozen
             return frozenset().union(*(types_of(each, root, steps=steps - 1) for each in branches))
         case {"$ref": str(reference)} if steps:
             return types_of(_definition(reference, root), root, steps=steps - 1)
-        # The two forms of the compiler: one item may stand for a list of it, and null for what is defined elsewhere.
+        # The compiler's two forms: one item may stand for a list of it, and null for a referenced definition.
         case {"if": {"type": "array"}, "else": single} if steps:
             return types_of(single, root, steps=steps - 1) | {"array"}
         case {"if": {"not": {"type": "null"}}, "then": other} if steps:
@@ -93,7 +93,7 @@ def types_of(schema: Any, root: JSONObject, *, steps: int = MAX_STEPS) -> frozen
 
 
 def _is_object(schema: Any, root: JSONObject) -> bool:
-    """Whether an object is wanted, and no text."""
+    """Tell if a schema accepts an object, and no text."""
     wanted = types_of(schema, root)
     return "object" in wanted and "string" not in wanted
 
@@ -116,17 +116,17 @@ def _definition(reference: str, root: JSONObject) -> Any:
 
 
 class _Nulls:
-    """Leaves ``null`` out of values of one root schema.
+    """Removal of ``null`` from values of one root schema.
 
-    What is known of some schemas is found once, for many values have the same.
+    Alternatives are found once for each list of schemas, because many values have the same.
     """
 
     def __init__(self, root: JSONObject) -> None:
         self._root = root
-        self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the places of schemas in memory
+        self._known: dict[tuple[int, ...], _Alternatives] = {}  # by the identities of schemas
 
     def left_out(self, value: Any, schemas: Sequence[Any]) -> Any:
-        """The value of which each of ``schemas`` may be the schema, without the members that none of them wants."""
+        """Return a value that may have any of ``schemas``, without the ``null`` members that none of them wants."""
         match value:
             case dict():
                 found = self._found(schemas)
@@ -148,7 +148,7 @@ class _Nulls:
 
 
 class _Alternatives:
-    """The schemas that a value may have, with all that these may apply to the same value."""
+    """The schemas that a value may have, and all schemas that these may apply to the same value."""
 
     def __init__(self, schemas: Sequence[Any], root: JSONObject) -> None:
         self._root = root
@@ -158,13 +158,13 @@ class _Alternatives:
         self.items = _each_once(each["items"] for each in self._all if "items" in each)
 
     def members(self, name: str) -> Sequence[Any]:
-        """The schemas that the member of a name may have."""
+        """Return the schemas that the member of a name may have."""
         if name not in self._members:
             self._members[name] = _each_once(_of_member(name, each) for each in self._all)
         return self._members[name]
 
     def wants_null(self, name: str) -> bool:
-        """Whether a ``null`` of this name is to stay."""
+        """Tell if a ``null`` of this name is to stay."""
         if name not in self._wants:
             self._wants[name] = self._is_wanted(name)
         return self._wants[name]
@@ -172,7 +172,7 @@ class _Alternatives:
     def _is_wanted(self, name: str) -> bool:
         declaring = [each for each in self._all if name in each.get("properties", {})]
         if all(name in each.get("required", ()) for each in declaring):
-            return True  # also of a name that nothing declares
+            return True  # also for a name that nothing declares
         return any(_takes_null(each["properties"][name], self._root) for each in declaring)
 
 
@@ -192,7 +192,7 @@ def _each_once(schemas: Iterable[Any]) -> list[Any]:
 
 
 def _takes_null(schema: Any, root: JSONObject, steps: int = MAX_STEPS) -> bool:
-    """Whether a schema takes ``null``. A keyword that is not known here takes anything."""
+    """Tell if a schema accepts ``null``. An unknown keyword accepts anything."""
     if not isinstance(schema, dict) or not steps:
         return schema is not False
 
@@ -217,7 +217,7 @@ def _of_member(name: str, schema: JSONObject) -> Any:
 
 
 def _applied(schema: JSONObject, root: JSONObject) -> Iterator[Any]:
-    """The schemas that a schema applies to its own value, each of them perhaps."""
+    """Yield the schemas that a schema may apply to its own value."""
     if "$ref" in schema:
         yield _definition(schema["$ref"], root)
     for keyword in ("anyOf", "oneOf", "allOf"):

@@ -1,1 +1,1 @@
-"""Conditions and predicates: the one representation of access."""
+"""Conditions and predicates: the representation of access rules."""

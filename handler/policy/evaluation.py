@@ -1,11 +1,11 @@
-"""Conditions, masks and outcomes: the one representation of who may use what.
+"""Conditions, masks and outcomes: the representation of access rules.
 
 A *condition* is one distinct predicate; its number is its place in the bundle's list. A *mask* is the set of
-conditions that must all hold for a coordinate or an operation to be usable; an *outcome* is the set of conditions
-that hold for one caller. Visible means: mask ⊆ outcome. Condition 0 never holds for anybody: it is what a pattern
-puts on the coordinates it hides.
+conditions that must all hold for a coordinate or an operation to be usable. An *outcome* is the set of conditions
+that hold for one caller. Visible means: mask ⊆ outcome. Condition 0 never holds for any caller: a pattern puts it on
+the coordinates that it hides.
 
-Pure, and runs at deploy time and at request time alike.
+Pure, and runs both at deploy time and at request time.
 """
 
 from __future__ import annotations
@@ -18,31 +18,31 @@ from handler.policy.predicates import UNKNOWN, Judge, Predicate, compile_predica
 Mask = frozenset[int]
 
 Verdict = tuple[bool, bool]
-"""Whether something may hold, and whether it may fail."""
+"""Two facts: a condition may hold; it may fail."""
 
 OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
 NEVER: Predicate = {"never": True}
 
 KNOWN: Predicate = {"exists": {"jwt": []}}
-"""Somebody known calls: what an author writes as ``?$jwt``."""
+"""The caller is authenticated. Authors write it as ``?$jwt``."""
 
 OWN_TOKEN: Predicate = {"and": [KNOWN]}
-"""The caller brought a token that this function verified, and that serves to ask an API. No author can write it."""
+"""The caller has a token that this function verified and that may be sent to an API. No author can write it."""
 
 
 YES, NO, DEPENDS = (True, False), (False, True), (True, True)
-"""What is judged of what holds, does not, and depends on variables that are not known."""
+"""Verdicts: it holds, it fails, it depends on unknown variables."""
 
 
 class Conditions(tuple[Predicate, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold anything
-    """The conditions of one endpoint, each of them compiled when it is first judged."""
+    """The conditions of one endpoint, each compiled at its first evaluation."""
 
     def __init__(self, _: Iterable[Predicate]) -> None:
         self._judges: dict[int, Judge | None] = {}
 
     def judge(self, number: int) -> Judge | None:
-        """What judges a condition; nothing: it never holds."""
+        """Return the judge of a condition; ``None`` if the condition never holds."""
         if number not in self._judges:
             predicate = self[number] if 0 <= number < len(self) else NEVER
             self._judges[number] = None if predicate == NEVER else compile_predicate(predicate)
@@ -50,12 +50,12 @@ class Conditions(tuple[Predicate, ...]):  # noqa: SLOT001 - a tuple cannot have 
 
 
 class Evaluation:
-    """What holds for one caller of one endpoint. Each condition is judged once, when it is first asked for.
+    """The conditions that hold for one caller of one endpoint. Each is evaluated once, at its first use.
 
-    ``claims`` are verified ones; ``None``: the caller brought none. An unrestricted caller (an API key without claims,
-    the development principal) skips policies, as StepZen's service key does; what a pattern hides stays hidden.
-    ``lacking`` are conditions that are taken not to hold, whoever it is. What is compiled of ``Conditions`` serves
-    other callers as well.
+    ``claims`` are verified ones; ``None`` if there are none. An unrestricted caller (an API key without claims, the
+    development principal) skips policies, as StepZen's service key does; coordinates hidden by a pattern stay hidden.
+    ``lacking`` are conditions that count as failed for every caller. The judges compiled in ``Conditions`` serve other
+    callers, too.
     """
 
     def __init__(
@@ -73,29 +73,29 @@ class Evaluation:
         self._judged: dict[int, Verdict] = {}
 
     def meets(self, mask: Mask) -> bool:
-        """Whether all conditions of a mask hold, whatever values variables have."""
+        """Tell if all conditions of a mask hold for any values of variables."""
         return all(self._verdict(number) == YES for number in mask)
 
     def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
-        """Whether there may be values of these variables for which all conditions of a mask hold."""
+        """Tell if all conditions of a mask may hold for some values of these variables."""
         if all(self._verdict(number) == YES for number in mask):
             return True
         known = self._with(dict.fromkeys(variables, UNKNOWN))
         return all(known(number)[0] for number in mask)
 
     def may_ever_meet(self, mask: Mask) -> bool:
-        """Whether there may be values of any variables for which all conditions of a mask hold."""
+        """Tell if all conditions of a mask may hold for some values of any variables."""
         return all(self._verdict(number)[0] for number in mask)
 
     def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
-        """Whether all conditions of a mask hold for these values of the variables."""
+        """Tell if all conditions of a mask hold for these values of the variables."""
         if all(self._verdict(number) == YES for number in mask):
             return True
         known = self._with(variables)
         return all(known(number) == YES for number in mask)
 
     def outcome(self, conditions: Mask | None = None) -> Mask:
-        """Those of the conditions, or of all there are, that hold whatever values variables have."""
+        """Return those of the conditions (``None``: all) that hold for any values of variables."""
         asked = range(len(self._conditions)) if conditions is None else conditions
         return frozenset(number for number in asked if self._verdict(number) == YES)
 
@@ -110,7 +110,7 @@ class Evaluation:
         return self._judged[number]
 
     def _with(self, variables: Mapping[str, Any]) -> Callable[[int], Verdict]:
-        """The verdicts for values of variables."""
+        """Return a function from conditions to verdicts for these values of variables."""
         found: dict[int, Verdict] = {}
 
         def verdict(number: int) -> Verdict:
@@ -130,9 +130,9 @@ class Evaluation:
 
 
 def _with_made(number: int, conditions: Sequence[Predicate], judged: Callable[[int], Verdict]) -> dict[int, Verdict]:
-    """The verdicts of a condition and, if it is made of others, of all of them.
+    """Return the verdict of a condition and, if it is made of others, of all of these.
 
-    Types may lead to each other, and so may their conditions: what may hold is the most that they allow each other.
+    Types may refer to each other, and so may their conditions: the result is the greatest fixed point.
     """
     verdicts: dict[int, Verdict] = {}
     made: dict[int, list[list[int]]] = {}
@@ -154,7 +154,7 @@ def _with_made(number: int, conditions: Sequence[Predicate], judged: Callable[[i
 
 
 def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
-    """The conditions that hold where these do: those made of others as well, until none of them has to go."""
+    """Return ``held`` and the conditions made of others that hold with them: the greatest fixed point."""
     found = held | made.keys()
     gone: set[int] = {-1}
     while gone:
@@ -164,22 +164,22 @@ def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:
 
 
 def _alternatives(conditions: Sequence[Predicate], number: int) -> list[list[int]] | None:
-    """The lists of numbers of a condition that is made of others."""
+    """Return the alternatives of a condition made of others, as lists of numbers; ``None`` for other conditions."""
     condition = conditions[number] if 0 <= number < len(conditions) else NEVER
     alternatives = condition.get("any") if len(condition) == 1 else None
     return [ways for ways in alternatives if isinstance(ways, list)] if isinstance(alternatives, list) else None
 
 
 def union_of(masks: Mapping[str, Mask], coordinates: Iterable[str]) -> Mask:
-    """The mask of something that uses all of ``coordinates``."""
+    """Return the mask of an operation that uses all of ``coordinates``."""
     return OPEN.union(*(masks.get(coordinate, OPEN) for coordinate in coordinates))
 
 
 def hidden_from_everybody(guards: Mapping[str, Mask]) -> Callable[[str], bool]:
-    """A judge of coordinates: hidden if no caller can have what its mask asks for."""
+    """Return a predicate on coordinates: true if no caller can satisfy the coordinate's mask."""
     return lambda coordinate: not HIDDEN.isdisjoint(guards.get(coordinate, OPEN))
 
 
 def hidden_from(outcome: Mask, *guards: Mapping[str, Mask]) -> set[str]:
-    """The guarded coordinates that callers of one outcome may not use: any table's mask does not lie within it."""
+    """Return the coordinates hidden from callers of one outcome: the mask in any table is not a subset of it."""
     return {coordinate for table in guards for coordinate, mask in table.items() if not mask <= outcome}

@@ -1,7 +1,7 @@
-"""JSON Schemas of which callers see as much as they may use.
+"""Filter JSON Schemas by the caller's satisfied conditions.
 
-Beside ``properties`` and ``enum`` the compiler writes who may use their names: ``{"stile:guards": {name: mask}}``. What
-is not named there is for everybody. No caller sees a guard, so a name that is not for them is an unknown one.
+Beside ``properties`` and ``enum`` the compiler writes the masks of their names: ``{"stile:guards": {name: mask}}``. A
+name without a mask is open to all. No caller sees a guard, so a name hidden from a caller is an unknown name.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ GUARDS = "stile:guards"
 
 
 def guarded(schema: dict[str, Any], guards: Mapping[str, Mask]) -> dict[str, Any]:
-    """A schema with the masks of the names that it defines."""
+    """Return a schema with the masks of the names that it defines."""
     found = {name: sorted(mask) for name, mask in guards.items() if mask}
     return {**schema, GUARDS: found} if found else schema
 
 
 def seen_by(schema: dict[str, Any], outcome: Mask) -> dict[str, Any]:
-    """What a schema is to callers of one outcome: definitions that only hidden names refer to are gone, too."""
+    """Return a schema as callers with this outcome see it, without definitions that only hidden names refer to."""
     seen: dict[str, Any] = _seen(schema, outcome)
     definitions = seen.pop("$defs", {})
     needed: dict[str, Any] = {}
@@ -50,7 +50,7 @@ def _seen(schema: Any, outcome: Mask) -> Any:
 
 
 def conditions_in(schema: Any) -> Mask:
-    """All conditions that what is seen of a schema depends on."""
+    """Return all conditions that the visible part of a schema depends on."""
     match schema:
         case dict():
             own = [frozenset(mask) for mask in schema.get(GUARDS, {}).values()]

@@ -1,6 +1,6 @@
-"""Predicates over who calls and with which variables: what conditions are made of.
+"""Predicates on the caller's claims and on variables, of which conditions are made.
 
-A *predicate* is a small syntax tree of JSON, which ``compiler/access/predicate_parser.py`` makes:
+A *predicate* is a small syntax tree in JSON, made by ``compiler/access/predicate_parser.py``:
 
     {"literal": true}    {"and": [predicate, …]}    {"or": [predicate, …]}    {"not": predicate}
     {"exists": {"jwt": path} or {"variables": path}}
@@ -8,9 +8,9 @@ A *predicate* is a small syntax tree of JSON, which ``compiler/access/predicate_
     {"has": {"jwt": path, "type": item type} or {"variables": …}, "value": operand}
     operand: {"value": literal} or {"jwt": path, "type": "String"} or {"variables": path, "type": "String"}
 
-A path is a list of texts. Those of a claim may be several names joined by dots and slashes, see ``_claim``.
+A path is a list of texts. A text in a claim's path may be several names joined by dots and slashes, see ``_claim``.
 
-Pure: imports nothing of ours, and runs at deploy time and at request time alike.
+Pure: imports none of our modules, and runs both at deploy time and at request time.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from typing import Any
 Predicate = Mapping[str, Any]
 
 UNKNOWN: Any = object()
-"""Stands for a variable's value that nobody knows yet."""
+"""Stands for an unknown value of a variable."""
 
 MAX_DEPTH = 128
-"""How deep a tree is looked into: deeper than any that the compiler makes."""
+"""Evaluated depth of a tree: greater than that of any tree that the compiler makes."""
 
 _Verdict = tuple[int, int]
-"""Whether a predicate holds, and whether it is refuted. A missing claim does neither, so that its negation does not
-hold either. Each is a set of two bits, for two ways to look at what is not known: one takes it for held and refuted,
-the other for neither. So the first bit says what may be, the second what is certain."""
+"""The truth of a predicate, as (held, refuted). With a missing claim a predicate is neither, so its negation does not
+hold either. Each of the two is a set of two bits for two treatments of unknown variables: ``MAY`` counts a predicate on
+one as held and refuted, ``CERTAIN`` as neither."""
 
 MAY, CERTAIN = 1, 2
 HOLDS: _Verdict = (MAY | CERTAIN, 0)
@@ -41,28 +41,28 @@ NEITHER: _Verdict = (0, 0)
 EITHER: _Verdict = (MAY, MAY)
 
 _MISSING: Any = object()
-"""No value, or none of the type that was asked for."""
+"""No value, or no value of the required type."""
 
 
 Judge = Callable[[Mapping[str, Any] | None, Mapping[str, Any] | None], tuple[bool, bool]]
-"""Takes claims and variables, and says whether a predicate may hold, and whether it may fail."""
+"""A function of claims and variables that returns two facts: the predicate may hold; it may fail."""
 
 
 def judge(
     predicate: Predicate, claims: Mapping[str, Any] | None, variables: Mapping[str, Any] | None
 ) -> tuple[bool, bool]:
-    """Whether a predicate may hold, and whether it may fail. It holds where it may and may not fail: (True, False).
+    """Return two facts: the predicate may hold; it may fail. (True, False) means that it holds.
 
-    ``claims`` are those of a verified token, ``None`` without one. ``variables`` are GraphQL variables by their names;
-    one may be ``UNKNOWN``, and with ``None`` all are. What says something of an unknown variable is (True, True). A
-    comparison with a claim or variable that is missing, or of another type than it is said to be, is (False, False): it
-    does not hold, and neither does its negation. So is a predicate of a kind or shape that is not known here.
+    ``claims`` are those of a verified token, ``None`` without one. ``variables`` are GraphQL variables by name; one may
+    be ``UNKNOWN``, and ``None`` means that all are. A predicate that depends on an unknown variable gives (True, True).
+    A comparison with a claim or variable that is missing or not of its declared type gives (False, False): neither it
+    nor its negation holds. So does a predicate of unknown kind or shape.
     """
     return compile_predicate(predicate)(claims, variables)
 
 
 def compile_predicate(predicate: Predicate) -> Judge:
-    """What judges a predicate as ``judge`` does: its shape is looked at once, and not for each caller."""
+    """Compile a predicate to a function equivalent to ``judge``, so that its shape is examined only once."""
     rule = _rule(predicate, MAX_DEPTH)
 
     def judged(claims: Mapping[str, Any] | None, variables: Mapping[str, Any] | None) -> tuple[bool, bool]:
@@ -75,14 +75,14 @@ def compile_predicate(predicate: Predicate) -> Judge:
 
 _Object = dict[str, Any] | None
 _Rule = Callable[[_Object, _Object], _Verdict]
-"""A predicate, made ready for claims and variables."""
+"""A compiled predicate."""
 
 _Find = Callable[[_Object, _Object], Any]
-"""The same of an operand: it finds its value."""
+"""A compiled operand, which returns its value."""
 
 
 def _object(value: Mapping[str, Any] | None) -> _Object:
-    """As JSON's objects are, which further in is quicker to tell than any mapping."""
+    """Return a JSON object as a ``dict``, whose type check is faster than a mapping's."""
     return value if value is None or isinstance(value, dict) else dict(value)
 
 
@@ -139,7 +139,7 @@ def _or(predicate: Predicate, depth: int) -> _Rule:
 
 
 def _parts(value: Any, depth: int) -> list[_Rule]:
-    """The predicates that are joined. Without any, there is one that is not known."""
+    """Return the joined predicates; without any, a single predicate of unknown kind."""
     return [_rule(each, depth) for each in (value if isinstance(value, list) and value else (None,))]
 
 
@@ -179,10 +179,10 @@ def _compare(predicate: Predicate, _depth: int) -> _Rule:
 
 
 def _has(predicate: Predicate, _depth: int) -> _Rule:
-    """Whether a list has an item. Items of another type than is said do not count.
+    """Compile a test for an item of a list. Items not of the declared type do not count.
 
-    A claim may be one text instead of a list: some providers write a list of one so. It has the item that it is equal
-    to; what it has not is not known, for it could be several in one (``admin staff``), and it does not refute.
+    A claim may be one text instead of a list, because some providers write a list of one so. The test holds for an item
+    equal to the text; for any other it is not refuted, because the text may be several items (``admin staff``).
     """
     operand = predicate["has"]
     find, read = _typed(operand)
@@ -206,12 +206,12 @@ def _has(predicate: Predicate, _depth: int) -> _Rule:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Equal, and of one kind: Python takes ``True`` for 1."""
+    """Tell if two values are equal and of one kind: in Python ``True == 1``."""
     return one is not _MISSING and one == other and _KINDS[type(one)] == _KINDS[type(other)]
 
 
 def _value(operand: Any) -> _Find:
-    """An operand's text, number or Boolean, ``UNKNOWN`` or ``_MISSING``."""
+    """Compile an operand to a text, number or Boolean, ``UNKNOWN`` or ``_MISSING``."""
     if isinstance(operand, dict) and len(operand) == 1:
         return _always(_scalar(operand.get("value")))
     find, read = _typed(operand)
@@ -224,7 +224,7 @@ def _value(operand: Any) -> _Find:
 
 
 def _typed(operand: Any) -> tuple[_Find, Callable[[Any], Any]]:
-    """What finds a typed operand's value, and what reads a value of its type."""
+    """Return a finder of a typed operand's value, and a reader of values of its type."""
     source = _TYPED.get(frozenset(operand)) if isinstance(operand, dict) else None
     if source is None:
         return _always(_MISSING), _scalar
@@ -235,7 +235,7 @@ def _typed(operand: Any) -> tuple[_Find, Callable[[Any], Any]]:
 
 
 def _claim_of(operand: Mapping[str, Any]) -> _Find:
-    """A claim, as ``_claim`` says; ``_MISSING`` if the path is none."""
+    """Compile a claim, see ``_claim``; ``_MISSING`` if the path is not valid."""
     path = operand["jwt"]
     if not _is_path(path):
         return _always(_MISSING)
@@ -243,7 +243,7 @@ def _claim_of(operand: Mapping[str, Any]) -> _Find:
         return lambda claims, _: _claim(claims, path)
 
     def claim(claims: _Object, _: _Object) -> Any:
-        """The same, where each text can only be one name."""
+        """Find the claim if each text can only be one name."""
         value: Any = claims
         for name in path:
             if not isinstance(value, dict):
@@ -255,11 +255,11 @@ def _claim_of(operand: Mapping[str, Any]) -> _Find:
 
 
 def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
-    """The value at a path. Whether a dot or a slash parts names or belongs to one, the claims tell.
+    """Return the value at a path. The claims decide if a dot or a slash separates names or belongs to one.
 
-    In each object the whole text is tried as a name first, then what stands before its last dot or slash, and so on.
-    Different names lead to different members, so nothing is looked into twice and the claims bound the work.
-    ``None`` where there is nothing, or null; ``_MISSING`` below a depth that no path of the compiler's leads to.
+    In each object the whole text is tried as a name first, then the part before its last dot or slash, and so on.
+    Different names lead to different members, so no member is visited twice and the claims bound the work.
+    ``None`` if there is no value, or null; ``_MISSING`` below a depth that no path of the compiler reaches.
     """
     if not path:
         return value
@@ -278,9 +278,9 @@ def _claim(value: Any, path: Sequence[str], depth: int = MAX_DEPTH) -> Any:
 
 
 def _variable_of(operand: Mapping[str, Any]) -> _Find:
-    """A variable or an input field of one: a value, ``UNKNOWN``, ``None`` or ``_MISSING``, as for claims.
+    """Compile a variable or an input field of one to a value, ``UNKNOWN``, ``None`` or ``_MISSING``, as for claims.
 
-    An input field that is left out is unknown, because its type may have a default for it, which the API fills in.
+    An omitted input field is unknown, because its type may have a default for it, which the API fills in.
     """
     path = operand["variables"]
     if not _is_path(path) or not path:
@@ -311,7 +311,7 @@ def _scalar(value: Any) -> Any:
 
 
 def _int(value: Any) -> Any:
-    """A whole number. JSON has only numbers, so 5.0 is one."""
+    """Return a whole number. JSON has only numbers, so 5.0 is one."""
     return value if type(value) is int or (type(value) is float and value.is_integer()) else _MISSING
 
 
@@ -328,12 +328,12 @@ def _string(value: Any) -> Any:
 
 
 def _string_or_id(value: Any) -> Any:
-    """A text, or a number as the text that it is as an ``ID``."""
+    """Return a text; an integer becomes the text that it is as an ``ID``."""
     if type(value) is not int:
         return _string(value)
     try:
         return str(value)
-    except ValueError:  # Python writes no numbers of thousands of digits
+    except ValueError:  # Python does not write numbers of thousands of digits
         return _MISSING
 
 

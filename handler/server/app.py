@@ -33,12 +33,12 @@ def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
     app = Starlette(
         routes=routes(services), middleware=_middleware(services), exception_handlers={HTTPException: _http_error}
     )
-    app.router.redirect_slashes = False  # it would redirect to whatever host the request names
-    return RequestLog(app, write_line=write_line)  # outside of Starlette's own middleware, to log failures of any part
+    app.router.redirect_slashes = False  # it would redirect to any host that the request names
+    return RequestLog(app, write_line=write_line)  # outside of Starlette's own middleware, to log all failures
 
 
 def routes(services: Services) -> list[Route]:
-    """Return all routes. Starlette takes the first one that fits."""
+    """Return all routes. Starlette takes the first match."""
 
     def lazy(target: str) -> _Lazy:
         return _Lazy(target, services)
@@ -52,7 +52,7 @@ def routes(services: Services) -> list[Route]:
         Route(f"{ENDPOINT}/__graphql", graphql),
         Route(f"{ENDPOINT}/tools/{{tool}}/graphql", graphql),
         Route(f"{WELL_KNOWN}{ENDPOINT}/mcp", lazy("handler.server.metadata_route:metadata_route"), methods=["GET"]),
-        # Clients look for the metadata of an authorization server in two places, each in an order of its own.
+        # Clients look for the metadata of an authorization server in both places, in different orders.
         # Source: RFC 8414, section 3; OpenID Connect Discovery 1.0, section 4.
         *(Route(f"/.well-known/{name}{ENDPOINT}", metadata, methods=["GET"]) for name in METADATA_NAMES),
         *(Route(f"{ENDPOINT}/.well-known/{name}", metadata, methods=["GET"]) for name in METADATA_NAMES),
@@ -66,10 +66,10 @@ def routes(services: Services) -> list[Route]:
 
 
 def _middleware(services: Services) -> list[Middleware]:
-    """The middleware between the log and the routes, the outermost first."""
+    """Return the middleware between the log and the routes, outermost first."""
     own_machine = []
     if services.own_hosts:
-        from handler.server.asgi.own_machine import OwnMachine  # the function has no use for it
+        from handler.server.asgi.own_machine import OwnMachine  # not needed in the Lambda function
 
         own_machine = [Middleware(OwnMachine, hosts=services.own_hosts)]
     return [
@@ -78,12 +78,12 @@ def _middleware(services: Services) -> list[Middleware]:
         Middleware(PublicUrl, public_url=services.public_url),
         Middleware(Cors, allowed_origins=services.allowed_origins),
         Middleware(_FinishRefreshes, endpoints=services.endpoints),
-        Middleware(ServerErrorMiddleware),  # here too: browsers of other origins may read that a request failed
+        Middleware(ServerErrorMiddleware),  # here too, so that error responses get CORS headers
     ]
 
 
 class _Lazy:
-    """The application of a route, whose module loads with the first request for it.
+    """The application of a route, loaded with the first request for the route.
 
     ``target`` is ``module:function``. The function takes the services and returns the endpoint of a ``Route``.
     """
@@ -103,7 +103,7 @@ class _Lazy:
 
 
 class _FinishRefreshes:
-    """Holds the answer back until what ran beside the request is done: Lambda freezes the process with the answer."""
+    """Middleware that delays the response until refreshes end: Lambda freezes the process after the response."""
 
     def __init__(self, app: ASGIApp, endpoints: Endpoints) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""The Lambda function, made of its settings."""
+"""The Lambda function, built from its settings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 MAX_REASON_CHARS = 2_000
-"""Of the reason why an endpoint is in trouble: a bundle may name any number of modules."""
+"""Characters of a logged reason, because a bundle may name any number of modules."""
 
 
 def build_handler(
@@ -48,7 +48,7 @@ def build_handler(
     storage: Storage,
     credentials: CredentialSource,
 ) -> Door:
-    """The Lambda handler for these settings, with the preloaded endpoints in memory."""
+    """Build the Lambda handler for these settings, with the preloaded endpoints in memory."""
     logger = Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
     if settings.addresses.local:
         logger.warning(
@@ -79,7 +79,7 @@ def build_handler(
         pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain", own=outgoing.own),
     )
     renew_after_restore(services, environ)
-    # Mangum runs every invocation on the current loop, and from Python 3.12 on it has to find one.
+    # Mangum runs each invocation on the current loop, which Python 3.12 and later do not create by themselves.
     asyncio.set_event_loop(asyncio.new_event_loop())
     app = create_app(services, write_line=partial(_write_line, logger))
 
@@ -92,7 +92,7 @@ def build_handler(
 
 
 class Door(Mangum):
-    """The Lambda handler: Mangum for the requests of front doors, ``answer_other`` for all other events."""
+    """The Lambda handler: Mangum for requests of front doors, ``answer_other`` for all other events."""
 
     def __init__(self, app: RequestLog, *, answer_other: Callable[[Any, Any], dict[str, Any]]) -> None:
         super().__init__(app, lifespan="off", text_mime_types=[*media_types.TEXTS])
@@ -106,33 +106,33 @@ class Door(Mangum):
         return door(cycle(self.app))
 
     def _read(self, event: Any, context: Any) -> tuple[LambdaHandler, HTTPCycle] | None:
-        """A request, by the door that it came through; ``None`` if the event cannot be read as one."""
+        """Read an event as a request of a front door; ``None`` if it is not a valid one."""
         if not _is_request(event):
             return None
         try:
             door = self.infer(event, context)
             scope = door.scope
             cycle = HTTPCycle(scope, door.body)
-        except Exception:  # noqa: BLE001 - the edge of an event: anything may lack in it, or be of another type
+        except Exception:  # noqa: BLE001 - the edge of an event: any member may be missing or of another type
             return None
-        return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum passes any other type on
+        return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
 
 
 def _is_request(event: Any) -> bool:
-    """Whether an event is of the form that API Gateway, function URLs or load balancers give requests."""
+    """Tell if an event has the form of a request from API Gateway, a function URL or a load balancer."""
     context = event.get("requestContext") if isinstance(event, dict) else None
-    if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # an authorizer's are alike
+    if not isinstance(context, dict) or "methodArn" in event or "routeArn" in event:  # events for authorizers are alike
         return False
     return "http" in context or "elb" in context or "httpMethod" in event
 
 
 def _json_line(facts: Mapping[str, Any]) -> str:
-    """A line as any stream takes it: exceptions may quote half of a surrogate pair."""
+    """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse."""
     return well_formed(json.dumps(facts, separators=(",", ":"), ensure_ascii=False, default=str))
 
 
 def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
-    """A container that cannot load one endpoint still serves the others; the next request for it tries again."""
+    """Load an endpoint. If that fails, the container serves the others, and the next request for it tries again."""
     try:
         endpoints.load(name)
     except EndpointNotFound:
@@ -142,7 +142,7 @@ def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
 
 
 def _lacks_of(settings: Settings, bundle: Bundle) -> Sequence[Lack]:
-    """The parts that the function lacks for an endpoint. Most endpoints need none, and no module loads to tell."""
+    """Find the parts that the function lacks for an endpoint. Most endpoints need none, so no module is imported."""
     if not bundle.identity.issuers and not bundle.code:
         return ()
     from handler.server.endpoints.lacks import find_lacks

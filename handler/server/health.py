@@ -1,4 +1,4 @@
-"""The health of the function: its status and counts. The routes are open to anybody, so no name is among them."""
+"""The health of the function: status and counts. The routes are open to anybody, so responses have no names."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from handler.server.endpoints.registry import Endpoints, Known
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
 
 STATUSES: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
-"""A function that serves some endpoints stays in use: one broken bundle must not take the others down."""
+"""A function that serves some endpoints stays in use: a broken bundle must not take the others down."""
 
 
 def health_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
-    """Build the route that says whether the function can serve its endpoints, for which it asks storage."""
+    """Build the readiness route, which asks storage if the function can serve its endpoints."""
     health = Health(services.endpoints)
 
     async def ready(http_call: HttpCall) -> Response:
@@ -38,7 +38,7 @@ def health_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]
 
 
 def live_route(_: Services) -> Callable[[HttpCall], Awaitable[Response]]:
-    """Build the route that says that the process answers, and nothing else."""
+    """Build the liveness route, which only shows that the process answers."""
 
     async def live(http_call: HttpCall) -> Response:
         note(http_call.scope, route="health", outcome=OK)
@@ -49,7 +49,7 @@ def live_route(_: Services) -> Callable[[HttpCall], Awaitable[Response]]:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The status, and for the log why the function is not ready; empty if it is."""
+    """The health status. ``why`` is the log's reason if the function is not ready, else empty."""
 
     status: str
     why: str
@@ -57,7 +57,7 @@ class Report:
 
 
 class Health:
-    """Judges the endpoints. Storage is asked once a refresh at most, however often somebody asks for a report."""
+    """The health of the endpoints. Storage is asked at most once per refresh interval, however many reports."""
 
     def __init__(self, endpoints: Endpoints) -> None:
         self._endpoints = endpoints
@@ -66,7 +66,7 @@ class Health:
         self._lock = asyncio.Lock()
 
     async def report(self) -> Report:
-        """The status and counts of this moment. Waits for storage if its last answer is old."""
+        """Return the current status and counts. Waits for storage if its last answer is old."""
         async with self._lock:
             if self._endpoints.is_old(self._asked):
                 await self._ask_storage()
@@ -81,10 +81,10 @@ class Health:
         return Report(status=status, why=why, counts=counts)
 
     async def _ask_storage(self) -> None:
-        """Ask for the endpoint whose answer is oldest, one that fails before others. Without any: for an object at all.
+        """Ask storage for the endpoint not asked for longest; a failing one that does not serve comes first.
 
-        One question a refresh is enough to notice a storage that fails, and an endpoint that works again though no
-        request comes for it.
+        Without any known endpoint, ask if storage can be read. One question per refresh interval is enough to notice
+        failing storage, and to notice an endpoint that works again without a request for it.
         """
         known = self._endpoints.known
         old = [each for each in known if self._endpoints.is_old(each.asked)]
@@ -104,7 +104,7 @@ class Health:
         return known.failing and not known.serves, self._endpoints.clock().age_s(known.asked)
 
     def _judge(self, known: Sequence[Known]) -> tuple[str, str]:
-        """The status, and why it is not ready."""
+        """Return the status, and the reason if the function is not ready."""
         if any(each.lacking for each in known):
             return NOT_READY, "the function lacks what an endpoint needs"
         if known and not any(each.serves for each in known):

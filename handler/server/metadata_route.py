@@ -1,4 +1,4 @@
-"""The route of an endpoint's metadata as a protected resource. Source: RFC 9728, section 3."""
+"""The route of an endpoint's protected resource metadata. Source: RFC 9728, section 3."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from handler.server.context.services import Services
 
 
 def metadata_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]]:
-    """Build the route of RFC 9728."""
+    """Build the route of the protected resource metadata."""
 
     async def resource_metadata_of(http_call: HttpCall) -> Response:
         note(http_call.scope, route="resource_metadata")

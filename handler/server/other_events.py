@@ -1,6 +1,6 @@
-"""Events that no front door sent: schedules that keep the function warm, and what was wired to it by mistake.
+"""Events that are not from a front door: schedules that keep the function warm, and sources connected by mistake.
 
-Of an event, the log and the answer have its kind, by the marks that AWS documents, and nothing of its content.
+The log and the response contain the kind of an event, by the members that AWS documents, but not its content.
 
 Source: the AWS Lambda guide, "Invoking Lambda with events from other AWS services".
 """
@@ -32,14 +32,14 @@ MARKS: Mapping[str, tuple[str, ...]] = {
     "firehose": ("deliveryStreamArn",),
     "s3_batch": ("invocationSchemaVersion",),
 }
-"""Members that events of a kind have at their top, each of them enough; the first kind that has one counts."""
+"""Kind -> top-level members, each of which marks an event of the kind; the first match counts."""
 
 CONTEXT_MARKS: Mapping[str, tuple[str, ...]] = {
     "http": ("http", "elb", "httpMethod"),
     "vpc_lattice": ("serviceNetworkArn",),
     "websocket": ("connectionId",),
 }
-"""The same for members of ``requestContext``."""
+"""Kind -> members of ``requestContext`` that mark an event of the kind."""
 
 SOURCES: Mapping[str, str] = {
     "aws:s3": "s3",
@@ -55,10 +55,10 @@ SOURCES: Mapping[str, str] = {
     "aws:rmq": "rabbitmq",
     "aws:docdb": "documentdb",
 }
-"""The kinds of events with an ``eventSource``, their own or that of their records."""
+"""``eventSource`` of an event or of its records -> kind."""
 
 POLLED = frozenset({"activemq", "documentdb", "dynamodb", "kafka", "kinesis", "rabbitmq", "sqs"})
-"""Sources of which Lambda takes records away once the function has returned, whatever it returned."""
+"""Sources whose records Lambda removes after the function returns, whatever the function returns."""
 
 WARMERS: tuple[Mapping[str, Any], ...] = (
     {"stile": "warm"},
@@ -67,19 +67,19 @@ WARMERS: tuple[Mapping[str, Any], ...] = (
     {"source": "serverless-plugin-warmup"},
     {"warmer": True},
 )
-"""Events that keep a function warm: ours, those of EventBridge's rules and of its Scheduler if they are given no input,
-serverless-plugin-warmup, lambda-warmer."""
+"""Events that keep a function warm: of Stile, of EventBridge's rules and its Scheduler without an input, of
+serverless-plugin-warmup, of lambda-warmer."""
 
 HTTP_ANSWERS: Mapping[str, tuple[int, str]] = {
     "http": (400, "this event cannot be read as an HTTP request"),
     "vpc_lattice": (501, "VPC Lattice is not a front door of this function"),
     "websocket": (501, "a WebSocket API is not a front door of this function"),
 }
-"""The kinds behind which an HTTP client waits."""
+"""Kind -> status and error message, for kinds with a waiting HTTP client."""
 
 
 class OtherEvents:
-    """Answers events that are not requests, with one line of the log for each. ``preload`` names what to keep warm."""
+    """Responses to events that are not requests, with a log line for each. ``preload``: endpoints to keep warm."""
 
     def __init__(self, endpoints: Endpoints, preload: Iterable[str], logger: Logger) -> None:
         self._endpoints = endpoints
@@ -87,10 +87,10 @@ class OtherEvents:
         self._logger = logger
 
     def answer(self, event: Any, context: Any) -> dict[str, Any]:
-        """The answer to an event.
+        """Log an event and return the response.
 
         Raises:
-            UnservedSource: its source would lose records by any answer.
+            UnservedSource: the event's source would lose records after any response.
         """
         kind = kind_of(event)
         request_id = str(getattr(context, "aws_request_id", ""))
@@ -106,7 +106,7 @@ class OtherEvents:
         return {"stile": "ignored", "kind": kind}
 
     async def _warm(self) -> None:
-        """Load what first requests need: the endpoints that are preloaded, as new as storage has them, and modules."""
+        """Load the modules that first requests need, and the preloaded endpoints, refreshed if they are old."""
         import handler.json_schema.answer_check
         import handler.policy.guarded_schema
         import handler.server.graphql.route
@@ -116,24 +116,24 @@ class OtherEvents:
         import handler.server.oauth_proxy.routes  # noqa: F401 - for calls and all other routes
 
         for name in self._preload:
-            with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # each is in the log
+            with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):  # ``on_trouble`` logs it
                 _import_for((await self._endpoints.find(name)).bundle)
         await self._endpoints.settle()
 
 
 def _import_for(bundle: Bundle) -> None:
-    """Import what only some endpoints need."""
+    """Import the modules that only some endpoints need."""
     if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
         import handler.graph.documents.check
         import handler.graph.documents.partial_schema
         import handler.graph.tool_entry  # noqa: F401
     if bundle.identity.issuers:
-        with suppress(ImportError):  # which is in the function on request
+        with suppress(ImportError):  # an extra, which may not be installed
             from jwt import algorithms  # noqa: F401
 
 
 def kind_of(event: Any) -> str:
-    """The kind of an event that is not a request; ``custom`` if nothing marks it."""
+    """Return the kind of an event that is not a request; ``custom`` if no mark matches."""
     if not isinstance(event, dict):
         return "custom"
     if any(all(event.get(name) == value for name, value in warmer.items()) for warmer in WARMERS):

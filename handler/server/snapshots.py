@@ -1,7 +1,7 @@
-"""What a snapshot of a process must not freeze: Lambda SnapStart starts many containers from one, hours later.
+"""Renewal of state after a restore: Lambda SnapStart starts many containers from one snapshot, hours later.
 
-A container's credentials, issuers' keys, tokens and secrets of endpoints are judged by the wall clock, which goes on,
-so they need nothing here. Secrets of the owner's are read by each process itself.
+Container credentials, issuers' keys, tokens and secrets of endpoints expire by the wall clock, which goes on, so they
+need no renewal. Each process reads the owner's secrets itself.
 
 Source: AWS Lambda developer guide, "Implement code before or after Lambda function snapshots".
 """
@@ -16,7 +16,7 @@ SNAP_START = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
 
 
 def renew_after_restore(services: Services, environ: Mapping[str, str]) -> None:
-    """Have the runtime call ``renew`` after each restore, where there are snapshots."""
+    """Have the runtime call ``renew`` after each restore, if SnapStart is on."""
     name, value = SNAP_START
     if environ.get(name) == value:
         from snapshot_restore_py import register_after_restore  # in AWS's runtime
@@ -25,7 +25,7 @@ def renew_after_restore(services: Services, environ: Mapping[str, str]) -> None:
 
 
 def renew(services: Services) -> None:
-    """Give this process connections and secrets of its own, and have it ask storage before it answers."""
+    """Give this process its own connections and secrets, and have it ask storage before it serves an endpoint."""
     services.http.close()
     services.endpoints.doubt()
     services.pseudonyms.renew()

@@ -9,9 +9,9 @@ MAX_THREADS = 8
 
 
 class ReadAhead:
-    """A storage that begins to read some objects before anybody asks, so that other work goes on while it answers.
+    """A storage that begins to read some objects in advance, so that other work goes on meanwhile.
 
-    Without any it opens a connection, if it has use for one. What was read ahead is given away once.
+    Without any it opens a connection, if reads need one. Each object read in advance is returned once.
     """
 
     def __init__(self, storage: Storage, keys: Iterable[str]) -> None:

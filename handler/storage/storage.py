@@ -1,3 +1,5 @@
+"""Storages of bundles: memory, a folder, S3."""
+
 from __future__ import annotations
 
 import base64
@@ -24,46 +26,46 @@ READ_TIMEOUT_S = 5.0
 
 @record(frozen=True, slots=True)
 class StoredObject:
-    """One object as read. ``etag`` goes back into the next ``read``; what it is made of is the storage's affair."""
+    """One object as read. ``etag`` is passed to the next ``read``; its form is up to the storage."""
 
     body: bytes = field(repr=False)
     etag: str
 
 
 class Storage(Protocol):
-    """Where bundles live. Keys look like ``api/customers/bundle.v1.json``."""
+    """A storage of bundles. Keys look like ``api/customers/bundle.v1.json``."""
 
     location: str
 
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
-        """The object, or ``None`` if it is still the one of ``etag``. Waits ``timeout_s`` at most for a network.
+        """Read an object; ``None`` if it still has ``etag``. Waits ``timeout_s`` at most for a network.
 
         Raises:
             ObjectNotFound: there is no such object.
-            StorageError: the storage does not answer as it should, or the key is none.
+            StorageError: the storage does not answer as it should, or the key is not valid.
 
         """
 
     def warm(self) -> None:
-        """Open a connection for the first read, where reads need one. Whatever goes wrong is the read's to say."""
+        """Open a connection for the first read, if reads need one. Errors are left to that read."""
 
 
 class WritableStorage(Storage, Protocol):
-    """A storage as the commands have it that publish."""
+    """A storage for the commands that publish."""
 
     def write(self, key: str, body: bytes) -> None:
-        """Replace the object, or make it, in one step: no reader ever sees half of it.
+        """Create or replace the object in one step: no reader ever sees half of it.
 
         Raises:
-            StorageError: the storage does not answer as it should, or the key is none.
+            StorageError: the storage does not answer as it should, or the key is not valid.
 
         """
 
     def add(self, key: str, body: bytes) -> bool:
-        """Make the object in one step if there is none of that key. Return ``False`` if there is one.
+        """Create the object in one step. Return ``False`` if the key exists.
 
         Raises:
-            StorageError: the storage does not answer as it should, or the key is none.
+            StorageError: the storage does not answer as it should, or the key is not valid.
 
         """
 
@@ -71,12 +73,12 @@ class WritableStorage(Storage, Protocol):
 def open_storage(
     location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None = None
 ) -> WritableStorage:
-    """The storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
+    """Return the storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
 
-    ``credentials``: those that the process uses elsewhere, too; ``None`` if it uses none.
+    ``credentials``: the source that the process uses elsewhere, too; ``None`` if there is none.
 
     Raises:
-        StorageError: the location is neither.
+        StorageError: the location is not valid.
         SettingsError: an AWS variable is missing or malformed.
 
     """
@@ -95,7 +97,7 @@ def open_storage(
 
 
 class MemoryStorage:
-    """Objects in a dict, gone with the process."""
+    """Objects in a dict, lost at the end of the process."""
 
     location = "memory"
 
@@ -120,10 +122,10 @@ class MemoryStorage:
         return self._bodies.setdefault(key, body) is body
 
     def warm(self) -> None:
-        """See ``Storage``. There is nothing to open."""
+        """Do nothing: there is no connection to open."""
 
     def remove(self, key: str) -> None:
-        """Forget an object; there need not be one."""
+        """Remove an object if it exists."""
         self._bodies.pop(key, None)
 
 
@@ -147,7 +149,7 @@ class FolderStorage:
                 raise StorageError(self.location, "no such folder") from exc
             raise ObjectNotFound(f"{self.location}/{key}") from exc
         except OSError as exc:
-            if exc.errno == errno.ENAMETOOLONG:  # whoever calls the function may ask for any name: no fault of the disk
+            if exc.errno == errno.ENAMETOOLONG:  # a caller may ask for any name: not a fault of the disk
                 raise ObjectNotFound(f"{self.location}/{key}") from exc
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be read") from exc
         return _unless_unchanged(body, etag)
@@ -167,7 +169,7 @@ class FolderStorage:
 
     @contextlib.contextmanager
     def _writable(self, key: str) -> Iterator[Path]:
-        """The file of a key, in a folder that is there. Of what goes wrong with it a ``StorageError`` tells."""
+        """Yield the file of a key, with its folder created. An ``OSError`` becomes a ``StorageError``."""
         _require_key(key, self.location)
         file = self._folder / key
         try:
@@ -178,13 +180,13 @@ class FolderStorage:
             raise StorageError(f"{self.location}/{key}", exc.strerror or "cannot be written") from exc
 
     def warm(self) -> None:
-        """See ``Storage``. There is nothing to open."""
+        """Do nothing: there is no connection to open."""
 
     def _inside(self, path: Path) -> Path:
-        """``path`` without its symbolic links, none of which may lead out of the folder."""
+        """Resolve the symbolic links in ``path``; refuse any that lead out of the folder."""
         try:
             real = path.resolve(strict=True)
-        except RuntimeError as exc:  # Python 3.11 and 3.12 say so of links in a circle
+        except RuntimeError as exc:  # from Python 3.11 and 3.12, for links in a circle
             raise StorageError(str(path), "symbolic links in a circle") from exc
         if not real.is_relative_to(self._folder.resolve()):
             raise StorageError(str(path), "a symbolic link leads out of the folder")
@@ -192,10 +194,10 @@ class FolderStorage:
 
 
 class S3Storage:
-    """Objects in S3, or in what answers like it at ``AWS_ENDPOINT_URL_S3``.
+    """Objects in S3, or in a substitute at ``AWS_ENDPOINT_URL_S3``.
 
-    Reading goes without boto3, whose import is longer than the rest of a cold start. Writing happens at
-    deploy time and leaves retries and checksums to it.
+    Reads do without boto3, whose import takes longer than the rest of a cold start. Writes happen at deploy time, and
+    boto3 does their retries and checksums.
     """
 
     def __init__(
@@ -211,7 +213,7 @@ class S3Storage:
         self._kept_writer: tuple[Credentials, Any] | None = None
 
     def read(self, key: str, *, etag: str | None = None, timeout_s: float = READ_TIMEOUT_S) -> StoredObject | None:
-        """See ``Storage``. S3 has no object of a longer key, and would answer with an error rather than that."""
+        """See ``Storage``. A key that is too long for S3 is not found; S3 itself would answer with an error."""
         _require_key(key, self.location)
         if len((self._prefix + key).encode()) > _MAX_KEY_BYTES:
             raise ObjectNotFound(f"{self.location}/{key}")
@@ -237,7 +239,7 @@ class S3Storage:
         return StoredObject(response.body, response.headers.get("etag", ""))
 
     def write(self, key: str, body: bytes) -> None:
-        """See ``Storage``. boto3 tries again by itself, for up to some minutes."""
+        """See ``Storage``. boto3 retries for up to some minutes."""
         code = self._put(key, body)
         if code:
             raise StorageError(self.location, self._advice(code, "s3:PutObject"))
@@ -256,10 +258,10 @@ class S3Storage:
         return not code
 
     def read_tags(self) -> dict[str, str]:
-        """The tags of the bucket, by boto3; none if it has none.
+        """Read the tags of the bucket with boto3; empty if it has none.
 
         Raises:
-            StorageError: they may not be read, or S3 does not answer as it should.
+            StorageError: access is denied, or S3 does not answer as it should.
 
         """
         answer, code = self._by_boto3(lambda client: client.get_bucket_tagging(Bucket=self._bucket))
@@ -272,7 +274,7 @@ class S3Storage:
         return {str(tag["Key"]): str(tag.get("Value", "")) for tag in answer["TagSet"]}
 
     def _put(self, key: str, body: bytes, **more: str) -> str:
-        """Store an object, and return S3's error code; empty: it is stored."""
+        """Store an object, and return S3's error code; empty string if it is stored."""
         _require_key(key, self.location)
         return self._by_boto3(
             lambda client: client.put_object(
@@ -286,7 +288,7 @@ class S3Storage:
         )[1]
 
     def _by_boto3(self, ask: Callable[[Any], Any]) -> tuple[Any, str]:
-        """The answer that ``ask`` gets of boto3's client, or S3's error code."""
+        """Return the answer that ``ask`` gets from boto3's client, or S3's error code."""
         try:
             import boto3  # noqa: TID251 (at deploy time only)
             from botocore.exceptions import BotoCoreError, ClientError
@@ -309,7 +311,7 @@ class S3Storage:
         if self._endpoint:
             return f"{self._endpoint}/{self._bucket}/{path}"
         suffix = domain_of(self._region)
-        if "." in self._bucket:  # the certificate is for one label in front of s3
+        if "." in self._bucket:  # the certificate covers one label in front of s3
             return f"https://s3.{self._region}.{suffix}/{self._bucket}/{path}"
         return f"https://{self._bucket}.s3.{self._region}.{suffix}/{path}"
 
@@ -319,7 +321,7 @@ class S3Storage:
         return replace(request, headers={**request.headers, **added})
 
     def _writer(self, session: Callable[[], Any]) -> Any:
-        """boto3's client, kept for as long as its credentials are good: making one takes 40 times as long as a PUT."""
+        """Return boto3's client, cached until its credentials change: making one takes 40 times as long as a PUT."""
         credentials = self._credentials.current()
         if self._kept_writer is None or self._kept_writer[0] is not credentials:
             self._kept_writer = credentials, self._make_writer(session(), credentials)
@@ -342,7 +344,7 @@ class S3Storage:
         found = _CODE.search(response.body)
         code = found[1].decode() if found else f"HTTP status {response.status}"
         if code in _REFUSED_CREDENTIALS:
-            self._credentials.forget()  # they may be renewed earlier than they said
+            self._credentials.forget()  # they may be renewed before they expire
         if response.status == 404 and code != "NoSuchBucket":
             return ObjectNotFound(f"{self.location}/{key}")
         if response.status == 403 and not found:
@@ -350,7 +352,7 @@ class S3Storage:
         return StorageError(self.location, self._advice(code, "s3:GetObject"))
 
     def _advice(self, code: str, action: str) -> str:
-        """What S3's error code means, and what to do about it."""
+        """Return the meaning of S3's error code, and its remedy."""
         match code:
             case "NoSuchBucket":
                 return f"there is no bucket {self._bucket}: check the location, or deploy the bucket first"
@@ -381,7 +383,7 @@ def _unless_unchanged(body: bytes, etag: str | None) -> StoredObject | None:
 
 
 def _replace(file: Path, body: bytes) -> None:
-    # Opened by its name and not as a private temporary file, so that the umask decides who may read it.
+    # Not a private temporary file, so that the umask decides about read access.
     temporary = file.parent / f".{secrets.token_hex(8)}.tmp"
     try:
         with temporary.open("xb") as stream:
@@ -394,9 +396,9 @@ def _replace(file: Path, body: bytes) -> None:
 
 
 def _require_checksum(response: HttpResponse, location: str) -> None:
-    """Compare the body with the checksum it was stored with, where there is one.
+    """Compare the body with its stored checksum, if there is one.
 
-    A checksum with a dash is one of the checksums of an upload's parts; our own uploads have no parts.
+    A checksum with a dash is of the parts of an upload; our own uploads have no parts.
     """
     stored = response.headers.get("x-amz-checksum-sha256", "")
     digest = base64.b64encode(hashlib.sha256(response.body).digest()).decode()
@@ -406,7 +408,7 @@ def _require_checksum(response: HttpResponse, location: str) -> None:
 
 _REFUSED_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _TRIES_IN_CONFLICT = 3
-"""S3 asks for another try when two writers add the same object at once."""
+"""S3 asks for a retry if two writers add the same object at once."""
 
 _MAX_BYTES = 64 * 1024 * 1024
 _MAX_KEY_BYTES = 1024

@@ -1,1 +1,1 @@
-"""Policies, patterns and what they hide: the masks of coordinates."""
+"""Access rules, from policies and patterns to the masks of coordinates."""

@@ -1,4 +1,4 @@
-"""Who may use a toolkit in Python: its condition, or what holds where its author says none."""
+"""The access rules of toolkits in Python: their conditions, or a default for toolkits without one."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from handler.policy.evaluation import KNOWN, OPEN, OWN_TOKEN, Mask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessDefaults:
-    """What decides who may use a kit of which its author says no condition."""
+    """The facts that decide the access to a toolkit without a condition."""
 
     conditions: Conditions
-    policies: bool  # whether there are any
-    anonymous: bool  # whether callers without a credential get in
-    by_policies_alone: bool  # whether they get in only because policies open something, as in StepZen
-    by_token: bool  # whether the API is asked with a token of the caller, or with one got for it
+    policies: bool  # the endpoint has ``access.policies``
+    anonymous: bool  # callers without a credential get in
+    by_policies_alone: bool  # they get in only because policies open something, as in StepZen
+    by_token: bool  # the API is asked with the caller's token, or with one got for it
 
     @property
     def unsaid(self) -> Mask:
-        """The mask of what says no condition. What lets callers in without a credential must be said of it."""
+        """The mask of a toolkit without a condition. Callers whom policies alone let in need a credential."""
         if not self.policies:
             return self.conditions.mask(FALSE)
         return self.conditions.mask(KNOWN) if self.by_policies_alone else OPEN
 
     def known(self) -> Mask:
-        """The mask of what ``requires_auth`` asks for."""
+        """Return the mask that ``requires_auth`` stands for."""
         return self.conditions.mask(OWN_TOKEN if self.by_token else KNOWN)
 
 
 def rule_of(kit: KitUse, grounds: AccessDefaults, problems: Problems) -> Rule:
-    """Who may use a kit. Without policies nobody may use anything, and a kit is no exception."""
+    """Return the rule of a toolkit. Without policies nobody may use anything, toolkits included."""
     if "condition" not in kit.section:
         why = "callers need a credential" if grounds.policies else "there are no access.policies: nobody may use it"
         text = f"{kit.use} has no condition, and {why}"
@@ -48,13 +48,13 @@ def rule_of(kit: KitUse, grounds: AccessDefaults, problems: Problems) -> Rule:
 
 
 def required_auth_rule(tool: str, at: Place, grounds: AccessDefaults) -> Rule:
-    """Who may call a tool with ``requires_auth``. Its coordinate is the tool's name."""
+    """Return the rule of a tool with ``requires_auth``. Its coordinate is ``tool`` and the tool's name."""
     text = "requires_auth asks for a caller with " + ("a token" if grounds.by_token else "a credential")
     return Rule(mask=grounds.known(), coordinates=(f"tool {tool}",), text=text, place=at)
 
 
 def own_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
-    """The mask of a ``condition`` of something that is no operation, and has no variables."""
+    """Return the mask of a ``condition`` outside operations, which cannot use variables."""
     mask = condition_mask(section, conditions, problems)
     if any(_asks_of_variables(conditions[number]) for number in mask):
         problems.add(

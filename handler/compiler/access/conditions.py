@@ -1,4 +1,4 @@
-"""The conditions of one endpoint: its distinct predicates, and what somebody meets who meets one of several masks."""
+"""The numbered condition table of one endpoint: distinct predicates, and "any of these masks" conditions."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Mask
 from handler.policy.predicates import Predicate
 
 Alternatives = frozenset[Mask]
-"""Masks of which one is to be met, none within another. Without any there is no way."""
+"""Masks of which one is to be met; no mask contains another. An empty set is never met."""
 
 System = Mapping[int, tuple[str, Alternatives]]
-"""Conditions that refer to each other, by provisional numbers below 0: of which type each is, and its alternatives."""
+"""Provisional number below 0 -> the type that the condition is of, and its alternatives, which may refer to others."""
 
 
 class Conditions(Sequence[Predicate]):
     """The predicates by their numbers. The first one never holds.
 
-    One that is made of others is ``{"any": [[1, 2], [3]]}``: lists of numbers, of which all of one list are to hold.
+    A composed predicate is ``{"any": [[1, 2], [3]]}``: it holds if all conditions of one list hold.
     """
 
     def __init__(self) -> None:
         self._predicates: list[Predicate] = [NEVER]
-        self._made: dict[frozenset[tuple[str, Alternatives]], int] = {}  # what all it refers to says -> its number
+        self._made: dict[frozenset[tuple[str, Alternatives]], int] = {}  # all that a condition refers to -> its number
 
     def mask(self, predicate: Predicate) -> Mask:
-        """The mask of one predicate. What always holds needs no condition."""
+        """Return the mask of one predicate. The mask of a predicate that always holds is ``OPEN``."""
         if predicate == {"literal": True}:
             return OPEN
         if predicate not in self._predicates:
@@ -34,11 +34,11 @@ class Conditions(Sequence[Predicate]):
         return frozenset({self._predicates.index(predicate)})
 
     def add(self, system: System) -> dict[int, int]:
-        """The numbers for provisional ones. What says the same as one that is there already gets its number."""
+        """Add a system and return provisional -> final number. A condition equal to a known one gets its number."""
         numbers: dict[int, int] = {}
         fresh: list[int] = []
         for provisional, (name, _) in system.items():
-            # A name in front: types that refer to each other share all that they refer to.
+            # The name tells apart types that refer to each other: these share all that they refer to.
             whole = frozenset(
                 {(f"* {name}", frozenset[Mask]()), *(system[each] for each in _referred(provisional, system))}
             )
@@ -65,7 +65,7 @@ class Conditions(Sequence[Predicate]):
 
 
 def least(masks: Iterable[Mask]) -> Alternatives:
-    """Those of the masks that somebody can meet, without those that ask for more than another one does."""
+    """Return the masks that a caller can meet, without masks that contain another one."""
     found: list[Mask] = []
     for mask in sorted({each for each in masks if HIDDEN.isdisjoint(each)}, key=len):
         if not any(other <= mask for other in found):
@@ -74,12 +74,12 @@ def least(masks: Iterable[Mask]) -> Alternatives:
 
 
 def renumbered(mask: Mask, numbers: Mapping[int, int]) -> Mask:
-    """A mask with final numbers for provisional ones."""
+    """Replace the provisional numbers of a mask by final ones."""
     return frozenset(numbers.get(number, number) for number in mask)
 
 
 def _referred(provisional: int, system: System) -> Iterator[int]:
-    """A condition and all that it refers to, directly or not."""
+    """Yield a condition and all that it refers to, directly or not."""
     found = {provisional}
     waiting = [provisional]
     while waiting:
@@ -91,7 +91,7 @@ def _referred(provisional: int, system: System) -> Iterator[int]:
 
 
 def _named(alternatives: Alternatives, system: System) -> Alternatives:
-    """The same with the names of types for provisional numbers, which differ from one time to the next."""
+    """Replace provisional numbers, which differ from one call to the next, by the names of their types."""
     return frozenset(
         frozenset(system[number][0] if number in system else number for number in mask)  # type: ignore[misc]
         for mask in alternatives

@@ -1,4 +1,4 @@
-"""Fields that hiding takes along, because an input that they require has the name of a guarded field."""
+"""Fields that are hidden because an input that they require has the name of a guarded field."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handler.policy.evaluation import OPEN, Mask
 
 @dataclass(frozen=True, slots=True, order=True)
 class TakenAlong:
-    """Fields that are lost with ``guarded`` ones, and the inputs to name in ``access.show`` for them to come back."""
+    """Fields that are ``lost`` with ``guarded`` ones. Naming the ``show`` inputs in ``access.show`` restores them."""
 
     guarded: tuple[str, ...]
     lost: tuple[str, ...]
@@ -20,7 +20,7 @@ class TakenAlong:
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """The record of what inputs took along while guards spread."""
+    """The record of fields that were lost with inputs while guards spread."""
 
     _causes: dict[str, set[str]] = field(default_factory=dict)  # input -> guarded fields that it names
     _lost: dict[str, set[str]] = field(default_factory=dict)  # input -> fields that cannot be used without it
@@ -28,7 +28,7 @@ class Losses:
     def add(
         self, named: Mapping[str, Collection[str]], *, needs: Graph, fields: Collection[str], before: Mapping[str, Mask]
     ) -> None:
-        """Record what ``named`` inputs take along. What has a mask ``before`` its author has guarded in another way."""
+        """Record the fields that ``named`` inputs take along, unless they had a mask ``before`` for another reason."""
         for coordinate, causes in named.items():
             lost = {each for each in reachable([coordinate], needs) if each in fields and not before.get(each, OPEN)}
             if lost and coordinate not in before:
@@ -36,7 +36,7 @@ class Losses:
                 self._lost.setdefault(coordinate, set()).update(lost)
 
     def grouped(self) -> Iterator[TakenAlong]:
-        """Everything lost, by the guarded fields that it is lost with."""
+        """Yield all lost fields, grouped by the guarded fields that they are lost with."""
         groups: dict[tuple[str, ...], set[str]] = {}
         for coordinate, causes in self._causes.items():
             groups.setdefault(tuple(sorted(causes)), set()).add(coordinate)

@@ -1,4 +1,4 @@
-"""What can be asked by inputs, and about which types."""
+"""Find the inputs that can reveal a guarded field: by their names, and by the types that are returned for them."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from handler.compiler.schema.name_graph import reachable, turned
 from handler.compiler.schema.visibility import fields_of
 
 MIN_LETTERS = 3
-"""Of a field that a longer word may begin with. Of shorter ones that is chance, unless the rest is an operator."""
+"""Letters of a field that a longer word may begin with. Shorter matches are chance, unless the rest is an operator."""
 
 
 class Questions:
-    """The arguments, input fields and enum values of one schema, and what they ask about.
+    """The inputs of one schema (arguments, input fields, enum values), and the types that they ask about.
 
-    An input asks about every type that can be reached from what its field returns.
+    An input asks about every type that can be reached from the type that its field returns.
     """
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._schema = schema
-        self._reached: dict[str, set[str]] = {}  # type -> those that can be reached from it
-        self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> those that lead to one of them
+        self._reached: dict[str, set[str]] = {}  # type -> the types that can be reached from it
+        self._leading: dict[frozenset[str], frozenset[str]] = {}  # types -> the types that lead to one of them
 
     def that_name(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates whose name speaks of a field and that choose rows by it, on ``types``.
+        """Yield the coordinates that name a field of ``types`` and choose rows by it.
 
-        ``repositoryId`` speaks of a repository's ``id`` and of no other type's, where the question leads to one;
-        ``repository(name:)`` of the name that a repository has itself.
+        ``repositoryId`` names the ``id`` of a repository only, if a repository can be reached. ``repository(name:)``
+        names the repository's own ``name``.
         """
         yield from self._judged(field, types, _Judge.asks)
 
     def that_write(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates whose name speaks of a field of ``types``, and that give a mutation its data."""
+        """Yield the coordinates that name a field of ``types`` and give a mutation its data."""
         yield from self._judged(field, types, _Judge.writes)
 
     def of_nothing_shown(self, field: str) -> Iterator[str]:
-        """The coordinates whose name speaks of a field, for which no type with such a field is returned.
+        """Yield the coordinates that name a field, if no type with such a field is returned for them.
 
-        They may filter what is only counted, and nothing tells what that is.
+        Such an input may filter rows that are only counted, and the schema does not show their type.
         """
         having = self.leading_to(self.having(field))
         for name in self._that_mention(field):
@@ -56,30 +56,30 @@ class Questions:
                     yield taken.coordinate
 
     def that_begin_with(self, field: str, types: Collection[str]) -> Iterator[str]:
-        """The coordinates in whose name a word begins with a field's letters and goes on, and that ask about ``types``.
+        """Yield the coordinates about ``types`` with a word that begins with a field's letters and goes on.
 
-        A ``salaryband`` may be of a salary or of something else: words do not decide.
+        ``salaryband`` may concern a salary or something else: the words do not decide.
         """
         for name in self._names_that_begin_with(field):
             yield from self._asking(self._by_name[name], types)
 
     def about(self, types: Collection[str]) -> list[str]:
-        """The coordinates of all inputs that ask about one of ``types``."""
+        """List the coordinates of all inputs that ask about one of ``types``."""
         return list(self._asking(self._taken, types))
 
     def having(self, field: str) -> set[str]:
-        """The types that have a field of a name."""
+        """Return the types that have a field of this name."""
         return self._meanings.having(field)
 
     def leading_to(self, types: Collection[str]) -> frozenset[str]:
-        """``types``, and those from which a selection gets to one of them."""
+        """Return ``types`` and all types from which a selection gets to one of them."""
         key = frozenset(types)
         if key not in self._leading:
             self._leading[key] = frozenset(reachable(key, self._above))
         return self._leading[key]
 
     def met(self, type_name: str) -> set[str]:
-        """The types that a selection gets to from one."""
+        """Return the types that a selection gets to from a type."""
         if type_name not in self._reached:
             self._reached[type_name] = reachable([type_name], self._below)
         return self._reached[type_name]
@@ -95,7 +95,7 @@ class Questions:
                 yield taken.coordinate
 
     def _judged(self, field: str, types: Collection[str], verdict: Callable[[_Judge, Taken], bool]) -> Iterator[str]:
-        """The coordinates that mention a field, and of which some mention has a verdict."""
+        """Yield the coordinates that mention a field if the verdict on some mention is true."""
         for name, found in self._that_mention(field).items():
             guarded = Guarded(field, types, self.leading_to(types), self.met)
             judges = [_Judge(self, mention, self._meanings.others(mention, field, types), guarded) for mention in found]
@@ -108,7 +108,7 @@ class Questions:
                     yield taken.coordinate
 
     def _that_mention(self, field: str) -> Mapping[str, Collection[Mention]]:
-        """The names of inputs in which whole words are those of a field, and where they are."""
+        """Return the names of inputs that have a field's name as whole words -> these mentions."""
         found: dict[str, dict[Mention, None]] = {}
         for spelling in spellings(field):
             for name, mention in self._mentioned.get(spelling, ()):
@@ -116,7 +116,7 @@ class Questions:
         return found
 
     def _names_that_begin_with(self, field: str) -> Iterator[str]:
-        """The names of inputs that mention no field with these letters."""
+        """Yield the names of inputs with a word that begins with a field's letters, but without a mention of it."""
         letters = min(spellings(field), key=len)
         decided = self._that_mention(field)
         for beginning, name in islice(self._beginnings, bisect_left(self._beginnings, (letters, "")), None):
@@ -127,7 +127,7 @@ class Questions:
                 yield name
 
     def _mentions_longer(self, name: str, letters: str) -> bool:
-        """Whether a name mentions another field that begins with some letters: ``namespace`` where there is one."""
+        """Tell if a name mentions a field that begins with some letters, such as a field ``namespace``."""
         found = (spelling for mention in mentions(name) for spelling in joined(mention.words))
         return any(each.startswith(letters) and each in self._meanings.fields for each in found)
 
@@ -157,7 +157,7 @@ class Questions:
 
     @cached_property
     def _beginnings(self) -> Sequence[tuple[str, str]]:
-        """What the names of inputs are from the beginning of a word on, in small letters, in order."""
+        """Sorted pairs: an input's name from the beginning of one of its words on, in small letters, and the name."""
         return sorted({(beginning, name) for name in self._by_name for beginning in beginnings(name)})
 
     @cached_property
@@ -188,7 +188,7 @@ class _Judge:
         self._compares = compares([*mention.before, *mention.after])
 
     def asks(self, taken: Taken) -> bool:
-        """Whether an input chooses rows by the field."""
+        """Tell if an input chooses rows by the field."""
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
         if any(self._is_about(answer, taken, near=False) for answer in taken.asked.far):
@@ -197,12 +197,12 @@ class _Judge:
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
     def writes(self, taken: Taken) -> bool:
-        """Whether an input only gives a mutation a value of that name."""
+        """Tell if an input only gives a mutation a value of the field's name."""
         data = () if self._compares or taken.compared else taken.asked.data
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
     def _is_about(self, answer: Answer, taken: Taken, *, near: bool) -> bool:
-        """Whether the field may be meant, where a type is returned. What that does not lead to, it cannot mean."""
+        """Tell if an input may mean the field, given one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
             return answer.written and not self._others and not self._shows(answer)
         if not self._guarded.met(answer.type).isdisjoint(self._others):
@@ -210,7 +210,7 @@ class _Judge:
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
 
     def _shows(self, answer: Answer) -> bool:
-        """Whether what a mutation returns leads to a field of that name. Of what it only counts nothing tells more."""
+        """Tell if a mutation's result leads to a field of that name. A mere count does not show what was counted."""
         return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
 
 

@@ -1,4 +1,4 @@
-"""Which inputs there are, and what is returned for them."""
+"""List the inputs of a schema, and the types that are returned for them."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from handler.compiler.schema.name_graph import handed_down
 from handler.compiler.schema.visibility import fields_of
 
 STRUCTURAL = frozenset(("filterby", "orderby", "orderfield", "sortby", "sortfield", "sortkey"))
-"""Names of inputs that speak of no field by themselves: a ``sortKey`` puts nothing in order by a ``key``."""
+"""Names of inputs that do not name a field: a ``sortKey`` does not sort by a field ``key``."""
 
 CHOOSING = STRUCTURAL | {"condition", "criterion", "filter", "having", "match", "ordering", "sort", "where"}
 """Names of inputs that choose rows, or their order."""
 
 KEEPING = CHOOSING | frozenset(("and", "or", "not", "nor", "all", "any", "field", "input", "option"))
-"""Names of inputs whose own inputs are about the same rows. Others may lead to what rows are linked with."""
+"""Names of inputs whose own inputs are about the same rows. Other names may lead to linked rows."""
 
 CHOOSING_TYPES = frozenset(("where", "filter", "condition", "criterion", "having", "sort"))
-"""Words in the names of input object types that choose rows; ``OrderInput`` may be what somebody buys."""
+"""Words in the names of input object types that choose rows. ``order`` is missing: ``OrderInput`` may be a purchase."""
 
 ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
 """Words in the names or values of enums that put rows in order."""
 
 
 class Answer(NamedTuple):
-    """A type that a field returns, and how."""
+    """A type that a field returns: one or a list, from a query or a mutation."""
 
     type: str
     listed: bool = False
@@ -49,12 +49,12 @@ class Answer(NamedTuple):
 class Asked:
     """The answers that an input chooses from. Inputs of one type share one.
 
-    ``near`` answers are chosen by what they are themselves, ``far`` ones perhaps by what they are linked with.
+    ``near`` answers are chosen by their own fields, ``far`` ones perhaps by those of linked types.
     """
 
     near: frozenset[Answer]
     far: frozenset[Answer]
-    data: frozenset[Answer] = frozenset()  # of mutations that take the input without choosing anything by it
+    data: frozenset[Answer] = frozenset()  # of mutations that take the input as data and do not choose by it
 
     def chosen(self) -> Iterator[Answer]:
         """The answers that the input chooses from."""
@@ -76,7 +76,7 @@ NOTHING: frozenset[Answer] = frozenset()
 
 
 def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
-    """Every input of a field, with the answers that it is for."""
+    """Yield every input of a schema with its answers."""
     types = _InputTypes(schema)
     own = _Answers({}, {}, {})
     written = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
@@ -97,7 +97,7 @@ def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
 
 
 def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[Taken]:
-    """The arguments of the API's own directives. A directive may change any answer, so they choose from all of them."""
+    """Yield the arguments of the API's directives. A directive may change any answer, so they choose from all."""
     everything = frozenset(Answer(root.name) for root in (schema.query_type, schema.mutation_type) if root)
     asked = Asked(near=NOTHING, far=everything)
     for directive in executable_directives(schema):
@@ -109,17 +109,17 @@ def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answer
 
 
 def is_structural(name: str) -> bool:
-    """Whether the name of an input is made of words for choosing alone."""
+    """Tell if an input's name only says that it chooses, such as ``orderBy``."""
     return not STRUCTURAL.isdisjoint(spellings(name))
 
 
 def keeps_rows(name: str) -> bool:
-    """Whether the inputs below an input are about the same rows as it is, by its name."""
+    """Tell, by an input's name, if the inputs below it are about the same rows."""
     return not KEEPING.isdisjoint(spellings(name))
 
 
 class _Answers(NamedTuple):
-    """Type of inputs -> what is returned for it, by what it does."""
+    """Type of inputs -> the answers for it, by the use of the inputs."""
 
     near: dict[str, set[Answer]]
     far: dict[str, set[Answer]]
@@ -142,17 +142,17 @@ class _InputTypes:
         return type_name not in self._steps
 
     def compares(self, type_name: str) -> bool:
-        """Whether a type has operators for fields, and nothing else."""
+        """Tell if all fields of a type are operators."""
         return bool(self._steps.get(type_name)) and all(is_operation(name) for name, _ in self._steps[type_name])
 
     def choose(self, name: str, type_name: str) -> bool:
-        """Whether an input of a mutation chooses rows or their order, by its name or its type's."""
+        """Tell, by the name of a mutation's input or of its type, if the input chooses rows or their order."""
         if type_name not in self._chooses:
             self._chooses[type_name] = _chooses_rows(self._types[type_name])
         return self._chooses[type_name] or not CHOOSING.isdisjoint(spellings(name))
 
     def members(self, own: _Answers) -> Iterator[Taken]:
-        """Every input field and enum value that somebody can give."""
+        """Yield every input field and enum value that a caller can give."""
         given = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
         near = handed_down(own.near, self._leading(lambda name, _: keeps_rows(name)))
         far = {name: set(answers) for name, answers in own.far.items()}
@@ -176,7 +176,7 @@ class _InputTypes:
                 return []
 
     def _leading(self, passes: Callable[[str, str], bool]) -> dict[str, list[str]]:
-        """Input object type -> the types of those of its fields that answers pass through."""
+        """Map each input object type to the types of its fields that ``passes`` accepts."""
         return {
             type_name: [below for name, below in steps if passes(name, below)]
             for type_name, steps in self._steps.items()

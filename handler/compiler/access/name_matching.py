@@ -1,4 +1,4 @@
-"""Names taken apart into words, so that an input can be found to speak of a field."""
+"""Split names into words, to find the inputs that mention a field."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from handler.compiler.access.plurals import stems
 
 PIECE = re.compile(r"(?P<capitals>[A-Z]+)(?P<small>[a-z]*)|[a-z]+|[0-9]+(?:s(?![a-z]))?")
-"""Capitals and the small letters behind them, small letters, or digits: what stands between is left out."""
+"""Capitals and the small letters behind them, small letters, or digits. Other characters separate pieces."""
 
 Word = tuple[str, ...]
 """A word in lower case and its singulars."""
@@ -23,7 +23,7 @@ minimum ne neq nil nin no none not null of on only or order over prefix range re
 than to total under until upper where with without
 """
 OPERATORS = frozenset(stem for word in _OPERATORS.split() for stem in stems(word))
-"""Words that say what is done with a field, and not which one it is."""
+"""Words for an operation on a field. They do not tell which field it is."""
 
 COMPARISONS = (
     "asc",
@@ -47,22 +47,22 @@ COMPARISONS = (
 """Operators that generators write in capitals behind an acronym: ``taxIDGTE``."""
 
 AMBIGUOUS = frozenset(("ge", "in", "is", "le", "ne", "nin"))
-"""Those that English words in capitals end in: ``IDLE``, ``LOGIN``. They count behind the acronym of a mixed name."""
+"""Comparisons that English words in capitals end in (``IDLE``, ``LOGIN``). They count in names with small letters."""
 
 MAX_AROUND = 8
-"""How many words before and after a mention are looked at: enough for any name that somebody reads."""
+"""The number of words considered before and after a mention: enough for any readable name."""
 
 MAX_WORDS = 12
-"""Of a mention: no field that somebody reads has more."""
+"""Words of a mention: a readable field name does not have more."""
 
 MAX_CHARS = 1_000
-"""Of a name, which no field's is longer than."""
+"""Characters of a mention: a field name is not longer."""
 
 MAX_READINGS = 16
-"""Of one name: each acronym may be read in two or three ways."""
+"""Readings of one name: each acronym may be read in two or three ways."""
 
 MAX_SPELLINGS = 64
-"""Of one run of words. Beyond that, only the shortest singular of each word counts."""
+"""Spellings of one run of words. Beyond that, only the shortest singular of each word counts."""
 
 
 class Mention(NamedTuple):
@@ -74,9 +74,9 @@ class Mention(NamedTuple):
 
 
 def readings(name: str) -> list[list[Word]]:
-    """The ways to take a name apart into words: ``taxIDGT`` ends in ``IDGT`` or in ``ID`` and ``GT``.
+    """Return the ways to split a name into words: ``taxIDGT`` ends in ``IDGT`` or in ``ID`` and ``GT``.
 
-    Small letters part nothing: ``salarygt`` is one word.
+    Small letters are not split: ``salarygt`` is one word.
     """
     mixed = not name.isupper()
     pieces = [
@@ -89,18 +89,18 @@ def readings(name: str) -> list[list[Word]]:
 
 @cache
 def spellings(name: str) -> frozenset[str]:
-    """The words of a name without what parts them, in every number: ``taxid`` of ``taxId``, ``tax_id``, ``TAX_IDS``."""
+    """Join the words of a name, as plurals and singulars: ``taxid`` of ``taxId``, ``tax_id``, ``TAX_IDS``."""
     return frozenset(spelling for words in readings(name) for spelling in joined(words)) or frozenset([name])
 
 
 @cache
 def words_in(name: str) -> frozenset[str]:
-    """Every word of a name and its singulars, by any reading."""
+    """Return every word of a name and its singulars, by any reading."""
     return frozenset(stem for words in readings(name) for word in words for stem in word)
 
 
 def joined(words: Sequence[Word]) -> Collection[str]:
-    """The spellings of a run of words."""
+    """Return the spellings of a run of words."""
     found = [""]
     for word in words:
         if len(found) * len(word) > MAX_SPELLINGS:
@@ -110,7 +110,7 @@ def joined(words: Sequence[Word]) -> Collection[str]:
 
 
 def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
-    """Every run of whole words of a name that is not longer than ``max_chars`` in the singular.
+    """Yield every run of whole words of a name that is not longer than ``max_chars`` in the singular.
 
     ``bySalary``, ``salary_gt`` and ``SALARY_ASC`` mention ``salary``; ``salaryman`` and ``unsalaried`` do not.
     """
@@ -127,23 +127,23 @@ def mentions(name: str, *, max_chars: int = MAX_CHARS) -> Iterator[Mention]:
 
 
 def beginnings(name: str) -> Iterator[str]:
-    """A name from the beginning of each of its words on, in small letters and without what parts them."""
+    """Yield a name from the beginning of each of its words on, in small letters and without separators."""
     words = [found[0].lower() for found in PIECE.finditer(name)]
     yield from ("".join(words[first:]) for first in range(len(words)))
 
 
 def is_operation(name: str) -> bool:
-    """Whether a name has words of operators only."""
+    """Tell if all words of a name are operators."""
     return any(words and all(map(is_operator, words)) for words in readings(name))
 
 
 def is_operator(word: Word) -> bool:
-    """Whether a word says what is done with a field."""
+    """Tell if a word is an operator."""
     return not OPERATORS.isdisjoint(word)
 
 
 def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
-    """The words that a piece may be made of."""
+    """Return the ways to split a piece into words."""
     if len(capitals) < 2:
         return [[f"{capitals}{small}"]]
     if not small:
@@ -158,7 +158,7 @@ def _read_piece(capitals: str, small: str, *, mixed: bool) -> list[list[str]]:
 
 
 def _read_acronym(capitals: str, *, mixed: bool) -> list[list[str]]:
-    """An acronym as one word, and without the operator that it may end in."""
+    """Return an acronym as one word, and split from each operator that it may end in."""
     parted = [
         [capitals[: -len(operator)], operator]
         for operator in COMPARISONS

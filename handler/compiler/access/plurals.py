@@ -1,4 +1,4 @@
-"""Words of identifiers in the singular: every form that a word may be the plural of."""
+"""The singulars of words in identifiers: every form that a word may be the plural of."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ ENDINGS = (
     ("a", ("um", "on")),
     ("i", ("us", "o")),
 )
-"""Endings of plurals, and of the singular in their place: English, its irregular words, Latin and Greek."""
+"""Ending of plurals -> endings of the singular: English, its irregular words, Latin and Greek."""
 
 MIN_CHARS = 2
-"""Of a singular. An ending alone is not a plural."""
+"""Characters of a singular. An ending alone is not a plural."""
 
 MIN_CHARS_OF_VOWELS = 4
-"""Of a plural that ends in ``a`` or ``i``: ``data`` and ``radii`` are, ``api`` is not."""
+"""Characters of a plural in ``a`` or ``i``: ``data`` and ``radii`` are plurals, ``api`` is not."""
 
 
 @cache
 def stems(word: str) -> tuple[str, ...]:
     """Return a word in lower case and every singular that it may have, the shortest one first.
 
-    Two words are alike if they share a stem. ``statuses`` may come from ``statuse`` or ``status``; nobody has to know.
+    Two words are alike if they share a stem. ``statuses`` has the stems ``statuse`` and ``status``.
     """
     found = {word}
     for ending, singulars in ENDINGS:

@@ -1,4 +1,4 @@
-"""Who gets in, and what policies put on coordinates.
+"""Read ``access``: anonymous callers, and the masks that policies put on coordinates.
 
 Source: IBM API Connect for GraphQL, "Using field policies".
 """
@@ -24,39 +24,39 @@ from handler.policy.predicates import Predicate
 FALSE: Predicate = {"literal": False}
 
 INTROSPECTION = ("__schema", "__type")
-"""Fields of the query type for policies, though no schema defines them."""
+"""Fields of the query type for policies, although schemas do not define them."""
 
 META_FIELDS = (*INTROSPECTION, "__typename", *FEDERATION_FIELDS)
-"""Policies of StepZen projects name these, whether or not there is such a field."""
+"""Fields that policies of StepZen projects may name even if they do not exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What puts a mask on coordinates, as their author reads it. A default one is for what no other rule names."""
+    """A mask on coordinates, with its reason for the author. A default rule is for coordinates that no other names."""
 
     mask: Mask
     coordinates: tuple[str, ...]
     text: str
-    place: Place | None  # None: nothing stands there, which is what decides
+    place: Place | None  # ``None``: the absence of an entry decides
     default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The conditions of an endpoint, and what they guard by themselves. What follows: see ``access/propagation.py``."""
+    """The conditions of an endpoint and the coordinates they guard, before ``access/propagation.py`` spreads them."""
 
     conditions: Conditions
     rules: tuple[Rule, ...]
     guards: dict[str, Mask]
-    shown: Mapping[str, Place]  # inputs that may be used although they name a guarded field, and who says so
-    graphql_guards: dict[str, Mask]  # for the endpoint's own GraphQL alone: introspection, Federation's fields
+    shown: Mapping[str, Place]  # inputs that may name a guarded field -> where access.show says so
+    graphql_guards: dict[str, Mask]  # of the endpoint's own GraphQL: introspection, Federation's fields
 
 
 def read_access(access: Section, identity: Iterable[Section], *, opened: Sequence[str], problems: Problems) -> Access:
-    """Who gets in without a credential: ``access.anonymous``.
+    """Read ``access.anonymous``: the treatment of callers without a credential.
 
-    They are challenged when there is a credential to ask for, or no policy lets them use anything. Not where StepZen
-    would enforce the policies for them: ``opened`` are the fields that these leave open there, and a warning.
+    By default they are challenged if ``identity`` has credentials or there are no policies. Exception: ``opened``
+    fields, which StepZen would leave open to these callers, let them in, with a warning.
 
     Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
     """
@@ -77,7 +77,7 @@ def read_access(access: Section, identity: Iterable[Section], *, opened: Sequenc
 def opened_by_policies(
     schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
 ) -> list[str]:
-    """The fields of root types that a caller without claims may use, for some values of variables at least."""
+    """Return the root fields that a caller without claims may use for at least some values of variables."""
     anonymous = Evaluation(conditions, claims=None)
     roots = [root for root in (schema.query_type, schema.mutation_type) if root]
     names: list[tuple[str, tuple[str, ...]]]
@@ -89,12 +89,12 @@ def opened_by_policies(
 
 
 def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:
-    """The masks that ``access.policies`` and ``access.hide`` put on coordinates, and what ``access.show`` excepts.
+    """Read the masks of ``access.policies`` and ``access.hide``, and the exceptions of ``access.show``.
 
-    A rule's condition guards the fields it names, ``policyDefault`` the type's other fields, and without one they
-    are denied. A root type without a policy is denied, any other type without one is open; so an endpoint without
-    an ``access`` section has nothing that a policy would let anybody use. ``__schema`` and ``__type`` are fields of
-    the query type to them. What tells the API's whole schema or returns anything is hidden where no rule names it.
+    A rule's condition guards the fields that the rule names; ``policyDefault`` guards the type's other fields. Without
+    a ``policyDefault`` these are denied. A root type without a policy is denied, any other type without one is open.
+    So an endpoint without an ``access`` section denies every root field. Policies treat ``__schema`` and ``__type`` as
+    fields of the query type. Federation's fields, which expose all of the API, are hidden unless a rule names them.
     """
     conditions = Conditions()
     rules = _policy_rules(access, schema, conditions, problems)
@@ -136,7 +136,7 @@ def _policy_rules(access: Section, schema: GraphQLSchema, conditions: Conditions
 
 
 def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:
-    """Coordinate -> what its rules ask for."""
+    """Map each coordinate to the union of its rules' masks."""
     masks: dict[str, Mask] = {}
     for rule in rules:
         for coordinate in rule.coordinates:
@@ -145,13 +145,13 @@ def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:
 
 
 def _coordinates_of(type_: FieldsType, schema: GraphQLSchema) -> list[str]:
-    """Every field that a policy guards."""
+    """List the coordinates of a type that a policy guards."""
     introspection = INTROSPECTION if type_ is schema.query_type else ()
     return [f"{type_.name}.{name}" for name in (*type_.fields, *introspection)]
 
 
 def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Iterable[Rule]) -> dict[str, Mask]:
-    """What guards the endpoint's own GraphQL alone; taken out of ``guards``, where only real fields stay."""
+    """Move the guards of the endpoint's own GraphQL out of ``guards``, which keeps the fields of the schema."""
     root = schema.query_type
     if root is None:
         return {}
@@ -163,7 +163,7 @@ def _graphql_guards(guards: dict[str, Mask], schema: GraphQLSchema, rules: Itera
 
 
 def refuse_exceptions(policies: Policies, hidden: Mapping[str, str], problems: Problems) -> None:
-    """Report what ``access.show`` cannot bring back. ``hidden`` has who hides a coordinate by itself."""
+    """Report coordinates that ``access.show`` cannot restore. ``hidden``: coordinate -> the directive that hides it."""
     for coordinate, place in policies.shown.items():
         if coordinate in hidden:
             sentence = f"{hidden[coordinate]} hides it itself: access.show only excepts inputs that name a hidden field"
@@ -188,7 +188,7 @@ def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> 
 
 
 def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> list[Rule]:
-    """The rules of ``access.hide``, for unrestricted callers too. A type's name stands for its fields as well."""
+    """Read the rules of ``access.hide``, which unrestricted callers heed too. A type's name includes its fields."""
     return [
         Rule(
             mask=HIDDEN,
@@ -228,7 +228,7 @@ def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Pro
 def _rules_of(
     policy: Section, type_: FieldsType | None, schema: GraphQLSchema, conditions: Conditions, problems: Problems
 ) -> list[Rule]:
-    """The rules of one policy, and its default. Without a type, which has been reported, the rest of it is judged."""
+    """Read the rules of one policy and its default. Without a type (reported before), check the rest of the policy."""
     known = _coordinates_of(type_, schema) if type_ else []
     named: set[str] = set()
     found: list[Rule] = []
@@ -257,7 +257,7 @@ def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default
 def _fields_of(
     rule: Section, type_: FieldsType, known: Collection[str], named: Collection[str], problems: Problems
 ) -> list[str]:
-    """The coordinates that a rule names; ``named`` are those of the rules before it."""
+    """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
     found: list[str] = []
     for name, place in rule.texts("fields"):
         coordinate = f"{type_.name}.{name}"
@@ -277,7 +277,7 @@ def _fields_of(
 
 
 def condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
-    """The mask of a condition. What has a mistake counts as never met; what a variable holds is not shown."""
+    """Return the mask of a condition; an invalid one is never met. A message does not show a variable's value."""
     told = Problems() if section.is_variable("condition") else problems
     text = section.text("condition")
     predicate = parse_predicate(text, lambda offset: section.place_in("condition", offset), told)

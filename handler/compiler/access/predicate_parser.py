@@ -1,4 +1,4 @@
-r"""Conditions of access policies: from the author's text to the tree that ``handler/policy/evaluation.py`` judges.
+r"""Parse the conditions of access policies to the trees that ``handler/policy/evaluation.py`` evaluates.
 
     or         = and *("||" and)
     and        = not *("&&" not)
@@ -12,9 +12,9 @@ r"""Conditions of access policies: from the author's text to the tree that ``han
 An operand alone is a predicate if it is Boolean. The left side of ``has`` is a list, typed as its items are.
 
 The path of a claim has names joined by ``.``, ``/`` or ``:``, or in quotes. A colon in front of a type ends it, any
-other colon belongs to it: ``$jwt.cognito:groups:String``. What has a name in quotes stands behind a dot, and so does
-what follows it: ``$jwt."https://example.com/roles":String``. Where dots and slashes part a claim's path is found out at
-the call, when there are claims. The path of a variable has GraphQL names joined by dots.
+other colon belongs to it: ``$jwt.cognito:groups:String``. A dot precedes a name in quotes and the name after it:
+``$jwt."https://example.com/roles":String``. The call decides where dots and slashes split a claim's path, by the
+claims. The path of a variable has GraphQL names joined by dots.
 
 Source: IBM API Connect for GraphQL, "Using field policies". Parentheses, ``!`` and escapes are ours.
 """
@@ -32,10 +32,10 @@ from handler.policy.predicates import Predicate
 
 MAX_CHARS = 4_000
 MAX_NESTING = 50
-"""How deep parentheses and ``!`` may be nested."""
+"""Levels of nested parentheses and ``!``."""
 
 MAX_NAMES = 32
-"""How many names a path may have."""
+"""Names in one path."""
 
 TYPES = ("Int", "Float", "Boolean", "String")
 NUMBERS = ("Int", "Float")
@@ -55,7 +55,7 @@ _BOOLEAN = re.compile(r"(?:true|false)(?!\w)")
 _QUOTED = {
     quote: re.compile(rf"{quote}((?:\\[\\{quote}]|[^\\{quote}])*)({quote}|\\[^\\{quote}])") for quote in ("'", '"')
 }
-"""A text to its end, or to the first escape that is none."""
+"""A text to its end, or to the first invalid escape."""
 
 _ESCAPE = re.compile(r"\\(.)")
 _SEPARATOR = re.compile(r"[./]")
@@ -63,10 +63,10 @@ _TOKEN = re.compile(r"[\w$?.:-]+|&&|\|\||[<>=!]=|.")
 
 
 def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems) -> Predicate | None:
-    """The tree of a condition; ``None`` if it has a mistake, the first of which is reported.
+    """Parse a condition to its tree; report its first mistake and return ``None`` if it is invalid.
 
-    ``place`` tells where a character of the text stands, by its offset from 0. What literals decide is folded, ``and``
-    in ``and`` and ``or`` in ``or`` are one, ``!!`` is nothing; else everything stays in the author's order.
+    ``place`` maps an offset (from 0) in the text to a place. Literals, nested ``and`` or ``or`` and ``!!`` are folded;
+    everything else stays in the author's order.
     """
     try:
         return _Parser(text).whole()
@@ -195,7 +195,7 @@ class _Parser:
         return _ESCAPE.sub(r"\1", found[1])
 
     def _variable(self, *, typed: bool) -> _Operand:
-        """A variable's root and path. One whose type follows has a path; ``?$jwt`` may have none."""
+        """Read a variable's root and path. With a type, the path is required; ``?$jwt`` may stand alone."""
         found = _ROOT.match(self._text, self._at)
         if found is None or found[0] not in ("$jwt", "$variables"):
             raise self._unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
@@ -243,14 +243,14 @@ class _Parser:
             raise self._mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
 
     def _type(self, start: int) -> str:
-        """The type behind a variable that begins at ``start``."""
+        """Read the type behind a variable that begins at ``start``."""
         found = _TYPE.match(self._text, self._at)
         if found and found[1] in TYPES:
             self._at = found.end()
             return found[1]
         variable = self._text[start : self._at]
         wrong, at = (found[1], found.start(1)) if found else ("", start)
-        if not found and ":" in variable:  # what is no type counts as a part of the name
+        if not found and ":" in variable:  # an unknown type was read as a part of the name
             wrong = variable.rpartition(":")[2]
             at = self._at - len(wrong)
         expected = "expected :Int, :Float, :Boolean or :String behind it, as in $jwt.role:String"
@@ -258,7 +258,7 @@ class _Parser:
         raise self._mistake(f"{said}: {expected}{suggestion(wrong, TYPES) if wrong else ''}", at)
 
     def _took(self, token: str) -> bool:
-        """Step over a token if it is next."""
+        """Step over a token if it is next; tell if it was."""
         self._skip_blanks()
         found = self._text.startswith(token, self._at)
         if found:
@@ -287,7 +287,7 @@ class _Parser:
 
 
 def _misfit(left: _Operand, operator: str, right: _Operand) -> str:
-    """Why two operands cannot be compared, or nothing."""
+    """Return why two operands cannot be compared; an empty string if they can."""
     if operator == "has" and "value" in left:
         return 'a literal has no items: expected a variable in front of has, as in $jwt.roles:String has "admin"'
     if "value" in left and "value" in right:
@@ -317,7 +317,7 @@ def _negated(predicate: Predicate) -> Predicate:
 
 
 def _joined(kind: str, parts: list[Predicate]) -> Predicate:
-    """``and`` or ``or`` of some predicates, without what changes nothing. One literal decides all."""
+    """Join predicates by ``and`` or ``or``, without neutral literals. One deciding literal replaces all."""
     deciding = {"literal": kind == "or"}
     flat = [each for part in parts for each in part.get(kind, [part])]
     if deciding in flat:

@@ -1,15 +1,15 @@
-"""What hiding a field hides with it.
+"""Spread guards from single coordinates over the schema.
 
-Guards are decided for single coordinates: by patterns, policies and ``access.hide``. From there they spread over the
-whole schema, whatever a tool reaches of it, and so does every mask, be it "hidden" or a condition:
+Patterns, policies and ``access.hide`` guard single coordinates. Each mask, "hidden" or a condition, spreads from there
+over the whole schema, independent of the part that a tool reaches:
 
 1. down, from an interface's field to the same field of its implementers; and up, because selecting a field on an
-   interface selects it on them. What has come up does not go down again, else hiding one type's ``id`` would hide it
-   on every type that has one;
-2. to inputs by name: who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC`` either,
-   whatever made it unreadable, but for rule 1's way up;
-3. to what cannot be used without it: the field of a required argument, what takes an input type with a required
-   field, what has a default that names it, what returns a type that is hidden as a whole or has nothing left.
+   interface selects it on them. A mask that has come up does not go down again, else hiding one type's ``id`` would
+   hide it on every type that has one;
+2. to inputs by name: a caller who may not read ``salary`` may not filter by ``salaryGt`` or sort by ``SALARY_ASC``
+   either. The cause does not matter, except that masks from rule 1's way up do not count;
+3. to dependents: the field of a required argument, inputs of an input type with a guarded required field, inputs with
+   a default that names the coordinate, fields that return a type that is hidden as a whole or has no members left.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ from handler.policy.evaluation import OPEN, Mask
 
 
 class Consequences:
-    """What follows from guards in one schema. ``shown`` are coordinates that rule 2 leaves alone.
+    """The propagation of guards in one schema. Rule 2 leaves ``shown`` coordinates alone.
 
-    What is lost for want of any of its members gets a condition of its own, among ``conditions``.
+    If the members of a type have different masks, the type gets a condition of its own, added to ``conditions``.
     """
 
     def __init__(self, schema: GraphQLSchema, conditions: Conditions, *, shown: Collection[str] = ()) -> None:
         self._schema = schema
         self._conditions = conditions
         self._shown = frozenset(shown)
-        self.excepted: set[str] = set()  # those of ``shown`` that something would have hidden
+        self.excepted: set[str] = set()  # those of ``shown`` that rule 2 would have guarded
         self.losses = Losses()
         self.questions = Questions(schema)
         self._fields = {f"{type_.name}.{name}" for type_, name, _ in fields_of(schema)}
@@ -59,7 +59,7 @@ class Consequences:
         self._interfaces = _dependents(_filled(schema))
 
     def of(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
-        """The guards with all that follows from them."""
+        """Return the guards with all guards that follow from them."""
         masks = _down(self._schema, own)
         self._spread(masks, self._needs)
         named, causes = self.named_by_inputs(masks)
@@ -74,9 +74,9 @@ class Consequences:
         return {coordinate: mask for coordinate, mask in sorted(masks.items()) if mask}
 
     def named_by_inputs(self, guards: Mapping[str, Mask]) -> tuple[dict[str, Mask], dict[str, set[str]]]:
-        """The masks of inputs that name a guarded field of what they ask for, and these fields.
+        """Return the masks of inputs that name a guarded field of a type they ask about, and these fields.
 
-        Root fields hold nothing to be asked for.
+        Root fields do not count: their types hold no rows.
         """
         telling: dict[tuple[frozenset[str], int], dict[str, str]] = {}
         for type_, name, _ in fields_of(self._schema):
@@ -91,7 +91,7 @@ class Consequences:
         return found, causes
 
     def _spread(self, masks: dict[str, Mask], *dependents: Mapping[str, Collection[str]]) -> None:
-        """Give each mask to what needs its coordinate, until everything has what it needs."""
+        """Give each mask to the dependents of its coordinate, until nothing changes."""
         lost = _LostTypes(self._members, masks)
         waiting = list(masks)
         while waiting:
@@ -107,10 +107,10 @@ class Consequences:
 
 
 class _LostTypes:
-    """Types of which every member is guarded: who may use none of them has no use for the type.
+    """Types of which every member is guarded: a caller who may use no member may not use the type.
 
-    Where members ask for different things, "any of these members" is a condition of its own. What it says is known when
-    all masks are, so it has a provisional number till then.
+    If the masks of members differ, "any of these members" is a condition of its own. Its number is provisional until
+    all masks are known.
     """
 
     def __init__(self, members: Mapping[str, Sequence[str]], masks: Mapping[str, Mask]) -> None:
@@ -119,7 +119,7 @@ class _LostTypes:
         self._numbers: dict[str, int] = {}
 
     def mask(self, type_name: str) -> Mask:
-        """What guards a type for what guards its members."""
+        """Return the mask of a type that follows from the masks of its members."""
         members = self._masks_of(type_name)
         common = frozenset[int].intersection(*members)
         if OPEN in members or common in members:
@@ -127,7 +127,7 @@ class _LostTypes:
         return common | {self._numbers.setdefault(type_name, -1 - len(self._numbers))}
 
     def system(self) -> dict[int, tuple[str, Alternatives]]:
-        """What the provisional numbers stand for, by the masks as they are now."""
+        """Return the conditions behind the provisional numbers, by the current masks."""
         return {number: (name, least(self._masks_of(name))) for name, number in self._numbers.items()}
 
     def _masks_of(self, type_name: str) -> set[Mask]:
@@ -135,7 +135,7 @@ class _LostTypes:
 
 
 def _add(masks: dict[str, Mask], coordinate: str, more: Mask) -> list[str]:
-    """Add to a mask; the coordinate, if that was new to it."""
+    """Add to a coordinate's mask; return the coordinate if the mask has changed, else an empty list."""
     mask = masks.get(coordinate, OPEN)
     if more <= mask:
         return []
@@ -151,12 +151,12 @@ def _dependents(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def _members_of_types(schema: GraphQLSchema) -> dict[str, list[str]]:
-    """Type -> the coordinates of its fields, input fields or values."""
+    """Map each type to the coordinates of its fields, input fields or values."""
     return {type_.name: [f"{type_.name}.{name}" for name in members_of(type_)] for type_ in schema.type_map.values()}
 
 
 def _down(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
-    """Add to the masks of each field and its arguments those of the interface fields it fills."""
+    """Add the masks of interface fields and their arguments to those of the fields that implement them."""
     masks = dict(own)
     for type_ in types_with_fields(schema):
         for member in _members(type_.fields) if type_.interfaces else ():
@@ -167,14 +167,14 @@ def _down(schema: GraphQLSchema, own: Mapping[str, Mask]) -> dict[str, Mask]:
 
 
 def _members(fields: Mapping[str, object]) -> Iterator[str]:
-    """``field`` and ``field(argument:)``, the ends of their coordinates."""
+    """Yield ``field`` and ``field(argument:)``, the ends of coordinates."""
     for name, field in fields.items():
         yield name
         yield from (f"{name}({argument}:)" for argument in getattr(field, "args", ()))
 
 
 def _needs(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
-    """Pairs of coordinates: what is needed, and what cannot be used without it."""
+    """Yield pairs of coordinates: a needed one, and one that cannot be used without it."""
     for type_, name, field in fields_of(schema):
         own = f"{type_.name}.{name}"
         yield get_named_type(field.type).name, own
@@ -197,7 +197,7 @@ def _needs_of_arguments(own: str, arguments: Mapping[str, GraphQLArgument]) -> I
 
 
 def _filled(schema: GraphQLSchema) -> Iterator[tuple[str, str]]:
-    """Pairs of coordinates: a field or argument, and the one of an interface that it fills."""
+    """Yield pairs of coordinates: a field or argument, and the one of an interface that it implements."""
     for type_, name, field in fields_of(schema):
         for interface in type_.interfaces:
             members = set(_members({name: interface.fields[name]} if name in interface.fields else {}))

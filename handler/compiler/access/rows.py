@@ -1,4 +1,4 @@
-"""The rows that a field returns, and whether they have a field of their own that an input may speak of."""
+"""Find the rows that a field returns, and tell if they have a field of their own that an input may mention."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ less like lower lt lte match matches max maximum min minimum ne neq nin not over
 under upper
 """
 COMPARING = frozenset(_COMPARING.split())
-"""Words of what is compared or put in order."""
+"""Words in the names of inputs that compare or sort."""
 
 BESIDE_OWN = (COMPARING - {"max", "maximum", "min", "minimum"}) | {"by", "of", "where", "order", "is", "null", "nil"}
-"""Words beside a field's name that leave it the row's own. Those of aggregates may be about many rows."""
+"""Words beside a field's name that leave it the row's own. Words of aggregates may be about many rows."""
 
 
 class Guarded(NamedTuple):
-    """The name of a field, the types on which it is guarded, what leads to one of them, and what a type leads to."""
+    """A guarded field: its name, the types it is guarded on, the types that lead to these, and any type's reach."""
 
     field: str
     types: Collection[str]
@@ -57,10 +57,10 @@ class Rows:
         self._linked_alike: dict[str, bool] = {}
 
     def speak_of_own(self, answer: Answer, taken: Taken, mention: Mention, guarded: Guarded) -> bool:
-        """Whether an input that mentions a field speaks of one that all rows of an answer have unguarded.
+        """Tell if an input that mentions a field means one that all rows of an answer have unguarded.
 
-        Rows of a list or page are compared by what they have. One object that no list holds is looked up by a value:
-        a comparison there, or anything where it may be a page of others, may be about the rows below it.
+        Rows of a list or page are compared by their own fields. A single object is looked up by a value: a comparison
+        there may be about the rows below it, and so may any input if the object may be a page of other rows.
         """
         around = [*mention.before, *mention.after]
         rows, paged = self._rows(answer.type)
@@ -73,7 +73,7 @@ class Rows:
         return all(row.name not in guarded.types and self._has(row, guarded.field) for row in rows)
 
     def _may_hold(self, rows: Sequence[FieldsType], guarded: Guarded) -> bool:
-        """Whether some row has no ``id`` of its own, and a list below it leads to a guarded type."""
+        """Tell if some row without an ``id`` has a list below it that leads to a guarded type."""
         return any(
             not guarded.leading.isdisjoint(self._lists.get(below, ()))
             for row in rows
@@ -87,13 +87,13 @@ class Rows:
         return not self._fields[row.name].isdisjoint(spellings(field))
 
     def _has_misleading_link(self, row: FieldsType) -> bool:
-        """Whether a link of a row has a name that filters have for themselves: ``field`` may lead to another row."""
+        """Tell if a link of a row has a name that filters use themselves: ``field`` may lead to another row."""
         if row.name not in self._linked_alike:
             self._linked_alike[row.name] = not all(self._keeping.isdisjoint(spellings(name)) for name, _ in links(row))
         return self._linked_alike[row.name]
 
     def _rows(self, type_name: str) -> tuple[list[FieldsType], bool]:
-        """The types of rows, interfaces with all that may stand for them, and whether a page holds them."""
+        """Return the types of rows, interfaces with their implementers, and true if a page holds them."""
         if type_name not in self._behind:
             type_ = self._schema.type_map[type_name]
             paged = rows_on(type_) if type_ not in self._roots else None
@@ -109,7 +109,7 @@ class Rows:
 
 
 def members_of_abstract(schema: GraphQLSchema, abstract: GraphQLInterfaceType | GraphQLUnionType) -> list[FieldsType]:
-    """What may stand for a type: the members of a union, or an interface's objects and interfaces."""
+    """Return the members of a union, or the objects and interfaces that implement an interface."""
     if isinstance(abstract, GraphQLUnionType):
         return list(abstract.types)
     implementations = schema.get_implementations(abstract)
@@ -117,15 +117,15 @@ def members_of_abstract(schema: GraphQLSchema, abstract: GraphQLInterfaceType | 
 
 
 def compares(words: Collection[Word]) -> bool:
-    """Whether some word says that values are compared or put in order."""
+    """Tell if some word compares or sorts."""
     return any(COMPARING.intersection(word) for word in words)
 
 
 def rows_on(type_: GraphQLNamedType) -> GraphQLNamedType | None:
-    """The type of the rows on a page; ``None`` if a type is not a page.
+    """Return the type of the rows on a page; ``None`` if a type is not a page.
 
-    A page has no ``id`` and holds a list, and all its links lead to one type: directly, or by way of edges. Beside a
-    ``pageInfo``, those that hold the rows are known by name, and others count for nothing.
+    A page has a list but not an ``id``, and all its links lead to one type, directly or by way of edges. Beside a
+    ``pageInfo``, only the links ``edges``, ``nodes`` and ``items`` count.
     """
     if not isinstance(type_, GraphQLObjectType) or "id" in type_.fields:
         return None
@@ -138,7 +138,7 @@ def rows_on(type_: GraphQLNamedType) -> GraphQLNamedType | None:
 
 
 def _behind(type_: FieldsType, name: str, target: GraphQLNamedType) -> list[GraphQLNamedType]:
-    """What a link of a page leads to: the ``node`` of an edge; nothing where it leads no further, as ``PageInfo``."""
+    """Return the target of a page's link: the ``node`` of an edge, or nothing if it ends there, as ``PageInfo``."""
     further = dict(links(target)) if isinstance(target, GraphQLObjectType) else {}
     if "node" in further:
         return list(further.values())
@@ -146,13 +146,13 @@ def _behind(type_: FieldsType, name: str, target: GraphQLNamedType) -> list[Grap
 
 
 def links(type_: FieldsType) -> list[tuple[str, GraphQLNamedType]]:
-    """The fields of a type that lead to other types, with these."""
+    """List the fields of a type that lead to other types, with these types."""
     found = ((name, get_named_type(field.type)) for name, field in type_.fields.items())
     return [(name, target) for name, target in found if is_composite_type(target)]
 
 
 def listed_links(schema: GraphQLSchema) -> dict[str, list[str]]:
-    """Type -> the types that it has lists of."""
+    """Map each type to the types that it has lists of."""
     return {
         type_.name: [target.name for name, target in links(type_) if _is_list(type_, name)]
         for type_ in types_with_fields(schema)

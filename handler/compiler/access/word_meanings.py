@@ -1,4 +1,4 @@
-"""What the words of an input's name may stand for beside one field."""
+"""Find the types that the words of an input's name may stand for."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ class Meanings:
 
     def __init__(self, schema: GraphQLSchema) -> None:
         self._having: dict[str, set[str]] = {}  # the spelling of a field -> the types that have it
-        self._meant: dict[str, set[str]] = {}  # that of a type, or of a field that returns it -> the type
+        self._meant: dict[str, set[str]] = {}  # the spelling of a type, or of a field that returns it -> the type
         possible = {type_.name: _possible(schema, type_) for type_ in schema.type_map.values()}
         for type_ in list(schema.type_map.values()):
-            paged = rows_on(type_)  # whoever names a page may mean the rows on it
+            paged = rows_on(type_)  # the name of a page may mean the rows on it
             possible[type_.name] |= possible[paged.name] if paged else set()
         for type_, name, field in fields_of(schema):
             for spelling in spellings(name):
@@ -37,14 +37,14 @@ class Meanings:
         return self._having
 
     def having(self, field: str) -> set[str]:
-        """The types that have a field of a name."""
+        """Return the types that have a field of this name."""
         return self._of(self._having, spellings(field))
 
     def others(self, mention: Mention, field: str, types: Collection[str]) -> set[str]:
-        """The types that the words around a field name instead of ``types``; none where nothing else is named.
+        """Return the types that the words around a field name instead of ``types``; empty if they name none.
 
-        That is a field of what the words before it name, or a field with a longer name: ``databaseId`` is no ``id``.
-        Words may name several things (``toOwner`` a field, ``Owner`` a type): one of ``types`` among them is enough.
+        The words may name the owner of the field, or be part of a longer field name: ``databaseId`` is not ``id``.
+        They may name several types (``toOwner`` a field, ``Owner`` a type). The result is empty if ``types`` has one.
         """
         having = self.having(field)
         others: list[set[str]] = []
@@ -57,7 +57,7 @@ class Meanings:
         return others[0] if others else self._having_longer(mention)
 
     def _having_longer(self, mention: Mention) -> set[str]:
-        """The types that have a field whose name is the mentioned one and words around it."""
+        """Return the types that have a field whose name is the mentioned one and words around it."""
         for start in range(len(mention.before) + 1):
             for end in range(len(mention.after), -1, -1):
                 before, after = mention.before[start:], mention.after[:end]

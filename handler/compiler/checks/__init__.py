@@ -1,4 +1,4 @@
-"""The checks that an endpoint without errors is judged by: one rule of one form each, all of them warnings."""
+"""The checks of an endpoint without errors. Each is one rule of one form, and only warns."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CHECKS: tuple[Check, ...] = (
     unsafe_pattern,
     old_import,
 )
-"""In the order in which an author should read them: who gets at what, then what is ignored, then sizes."""
+"""The order in which an author should read the warnings: access first, then ignored input, then sizes."""
 
 CLIENT_CHECKS: tuple[Check, ...] = (
     unportable_name,
@@ -66,4 +66,4 @@ CLIENT_CHECKS: tuple[Check, ...] = (
     too_many_tools,
     long_tool_list,
 )
-"""What makes clients and model vendors leave a tool out, or refuse the whole list. `stile dev` does not print these."""
+"""Reasons for clients and models to leave a tool out or refuse the whole list. `stile dev` does not print these."""

@@ -1,4 +1,4 @@
-"""The form of a check: a stable code, and a function from a compiled endpoint to what is worth a warning."""
+"""The form of a check: a stable code, and a function from a compiled endpoint to warnings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handler.compiler.problems import At, Problems
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One warning. ``about`` has the coordinates, or names of tools and files, that ``checks.ignore`` can pick."""
+    """One warning. ``about`` has the coordinates or names of tools and files that ``checks.ignore`` can select."""
 
     at: At
     sentence: str
@@ -23,7 +23,7 @@ Find = Callable[[CompiledEndpoint], Iterator[Finding]]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A rule that warns: its code, and what finds its warnings in an endpoint without errors."""
+    """A rule that warns: its code, and the function that finds its warnings in an endpoint without errors."""
 
     code: str
     find: Find
@@ -33,12 +33,12 @@ class Check:
 
 
 def check(code: str) -> Callable[[Find], Check]:
-    """Make a check of a function."""
+    """Make a check from a function."""
     return lambda find: Check(code, find)
 
 
 def run_checks(checks: Iterable[Check], endpoint: CompiledEndpoint, problems: Problems) -> None:
-    """Report all that the checks find."""
+    """Report all findings of the checks."""
     for rule in checks:
         for found in rule(endpoint):
             problems.warn(found.at, found.sentence, code=rule.code, about=found.about)

@@ -1,4 +1,4 @@
-"""The one value that every check is called with."""
+"""The one argument of every check."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from handler.compiler.tools.declaration import CompiledTool
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledEndpoint:
-    """An endpoint without errors: all that its author's files became."""
+    """An endpoint without errors: all parts compiled from its author's files."""
 
     files: EndpointFiles
     project: Project
@@ -31,5 +31,5 @@ class CompiledEndpoint:
 
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:
-        """The tools of all kinds, in the bundle's order."""
+        """All tools, in the bundle's order."""
         return (*self.api.tools, *self.code.tools)

@@ -1,4 +1,4 @@
-"""Warnings of mutations that one tool asks its user about, and another way sends without a question."""
+"""Warnings of mutations that one tool asks its user about and that another tool sends without asking."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handler.policy.evaluation import Mask, hidden_from_everybody
 
 @check("consent-bypass")
 def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each tool with ``confirm: required`` that there is a way around, the first way for each mutation."""
+    """Find the ways around each tool with ``confirm: required``: the first one for each mutation."""
     context, made = endpoint.api.context, endpoint.api.tools
     if context is None:
         return
@@ -31,7 +31,7 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 def _sent_by(made: CompiledTool, endpoint: Endpoint) -> Iterator[str]:
-    """The mutations that a tool can send, as coordinates."""
+    """Yield the coordinates of the mutations that a tool can send."""
     if isinstance(made.tool, GraphQLTool):
         yield from _open(endpoint, made.tool.guards)
     else:
@@ -39,7 +39,7 @@ def _sent_by(made: CompiledTool, endpoint: Endpoint) -> Iterator[str]:
 
 
 def _open(endpoint: Endpoint, guards: Mapping[str, Mask]) -> Iterator[str]:
-    """The mutations that somebody may use, with these guards on top."""
+    """Yield the mutations that some caller may use, with these guards on top."""
     hidden = [hidden_from_everybody(each) for each in (endpoint.guards, guards)]
     yield from (each for each in _mutations(endpoint) if not any(is_hidden(each) for is_hidden in hidden))
 

@@ -1,4 +1,4 @@
-"""A warning of filters by a guarded field whose result is only counted."""
+"""A warning of filters by a guarded field whose results are only counted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handler.compiler.problems import some
 
 @check("count-exposure")
 def count_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find inputs that name a guarded field if nothing that is returned has one of that name: a mere count."""
+    """Find inputs that name a guarded field if their results have no field of that name: a mere count."""
     for tool in guarded_tools(endpoint):
         found: dict[str, str] = {}
         for type_name, name in tool.guarded:

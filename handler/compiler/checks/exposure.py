@@ -1,4 +1,4 @@
-"""The parts of a GraphQL tool that stay visible beside guarded fields: what the checks of indirect exposure share."""
+"""The visible parts of GraphQL tools beside guarded fields. The checks of indirect exposure share this module."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from handler.policy.evaluation import Mask, union_of
 
 @dataclass(frozen=True, kw_only=True)
 class GuardedTool:
-    """A GraphQL tool that leaves something visible to somebody, in an endpoint with guarded fields."""
+    """A GraphQL tool with guarded fields, and the view of the callers who see most of it."""
 
     at: At
     context: Endpoint
-    view: View  # of whoever sees most of it
+    view: View  # of the callers who see most of it
     guards: Mapping[str, Mask]  # the endpoint's and the tool's own
     guarded: list[tuple[str, str]]  # type and name of every guarded field
 
@@ -44,7 +44,7 @@ class GuardedTool:
 
     @cached_property
     def shown(self) -> dict[str, Any]:
-        """The visible fields by their coordinates, but for those of root types."""
+        """The visible fields by their coordinates, without root fields."""
         roots = (self.schema.query_type, self.schema.mutation_type)
         return {
             f"{type_.name}.{name}": field
@@ -53,7 +53,7 @@ class GuardedTool:
         }
 
     def visible_inputs(self, coordinates: Iterable[str]) -> Iterator[str]:
-        """The arguments and input fields among coordinates that the view has."""
+        """Yield the coordinates of inputs that the view has."""
         for coordinate in coordinates:
             owner, name, argument = parts_of(coordinate)
             is_member = name in self.view.members.get(owner, ())
@@ -62,7 +62,7 @@ class GuardedTool:
 
 
 def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
-    """The GraphQL tools of an endpoint that guards fields."""
+    """Yield the GraphQL tools that have guarded fields."""
     context = endpoint.api.context
     for each in endpoint.api.tools if context else ():
         if context and isinstance(each.tool, GraphQLTool):
@@ -75,14 +75,14 @@ def guarded_tools(endpoint: CompiledEndpoint) -> Iterator[GuardedTool]:
 
 
 def parts_of(coordinate: str) -> tuple[str, str, str]:
-    """Type, member and argument; the last one may be empty."""
+    """Split a coordinate into type, member and argument; the last one may be empty."""
     owner, _, member = coordinate.partition(".")
     name, _, argument = member.removesuffix(":)").partition("(")
     return owner, name, argument
 
 
 def _guarded_fields(schema: GraphQLSchema, guards: Mapping[str, Mask]) -> list[tuple[str, str]]:
-    """Type and name of every guarded field, but for those of root types: these hold nothing by themselves."""
+    """List type and name of every guarded field. Root fields do not count: their types hold no data."""
     roots = (schema.query_type, schema.mutation_type, schema.subscription_type)
     return [
         (type_.name, name)

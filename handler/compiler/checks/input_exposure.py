@@ -1,4 +1,4 @@
-"""Warnings of inputs that may be about a guarded field, which their names leave open."""
+"""Warnings of inputs that may be about a guarded field; their names do not decide it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handler.compiler.checks.exposure import GuardedTool, guarded_tools
 from handler.compiler.problems import some
 
 Ask = Callable[[str, Collection[str]], Iterable[str]]
-"""From a field's name and the types that have it to the inputs that may be about it."""
+"""A function from a field's name and the types that have it to the inputs that may be about it."""
 
 
 @check("similar-name-exposure")
@@ -23,7 +23,7 @@ def similar_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 @check("mutation-data-exposure")
 def mutation_data_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find data of mutations that has a guarded field's name."""
+    """Find inputs that give a mutation data by a guarded field's name."""
     sentence = "give mutations data by the name of {}, which is guarded: an answer may depend on it"
     for tool in guarded_tools(endpoint):
         yield from _undecided(tool, tool.questions.that_write, sentence)

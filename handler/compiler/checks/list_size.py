@@ -1,4 +1,4 @@
-"""Warnings of lists of tools that clients cut, or that fill a model's context."""
+"""Warnings of tool lists that clients cut, or that fill a model's context."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from handler.compiler.problems import NOWHERE
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, size_of
 
 MAX_LISTED = 128
-"""What OpenAI's API and clients built on VS Code take in one request; Cursor shows its model the first 40."""
+"""The limit of OpenAI's API and of clients built on VS Code for one request. Cursor shows its model the first 40."""
 
 MAX_LIST_TOKENS = 25_000
-"""An eighth of a context of 200,000 tokens, which a client sends along with each of its model's turns."""
+"""An eighth of a context of 200,000 tokens. A client sends the list with each of its model's turns."""
 
 WAYS_OUT = "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
 
 
 @check("too-many-tools")
 def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find a list that is longer than clients take."""
+    """Find a list with more tools than clients take."""
     count = sum(not each.tool.options.hidden for each in endpoint.tools)
     if count > MAX_LISTED:
         sentence = f"{count} tools are listed, of which many clients take {MAX_LISTED}: {WAYS_OUT}"

@@ -1,4 +1,4 @@
-"""A warning of root fields that look anything up, objects with guarded fields among it."""
+"""A warning of root fields that look up objects of any type, including types with guarded fields."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from handler.graph.view import View
 
 @check("lookup-by-id")
 def lookup_by_id(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find fields of the query root that return an interface or union with a type that is guarded in part."""
+    """Find query fields with arguments that return an interface or union with a partly guarded type."""
     for tool in guarded_tools(endpoint):
         paths = dict(_paths_by_id(tool.schema, tool.view, tool.types))
         if paths:
@@ -25,7 +25,7 @@ def lookup_by_id(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 def _paths_by_id(schema: GraphQLSchema, view: View, types: set[str]) -> Iterator[tuple[str, set[str]]]:
-    """Fields of the query root that look anything up, and the guarded types among what they return."""
+    """Yield the query fields that look up any object, each with the guarded types that it may return."""
     root = schema.query_type
     if root is None:
         return

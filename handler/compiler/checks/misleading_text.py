@@ -1,7 +1,7 @@
-"""Texts that a model reads otherwise than the person who wrote or imported them: warnings.
+"""Warnings of texts that a model reads differently from the person who wrote or imported them.
 
-Characters that nobody sees can hold instructions, or turn a text around. What looks like the markup that clients put
-around a description can end it in a model's eyes.
+Invisible characters can hold instructions or turn a text around. Text that looks like the markup that clients put
+around a description can end the description for a model.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
 
 MAX_FOUND = 50
-"""The pieces of one text that are looked at: a text is told at its first place anyway."""
+"""Pieces of one text that are considered: a warning names the first places only."""
 
 WIDTHS = (1_000, 24, 8)
-"""The characters to either side that have to stand in a file, for a place in a text to be that one: most first."""
+"""Characters on either side that a file must share with a text to be taken for its source, in order of trial."""
 
 SCHEMAS = (".graphql", ".graphqls", ".gql")
 
@@ -45,7 +45,7 @@ TAG = re.compile(r"<(/?)([A-Za-z][\w:-]{0,40})(?:\s[^<>]{0,200})?>")
 
 @dataclass(frozen=True, slots=True)
 class ReadText:
-    """A text that models read: what it is of, and where that was declared."""
+    """A text that models read, with its subject and the place where that is declared."""
 
     text: str
     of: str
@@ -54,18 +54,18 @@ class ReadText:
 
 @check("invisible-characters")
 def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find characters that nobody sees: once for each file, at the first line of them."""
+    """Find invisible characters: once for each file, at the first of them."""
     yield from _found(_invisible, "which nobody sees, or which turns others around", endpoint)
 
 
 @check("prompt-markup")
 def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find what looks like a client's markup: once for each file, at the first line of it."""
+    """Find text that looks like a client's markup: once for each file, at the first such text."""
     yield from _found(_markup, "which a model may take for the end of the text, or for another's words", endpoint)
 
 
 def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
-    """All texts that models read."""
+    """Yield all texts that models read."""
     config, project = endpoint.config, endpoint.project
     yield from _tool_texts(endpoint.tools)
     yield from _content_texts(endpoint.content, folder=project.path(RESOURCES_FOLDER))
@@ -77,14 +77,14 @@ def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
 
 
 def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
-    """All texts of the list's entries, those of the API's schema among them."""
+    """Yield all texts of the tool list's entries, including those from the API's schema."""
     for each in made:
         for text in dict.fromkeys(text for entry in entries_of(each.tool) for text in _texts_in(entry)):
             yield ReadText(text, f'"{each.tool.name}"', each.at)
 
 
 def _content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
-    """The texts of prompts and of the resources in a folder, and what is listed of both."""
+    """Yield the texts of prompts and of resources in a folder, and the texts of their list entries."""
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]
         for text in (*_texts_in([prompt.entry, dict(prompt.completions)]), *messages):
@@ -95,7 +95,7 @@ def _content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
 
 
 def _code_texts(code: CompiledCode, *, at: Place) -> Iterator[ReadText]:
-    """What is listed of prompts and resources in Python. ``at`` is where toolkits are named."""
+    """Yield the texts of the list entries of prompts and resources in Python. ``at``: the place of ``code``."""
     entries = [*(prompt.entry for prompt in code.prompts), *(resource.entry for resource in code.resources)]
     for entry in entries:
         for text in _texts_in(entry):
@@ -122,10 +122,10 @@ def _found(find: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Findi
 
 
 def _located(read: ReadText, offset: int, files: EndpointFiles) -> tuple[Place, str]:
-    """The place of a character in a file; where none has what stands around it, that of the text's declaration."""
+    """Find a character's place in a file, with its subject; if no file has the text around it, that of ``read``."""
     begin, end = read.text.rfind("\n", 0, offset) + 1, read.text.find("\n", offset)
     end = len(read.text) if end < 0 else end
-    for width in WIDTHS:  # templates put more around a text, and enums' texts stand behind their values
+    for width in WIDTHS:  # templates add text around a description, and enum values precede theirs
         first = max(begin, offset - width)
         piece = read.text[first : min(end, offset + 1 + width)].rstrip(" ")
         written = next(files.places_of(piece.lstrip(" ")), None)
@@ -141,7 +141,7 @@ def _invisible(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _markup(text: str) -> Iterator[tuple[int, str]]:
-    """Marks of a turn, and tags that are closed and were not opened. Placeholders such as <name> are neither."""
+    """Yield marks of a turn, and closing tags without an opening one. Placeholders such as <name> are neither."""
     if "<" not in text and "[" not in text:
         return
     yield from ((turn.start(), f'"{turn[0]:.40}"') for turn in TURN.finditer(text))

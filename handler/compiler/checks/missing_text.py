@@ -20,7 +20,7 @@ def untitled_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 @check("undescribed-tool")
 def undescribed_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools that no text of the author's or of the API's describes."""
+    """Find tools without a description by the author or the API."""
     undescribed = [each for each in endpoint.tools if not each.described]
     yield from _lacking("description, so a model has to guess from the name: describe the operation", undescribed)
 

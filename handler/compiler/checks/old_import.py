@@ -1,4 +1,4 @@
-"""Imports in authors' modules from `handler`, the place of their API before the package `stile`."""
+"""A warning of imports from `handler` in authors' modules: their API has moved to the package `stile`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
 
 @check("old-import")
 def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each import from an old place, in the modules of toolkits and in those that these import."""
+    """Find each import from an old place in the modules of toolkits and in the modules that they import."""
     for kit in endpoint.config.code.kits:
         for file, tree in _sources(kit.module, endpoint.code.modules):
             yield from _old_imports(file, tree, kit.module)
@@ -44,8 +44,8 @@ def _moved(alias: ast.alias) -> ast.alias:
 
 
 def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Module]]:
-    """The file and syntax tree of a module, and of those of ``modules`` that it imports, directly or not."""
-    from handler.code_tools.modules import is_among  # of endpoints that have code alone
+    """Yield file and syntax tree of a module, and of all ``modules`` that it imports, directly or not."""
+    from handler.code_tools.modules import is_among  # only endpoints with code need it
 
     waiting, seen = [first], set[str]()
     while waiting:
@@ -56,14 +56,14 @@ def _sources(first: str, modules: Sequence[str]) -> Iterator[tuple[str, ast.Modu
         seen.add(name)
         waiting.append(name.rpartition(".")[0])
         file = str(getattr(module, "__file__", None) or "")
-        with suppress(OSError, SyntaxError, ValueError):  # a module without a source, or one that changed meanwhile
+        with suppress(OSError, SyntaxError, ValueError):  # no source, or one that has changed since the import
             tree = ast.parse(Path(file).read_bytes())
             waiting += _imported_by(tree, module)
             yield file, tree
 
 
 def _imported_by(tree: ast.Module, module: ModuleType) -> Iterator[str]:
-    """The names of modules in the import statements of a module, and some names that are no modules."""
+    """Yield the names of modules in a module's import statements, and some names that are not modules."""
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):

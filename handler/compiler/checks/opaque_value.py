@@ -1,4 +1,4 @@
-"""A warning of scalars that may hold an object, with any of its fields in it."""
+"""A warning of scalars that may hold a whole object with any of its fields."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PLAIN_SCALAR = re.compile(
     r"hash|html|id|int|integer|interval|ip|ipv[46]|locale|long|money|month|numeric|phone|short|string|text|time|"
     r"timestamp|timestamptz|timetz|timezone|uri|url|uuid|void|year"
 )
-"""Words of scalars that hold one value. Others may hold anything."""
+"""Words in the names of scalars that hold one value. Other scalars may hold anything."""
 
 
 @check("opaque-value")
 def opaque_value(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find fields and inputs of types with guarded fields that hold values of any form."""
+    """Find fields and inputs of types with guarded fields whose values may have any form."""
     for tool in guarded_tools(endpoint):
         opaque = [*_outputs(tool), *_inputs(tool)]
         if opaque:

@@ -1,4 +1,4 @@
-"""Warnings of policies that guard one way to a type while another one is open."""
+"""Warnings of policies that guard one path to a type while another path is open."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 
 MAX_STEPS = 6
-"""Longer ways are not written out."""
+"""Steps of a path that a warning shows."""
 
 OWN_GRAPHQL = "/graphql"
-"""How the endpoint's own GraphQL is called in a sentence."""
+"""The name of the endpoint's own GraphQL in a sentence."""
 
 
 @check("policy-bypass")
 def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find each guarded root field whose result is reachable without its guard.
 
-    Each GraphQL tool is tried, and the endpoint's own GraphQL if it takes any document, as a caller whom that rule
-    alone keeps out. Of a rule's fields the first one is reported for each type.
+    Try each GraphQL tool, and the endpoint's own GraphQL if it takes any document, as a caller who lacks only that
+    rule's conditions. Report the first field of a rule for each type.
     """
     context = endpoint.api.context
     if context is None:
@@ -49,7 +49,7 @@ def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 class _Views:
-    """What is visible to whoever lacks some conditions, each view made once."""
+    """The views of callers who lack some conditions, each built once."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
@@ -65,7 +65,7 @@ class _Views:
 
 
 def _guarded_roots(schema: GraphQLSchema, rule: Rule) -> Iterator[tuple[str, str]]:
-    """The fields of the query root that a rule guards, and what they return."""
+    """Yield the query fields that a rule guards, with their types."""
     root = schema.query_type
     for coordinate in rule.coordinates if root and rule.place and rule.mask != OPEN else ():
         owner, _, name = coordinate.partition(".")
@@ -76,7 +76,7 @@ def _guarded_roots(schema: GraphQLSchema, rule: Rule) -> Iterator[tuple[str, str
 
 
 def _way_to(wanted: str, view: View) -> str:
-    """The shortest way from the query root to a type, as coordinates; empty if there is none."""
+    """Find the shortest path from the query root to a type, as coordinates; an empty string if there is none."""
     root = view.index.roots.get("query", "")
     came_from: dict[str, tuple[str, str]] = {}
     waiting = [root] if root in view.members else []
@@ -91,7 +91,7 @@ def _way_to(wanted: str, view: View) -> str:
 
 
 def _steps(name: str, view: View) -> Iterator[tuple[str, str]]:
-    """Where a request can go from a type: along its visible fields, and to what may stand for it."""
+    """Yield the types that a request reaches from a type: along visible fields, and its implementers."""
     visible = view.members[name]
     for member, argument, target in view.index.references(name):
         if member in visible and not argument:

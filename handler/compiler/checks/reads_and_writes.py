@@ -10,7 +10,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 
 @check("reads-and-writes")
 def reads_and_writes(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools of queries and mutations: clients ask their user before each call."""
+    """Find tools with queries and mutations: clients ask their user before each call."""
     for each in endpoint.tools:
         if each.reads and each.writes:
             sentence = f'"{each.tool.name}" reads and writes, so clients ask before each call: expected two tools'

@@ -13,7 +13,7 @@ from handler.compiler.problems import some
 
 @check("same-name-exposure")
 def same_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find the same name on other types: an aggregate's ``salary`` may be one person's."""
+    """Find fields of other types with a guarded field's name: an aggregate's ``salary`` may be one person's."""
     for tool in guarded_tools(endpoint):
         shown = [coordinate for coordinate in tool.shown if coordinate not in tool.guards]
         names = frozenset().union(*(spellings(name) for _, name in tool.guarded))

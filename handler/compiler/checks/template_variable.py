@@ -1,4 +1,4 @@
-"""A warning of template variables that say something of a GraphQL tool alone."""
+"""A warning of template variables that only make sense for GraphQL tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handler.compiler.json_schemas.descriptions import OF_GRAPHQL_TOOLS, names_i
 
 @check("template-variable")
 def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find them in the texts of a tool that runs an operation."""
+    """Find such variables in the texts of a tool that runs an operation."""
     for each in endpoint.api.tools:
         operation, declaration = each.operation, each.declaration
         if operation is None or declaration is None:

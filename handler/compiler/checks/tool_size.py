@@ -1,6 +1,6 @@
 """Warnings of descriptions that clients cut, and of tools that crowd out the conversation.
 
-Source: MCP leaves both open; the numbers are those of clients in use.
+Source: clients in use. MCP does not limit either.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, entries_of, size_of
 
 MAX_DESCRIPTION_BYTES = 2_048
-"""Widely used clients cut a tool's description here, without a word to anybody."""
+"""Widely used clients silently cut a tool's description here."""
 
 MAX_ENTRY_BYTES = 16_384
-"""About 4,000 tokens. A client sends the list along with each of its model's turns, so ten tools of this size take a
-fifth of a context of 200,000 tokens before the first question."""
+"""About 4,000 tokens. A client sends the list with each of its model's turns, so ten tools of this size take a fifth of
+a context of 200,000 tokens before the first question."""
 
 
 @check("long-description")
@@ -32,7 +32,7 @@ def long_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 @check("large-tool")
 def large_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find entries of the list of tools that take a good part of a model's context."""
+    """Find entries of the tool list that take a good part of a model's context."""
     for each in endpoint.tools:
         whole = size_of(each.tool)
         if whole > MAX_ENTRY_BYTES:

@@ -1,4 +1,4 @@
-"""Warnings of toolkits in Python that say no condition."""
+"""Warnings of toolkits in Python without a condition."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EXPECTED = 'expected {{use: "{use}", condition: "…"}}, where true is for whoev
 
 @check("closed-toolkit")
 def closed_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find toolkits that nobody may use but keys without claims."""
+    """Find toolkits that only API keys without claims may use."""
     for kit in _unsaid(endpoint) if not endpoint.grounds.policies else ():
         sentence = f"there are no access.policies, so only keys without claims may use {kit.use}"
         yield Finding(kit.at, f"{sentence}: {EXPECTED.format(use=kit.use)}", (kit.use,))
@@ -22,7 +22,7 @@ def closed_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 @check("open-toolkit")
 def open_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find toolkits with a tool that is open to everybody because nothing was said."""
+    """Find toolkits with a tool that is open to anonymous callers because the condition is missing."""
     grounds = endpoint.grounds
     if not grounds.policies or not grounds.anonymous or grounds.by_policies_alone:
         return

@@ -1,4 +1,4 @@
-"""A warning of operations that nobody can run."""
+"""A warning of tools that nobody can call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from handler.policy.evaluation import HIDDEN
 
 @check("uncallable-tool")
 def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find tools whose operation uses what is hidden from everybody."""
+    """Find tools whose operation uses something that is hidden from everybody."""
     for each in endpoint.api.tools:
         if each.operation and isinstance(each.tool, PrescribedTool) and not HIDDEN.isdisjoint(each.tool.mask):
             sentence = f'nobody can call "{each.operation.name}": it uses what is hidden from everybody'

@@ -13,7 +13,7 @@ from handler.compiler.json_schemas.inputs import Inputs
 
 @check("unexplained-enum")
 def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each enum among a tool's inputs whose descriptions are too long for its schema."""
+    """Find each enum of a tool's inputs whose value descriptions are too long for the tool's schema."""
     context = endpoint.api.context
     for each in endpoint.api.tools if context else ():
         if context is None or each.operation is None or not isinstance(each.tool, PrescribedTool):

@@ -13,7 +13,7 @@ from handler.compiler.tools.graphql import REQUEST
 
 @check("unknown-parameter")
 def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each parameter that ``@tool`` describes and its tool does not take."""
+    """Find each parameter that ``@tool`` describes but its tool does not take."""
     for directive in endpoint.api.directives:
         parameters = _parameters(directive, endpoint)
         for name in directive.descriptions:

@@ -1,4 +1,4 @@
-"""A warning of names that not every client takes."""
+"""A warning of tool names that some clients refuse."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-"""What every client and model vendor takes; MCP itself allows 128 characters, and dots."""
+"""Names that every client and model vendor takes. MCP itself allows 128 characters, and dots."""
 
 
 @check("unportable-name")

@@ -1,4 +1,4 @@
-"""A warning of ``@mcpToolArg`` that no model reads."""
+"""A warning of ``@mcpToolArg`` descriptions that models do not read."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from handler.compiler.operations.operations import TOOL_ARGUMENT
 
 @check("unread-description")
 def unread_description(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find it on operations that are not tools, and on bound variables."""
+    """Find ``@mcpToolArg`` on operations that are not tools, and on bound variables."""
     prescribed = {directive.prescribed for directive in endpoint.api.directives}
     for operation in endpoint.api.operations:
         is_tool = operation.tool is not None or operation.name in prescribed

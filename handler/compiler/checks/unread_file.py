@@ -1,4 +1,4 @@
-"""A warning of files that look like operations or tools, and are not read."""
+"""A warning of files that look like operations or tools but are not read."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Place, some
 
 MAX_TOLD = 10
-"""Of the files that are not read, how many get a warning each."""
+"""Unread files that get a warning of their own."""
 
 
 @check("unread-file")
 def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find the files that their author may take for read ones."""
+    """Find the unread files that their author may expect to be read."""
     unread = endpoint.api.unread
     for one in unread[:MAX_TOLD]:
         yield Finding(one.at, one.sentence, (one.at.file,))

@@ -1,4 +1,4 @@
-"""Patterns of tools in Python: callers choose the texts, so a pattern that may take very long is worth a warning."""
+"""A warning of patterns in code tools that may take very long: callers choose the texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VALUES = ("enum", "const", "default", "examples")
 
 @check("unsafe-pattern")
 def unsafe_pattern(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each pattern in a tool's input schema that a scalar could not have."""
+    """Find each pattern in a code tool's input schema that is refused for scalars."""
     for each in endpoint.code.tools:
         for names, pattern in _patterns(each.tool.arguments, ()) if isinstance(each.tool, CodeTool) else ():
             try:
@@ -29,7 +29,7 @@ def unsafe_pattern(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 def _patterns(schema: Any, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """All patterns in a schema, each with the names of the members that lead to it."""
+    """Yield all patterns in a schema, each with the names of the members that lead to it."""
     for keyword, rule in schema.items() if isinstance(schema, Mapping) else ():
         if keyword == "pattern" and isinstance(rule, str):
             yield names, rule

@@ -1,4 +1,4 @@
-"""Parameters of a tool that say no type: model vendors refuse a whole request for one of them.
+"""A warning of tool parameters without a type: model vendors refuse a whole request for one of them.
 
 Source: Gemini API, ``Schema`` ("type: must be specified when not using one_of, any_of or all_of"); OpenAI, "Structured
 Outputs" ("Supported schemas"): an array has items.
@@ -32,7 +32,7 @@ def untyped_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 def _untyped_in(schema: JSONObject) -> list[str]:
-    """The places of an input schema that say no type, as JSON pointers; ``[]`` stands for the items of an array."""
+    """List the parts of an input schema without a type, as JSON pointers. ``[]`` stands for the items of an array."""
     roots = [("", schema), *((f"/$defs/{name}", each) for name, each in schema.get("$defs", {}).items())]
     return [place for pointer, root in roots for place in _untyped(root, pointer)]
 

@@ -1,4 +1,4 @@
-"""A warning of entries of ``access.show`` that do nothing."""
+"""A warning of ``access.show`` entries without an effect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 
 @check("unused-exception")
 def unused_exception(endpoint: CompiledEndpoint) -> Iterator[Finding]:
-    """Find each coordinate of ``access.show`` that nothing would have hidden for its name."""
+    """Find each coordinate of ``access.show`` that would not be hidden for its name."""
     context = endpoint.api.context
     for coordinate, place in endpoint.api.shown.items() if context else ():
         if context and coordinate not in context.consequences.excepted:

@@ -1,4 +1,4 @@
-"""The stable codes of diagnostics, each with its meaning and a remedy."""
+"""The stable codes of diagnostics, each with a meaning and a remedy."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Code:
 
     meaning: str
     remedy: str
-    is_warning: bool  # which ``checks.ignore`` can silence
+    is_warning: bool  # ``checks.ignore`` can silence it
 
 
 CODES: Mapping[str, Code] = {
@@ -24,4 +24,4 @@ CODES: Mapping[str, Code] = {
     for table in (GRAPHQL_ERRORS, PROJECT_ERRORS, WARNINGS)
     for code, (meaning, remedy) in table.items()
 }
-"""Every code, those of errors first."""
+"""All codes, errors first."""

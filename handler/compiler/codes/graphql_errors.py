@@ -1,4 +1,4 @@
-"""Codes of errors in schemas, operations and the tools made of them."""
+"""Codes of errors in schemas, operations and the tools made from them."""
 
 from __future__ import annotations
 
@@ -238,4 +238,4 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Change the type of the variable.",
     ),
 }
-"""Code -> its meaning, and a remedy."""
+"""Code -> meaning and remedy."""

@@ -238,4 +238,4 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Use $jwt only.",
     ),
 }
-"""Code -> its meaning, and a remedy."""
+"""Code -> meaning and remedy."""

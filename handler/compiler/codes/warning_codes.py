@@ -1,4 +1,4 @@
-"""Codes of warnings: an endpoint with these can be published."""
+"""Codes of warnings: an endpoint with warnings can be published."""
 
 from __future__ import annotations
 
@@ -258,4 +258,4 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Use at least 32 random bytes.",
     ),
 }
-"""Code -> its meaning, and a remedy."""
+"""Code -> meaning and remedy."""

@@ -1,1 +1,1 @@
-"""``config.yaml``, section by section."""
+"""Read ``config.yaml``, section by section."""

@@ -1,4 +1,4 @@
-"""What ``config.yaml`` says of tools in Python: which toolkits the endpoint takes, and whether it has a catalog."""
+"""Read ``code`` and ``catalog`` of ``config.yaml``: the toolkits of the endpoint, and its catalog tool."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class KitUse:
     """A toolkit that the endpoint takes."""
 
     use: str  # module:attribute
-    hidden: bool | None  # for all of its tools; None: nothing is said
-    category: str  # likewise; empty: nothing is said
+    hidden: bool | None  # for all of its tools; ``None`` if not given
+    category: str  # for all of its tools; empty if not given
     section: Section  # with its condition
     at: Place
 
     @property
     def module(self) -> str:
-        """The module that has it."""
+        """The toolkit's module."""
         return self.use.partition(":")[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatalogUse:
-    """The tool that finds all others."""
+    """The catalog tool, which finds all other tools."""
 
     name: str
     hidden: bool
@@ -42,16 +42,16 @@ class CatalogUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeConfig:
-    """``code`` and ``catalog``."""
+    """The values of ``code`` and ``catalog``."""
 
     kits: tuple[KitUse, ...]
-    named: bool  # whether ``code`` names any, also one that has been reported
+    named: bool  # ``code`` has entries, invalid ones included
     catalog: CatalogUse | None
     at: Place  # of ``code``
 
 
 def read_code_config(top: Section, problems: Problems) -> CodeConfig:
-    """Read ``code``, a list of ``module:attribute`` or mappings with it as ``use``, and ``catalog``."""
+    """Read ``catalog`` and ``code``: a list of ``module:attribute``, or of mappings with that as ``use``."""
     sections = top.sections("code", short="use")
     return CodeConfig(
         kits=tuple(_kits(sections, problems)), named=bool(sections), catalog=_catalog(top), at=top.place("code")
@@ -86,7 +86,7 @@ def _flag(section: Section, key: str) -> bool | None:
 
 
 def _catalog(top: Section) -> CatalogUse | None:
-    """``true``, or a mapping with what differs from the usual."""
+    """Read ``catalog``: a boolean, or a mapping that overrides the defaults."""
     if "catalog" not in top:
         return None
     if not top.is_mapping("catalog"):

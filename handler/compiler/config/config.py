@@ -1,3 +1,5 @@
+"""Read ``config.yaml``, with a stage's file laid over it."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -37,29 +39,29 @@ STEPZEN_IGNORED: Mapping[str, str] = {
     "ruleset": "is for backends that StepZen runs",
     "fieldbasedrules": "is what StepZen had before access.policies",
 }
-"""What StepZen projects say about backends and who may ask them: accepted, and not read."""
+"""Sections of StepZen projects on backends and access: accepted, but not read."""
 
 GRAPHQL_MODES = ("off", "persisted", "on")
-"""What the endpoint's own GraphQL takes: nothing, persisted documents only, or whatever a caller writes."""
+"""Documents that the endpoint's own GraphQL takes: none, persisted ones only, or any."""
 
 MAX_INSTRUCTIONS_BYTES = 2_048
-"""Of what clients tell their model about the endpoint: a widely used one cuts what is longer."""
+"""The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """``config.yaml``, with the stage's file laid over it."""
+    """The values of ``config.yaml``, with the stage's file laid over it."""
 
     upstream: Upstream
     auth_at: Place  # of upstream
     limits: Limits
     list_sizes: Section  # of limits: coordinates of fields
     access: Section
-    identity: tuple[Section, ...]  # one, or as many as there are issuers
-    identity_in_deployment: bool  # whether it stands where StepZen has it
+    identity: tuple[Section, ...]  # one, or a list with one for each issuer
+    identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
     scalars: Section
-    default_tool: bool | None  # whether an endpoint without any declared tool gets one; None: nothing is said
-    graphql: str  # one of GRAPHQL_MODES; empty: nothing is said
+    default_tool: bool | None  # an endpoint without declared tools gets one; ``None`` if not given
+    graphql: str  # one of GRAPHQL_MODES; empty if not given
     graphql_at: Place
     instructions: str
     resources: Section
@@ -77,7 +79,7 @@ def read_config(
 ) -> Config:
     """Read ``config.yaml`` below ``root`` and, with a stage, ``config.STAGE.yaml`` over it.
 
-    A value that is the name of a ``STEPZEN_`` variable is replaced by what the variable holds.
+    A value that is the name of a ``STEPZEN_`` variable is replaced by the variable's value.
     """
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
@@ -130,7 +132,7 @@ def _instructions(top: Section, problems: Problems) -> str:
 
 
 def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
-    """``identity``, or ``deployment.identity`` where StepZen has it."""
+    """Read the sections of ``identity``, or of ``deployment.identity`` as in StepZen."""
     deployment = top.section("deployment")
     deployment.expect("identity")
     if "identity" in top and "identity" in deployment:

@@ -1,4 +1,4 @@
-"""How callers say who they are: the section ``identity``, which StepZen has as ``deployment.identity``."""
+"""Read ``identity``, the authentication of callers. StepZen's name is ``deployment.identity``."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from handler.compiler.source.yaml_section import Section
 from handler.errors import KeyRefused
 
 ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
-"""What says whose tokens are taken."""
+"""Settings that describe an issuer of accepted tokens."""
 
 CALLER_KEYS = ("api_keys", "trust_authorizer")
-"""What lets callers in without a token of their own."""
+"""Settings that admit callers without a token for this function to verify."""
 
 PUBLIC_ALGORITHMS = tuple(FAULTS)
-"""Those whose keys are no secrets. A key set has no others."""
+"""Algorithms whose verification keys are public. A key set has no others."""
 
 MIN_SECRET_BYTES = 32
-"""Source: RFC 7518, section 3.2."""
+"""The least size of an HS256 secret. Source: RFC 7518, section 3.2."""
 
 SECRET_NAME = re.compile(r"[A-Za-z0-9_]+")
 API_ID = re.compile(r"[A-Za-z0-9]+")
@@ -33,11 +33,11 @@ SHA256_DIGITS = 64
 
 AUTHORIZATION = "authorization"
 AUTHORIZATION_SOURCE = "$request.header.authorization"
-"""The header that an authorizer reads, as we call it and as API Gateway does."""
+"""The header that an authorizer reads, in our spelling and in API Gateway's."""
 
 
 def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
-    """Who vouches for callers. Each section is an issuer with its keys, or holds API keys, or both."""
+    """Read issuers, API keys, trusted APIs and the OAuth proxy. A section has an issuer, or API keys, or both."""
     issuers: list[Issuer] = []
     for section in sections:
         section.expect(*ISSUER_KEYS, *CALLER_KEYS, "bridge")
@@ -168,7 +168,7 @@ def _key(entry: Section, problems: Problems) -> VerificationKey:
 
 
 def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
-    """Report what is no secret for HS256. None of these sentences shows it."""
+    """Report a text that is not a valid secret for HS256. The messages do not show it."""
     name, place = entry.name("key"), entry.place("key")
     if text.startswith(SECRET_REFERENCE):
         if not SECRET_NAME.fullmatch(text.removeprefix(SECRET_REFERENCE)):
@@ -200,12 +200,12 @@ _HOW_SECRETS_ARE_NAMED = (
 
 
 def _names_a_place(text: str) -> bool:
-    """Whether a text means a secret that lies elsewhere. Taken for the secret itself, everybody could guess it."""
+    """Tell if a text is meant to reference a secret elsewhere. As the secret itself, the reference could be guessed."""
     return text.strip().partition(":")[0].lower() in ("arn", *SECRET_SOURCES) and ":" in text
 
 
 def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]]:
-    """The ids, each with whether its authorizer reads the token from the header that the function reads, too."""
+    """Read the API ids, each with true if its authorizer reads the token from the header that the function reads."""
     found = []
     for entry in section.sections("trust_authorizer", short="api"):
         entry.expect("api", "identity_source")
@@ -252,5 +252,5 @@ def _expires(entry: Section) -> int:
     except ValueError:
         entry.refuse("expires", "a date or a time in ISO 8601, such as 2030-01-31")
         return 0
-    # 0 is for never: the first second of 1970 is as long past as the next one.
+    # 0 means never. The first second of 1970 becomes the next one, which has expired as well.
     return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()) or 1

@@ -1,4 +1,4 @@
-"""Warnings that an author has judged: ``checks.ignore`` in ``config.yaml``."""
+"""Read ``checks.ignore`` of ``config.yaml``: warnings that an author has judged."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from handler.errors import Problem
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ignore:
-    """One entry: the warnings of a code, or those of them that are about some coordinates alone."""
+    """One entry: all warnings of a code, or only those about some coordinates."""
 
     code: str
-    coordinates: frozenset[str]  # empty: whatever a warning is about
+    coordinates: frozenset[str]  # empty: all warnings of the code
     at: Place
 
     def silences(self, warning: Problem) -> bool:
-        """Tell if the entry covers a warning with all that the warning is about."""
+        """Tell if the entry covers a warning with all coordinates that the warning is about."""
         if warning.code != self.code:
             return False
         return not self.coordinates or (bool(warning.about) and self.coordinates.issuperset(warning.about))
@@ -39,7 +39,7 @@ def left_over(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> list[Pr
 
 
 def unused_ignores(warnings: Iterable[Problem], ignores: Iterable[Ignore]) -> Iterator[Problem]:
-    """Warn of each entry that silences none of all warnings."""
+    """Warn of each entry that does not silence any warning."""
     found = tuple(warnings)
     for entry in ignores:
         if not any(map(entry.silences, found)):

@@ -1,4 +1,4 @@
-"""How clients sign in that have to register where they cannot: ``bridge``, below the issuer that it leads to."""
+"""Read ``bridge``, below its issuer: the OAuth proxy for clients that cannot register with the provider."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ KEYS = (
 RESOURCE = ("drop", "keep")
 
 SCOPE = re.compile(r"[\x21\x23-\x5B\x5D-\x7E]+")
-"""Source: RFC 6749, section 3.3."""
+"""The form of a scope. Source: RFC 6749, section 3.3."""
 
 SCHEME = re.compile(r"([a-z][a-z0-9+.-]*):.")
 OWN_MACHINE = re.compile(r"http://(127\.0\.0\.1|localhost|\[::1\])(:[0-9]{1,5})?([/?]|$)")
 
 ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascript", "vbscript", "view-source")
-"""What browsers run or open themselves; any other is an app's own (RFC 8252, section 7.1)."""
+"""Schemes that browsers run or open themselves. Any other is an app's own (RFC 8252, section 7.1)."""
 
 
 def read_bridge(section: Section, issuer: str, problems: Problems) -> Bridge:
-    """The bridge to the provider of one issuer."""
+    """Read the OAuth proxy to the provider of one issuer."""
     section.expect(*KEYS)
     if not issuer:
         problems.add(
@@ -78,7 +78,7 @@ def _client_id(section: Section) -> str:
 
 
 def _client_secret(section: Section, problems: Problems) -> str:
-    """A reference. What is none is not shown: it may be the secret itself."""
+    """Read a secret reference. A message does not show an invalid one: it may be the secret itself."""
     text = section.text("client_secret")
     if text and parse_reference(text) is None:
         name = section.name("client_secret")
@@ -101,7 +101,10 @@ def _redirect_uris(section: Section, problems: Problems) -> tuple[str, ...]:
 
 
 def _redirect_fault(uri: str) -> str:
-    """Why a redirect URI cannot stand on the list, or nothing. Source: RFC 8252, section 7; RFC 9700, section 2.1."""
+    """Return why a redirect URI is invalid, or an empty string.
+
+    Source: RFC 8252, section 7; RFC 9700, section 2.1.
+    """
     scheme = SCHEME.match(uri)
     if not scheme or not uri.isascii() or not uri.isprintable() or re.search(r'[ #\\<>"]', uri):
         return "expected an absolute URI without spaces and fragment"

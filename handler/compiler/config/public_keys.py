@@ -1,4 +1,4 @@
-"""Public keys as authors have them: PEM blocks of several kinds become one kind."""
+"""Convert authors' public keys, PEM blocks of several kinds, to one kind."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ KINDS = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certi
 
 
 def public_key_pem(text: str, *, algorithm: str) -> str:
-    """The key in a PEM block, as ``PUBLIC KEY`` (SPKI). Of a certificate only its key counts.
+    """Convert the key in a PEM block to ``PUBLIC KEY`` (SPKI). Only the key of a certificate counts.
 
     Raises:
-        KeyRefused: it is none, a private one, or not for the algorithm. The message shows nothing of it.
+        KeyRefused: not a key, a private key, or a key that does not fit the algorithm. The message does not show it.
     """
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -41,7 +41,7 @@ def _load(text: str) -> PublicKeyTypes | CertificatePublicKeyTypes:
             return load_pem_x509_certificate(text.encode()).public_key()
         return load_pem_public_key(text.encode())
     except (ValueError, UnsupportedAlgorithm):
-        raise KeyRefused(f"expected {KINDS}") from None  # the cause may quote it
+        raise KeyRefused(f"expected {KINDS}") from None  # the cause may quote the key
 
 
 def _rsa_fault(key: object) -> str:
@@ -71,4 +71,4 @@ FAULTS: Mapping[str, Callable[[object], str]] = {
     "ES256": _es256_fault,
     "EdDSA": _eddsa_fault,
 }
-"""Algorithm -> what it takes instead of a key that it does not take."""
+"""Algorithm -> a function that returns the expected key if a key does not fit, or an empty string."""

@@ -1,4 +1,4 @@
-"""``upstream`` of config.yaml: where the API is, and what requests to it carry."""
+"""Read ``upstream`` of ``config.yaml``: the API's URL, and the form of requests to it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from handler.compiler.source.yaml_section import Section
 KEYS = ("url", "timeout_s", "max_bytes", "headers", "forward_headers", "documents", "auth")
 
 DOCUMENTS = ("text", "documentId", "apollo")
-"""How an upstream is told which operation to run: by its text, or by the digest of a text that it knows."""
+"""Ways to name the operation to an upstream: by its text, or by the digest of a text that the upstream knows."""
 
 
 def read_upstream(section: Section, problems: Problems) -> Upstream:
-    """The API behind the endpoint. Whether a caller's token may be passed on is judged with ``identity``."""
+    """Read the API behind the endpoint. ``judge_passthrough`` checks ``passthrough``, which needs ``identity``."""
     section.expect(*KEYS)
     url = _url(section, problems)
     auth = read_auth(section, problems, url=url)

@@ -1,4 +1,4 @@
-"""``upstream.auth``: with whose credential the API is asked. One mode, so that no two can contradict each other."""
+"""Read ``upstream.auth``, the credential for the API. It has one mode, so that modes cannot contradict each other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from handler.compiler.source.yaml_section import Section
 
 NONE = "none"
 CREDENTIAL_HEADERS = frozenset({"authorization", "x-api-key"})
-"""Those that ``headers`` refuses and ``auth`` is there for."""
+"""Headers that ``headers`` refuses because they belong in ``auth``."""
 
 CLIENT_KEYS = ("token_url", "client_id", "client_secret", "client_auth", "scope", "audience", "resource")
 EXCHANGE_KEYS = ("subject_token_type", "actor_token", "actor_token_type")
@@ -42,7 +42,7 @@ REGION = re.compile(r"[a-z]{2}[a-z-]*-\d")
 
 
 def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAuth:
-    """The mode of ``upstream.auth``; none where nothing is said, or what is said is no mode."""
+    """Read the mode of ``upstream.auth``; ``NoAuth`` if it is missing or is not exactly one mode."""
     if not upstream.is_mapping("auth"):
         if upstream.text("auth") not in ("", NONE):
             # Not shown: it may be the secret itself.
@@ -53,7 +53,7 @@ def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAut
             )
         return NoAuth()
     section = upstream.section("auth")
-    modes = [key for key in section.keys() if key in READERS]  # noqa: SIM118 - a Section is no dict
+    modes = [key for key in section.keys() if key in READERS]  # noqa: SIM118 - a Section is not a dict
     section.expect(*READERS, *(("value",) if "header" in modes else ()))
     if len(modes) != 1:
         problems.add(section.place(), f'"upstream.auth": expected one mode, of {_MODES}', code="invalid-auth-mode")
@@ -62,7 +62,7 @@ def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAut
 
 
 def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problems: Problems) -> None:
-    """Report that callers' tokens cannot be passed on: MCP forbids it where they are not for the API, too.
+    """Report unsafe passthrough of callers' tokens: MCP forbids it if their audience does not include the API.
 
     Source: MCP 2026-07-28, basic/authorization ("Access Token Privilege Restriction").
     """
@@ -83,7 +83,7 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problem
 
 
 def is_by_token(auth: UpstreamAuth) -> bool:
-    """Whether the API is asked with its caller's token, or with one that is got for it."""
+    """Tell if the API is asked with the caller's token, or with one that is got for it."""
     return isinstance(auth, TokenExchangeAuth | PassthroughAuth)
 
 
@@ -159,7 +159,7 @@ def _token_url(section: Section, problems: Problems) -> str:
 
 
 def _resource(section: Section) -> str:
-    """Source: RFC 8707, section 2: an absolute URI without a fragment."""
+    """Read the API's absolute URI without a fragment. Source: RFC 8707, section 2."""
     resource = section.text("resource")
     if resource and (not is_printable_ascii(resource) or not urlsplit(resource).scheme or "#" in resource):
         section.refuse("resource", "the absolute URI of the API, without a fragment")
@@ -180,7 +180,7 @@ def _sigv4(section: Section, _: Problems, url: str) -> SigV4Auth:
 
 
 def _secret(section: Section, key: str, problems: Problems) -> str:
-    """A reference to a secret, or the secret itself, which can be tried and not published. No sentence shows it."""
+    """Read a secret's reference, or the secret itself, which cannot be published. The messages do not show it."""
     text, place, name = section.text(key), section.place(key), section.name(key)
     if is_reference(text):
         if parse_reference(text) is None:

@@ -1,4 +1,4 @@
-"""Headers that authors name: those that every request to the API has, and those that come from its caller."""
+"""Read the headers of upstream requests: fixed ones, and those that come from the caller."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ FORBIDDEN = frozenset(
         "x-api-key",
     }
 )
-"""Credentials have their own setting, the rest belongs to the connection."""
+"""Headers that authors cannot use: credentials have their own setting, the rest belongs to the connection."""
 
 FORBIDDEN_PREFIXES = ("x-forwarded-", "x-amz-", "x-amzn-", "proxy-")
 
 NEVER_FORWARDED = frozenset({"accept", "accept-encoding", "user-agent", "x-authorization"})
-"""Of these Stile says its own, or they may hold a credential."""
+"""Headers that Stile sets itself, or that may hold a credential."""
 
 CLAIM = "claim:"
 NAME = re.compile(r"[a-z0-9_-]+")
@@ -42,7 +42,7 @@ NAME = re.compile(r"[a-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headers:
-    """What ``upstream.headers`` and ``upstream.forward_headers`` say, all names in lower case."""
+    """The values of ``upstream.headers`` and ``upstream.forward_headers``, with names in lower case."""
 
     fixed: Mapping[str, str]
     claims: Mapping[str, str]  # header -> claim
@@ -50,12 +50,12 @@ class Headers:
 
 
 def read_headers(section: Section, problems: Problems, *, credential: str) -> Headers:
-    """The headers of ``upstream``. ``credential`` is the one that ``upstream.auth`` sets, if it sets one by name."""
+    """Read the headers of ``upstream``. ``credential`` is the header that ``upstream.auth`` names; empty if none."""
     fixed: dict[str, str] = {}
     claims: dict[str, str] = {}
     said = {_spelt(credential): '"upstream.auth" sets it'} if credential else {}
     entries = section.section("headers")
-    for key in entries.keys():  # noqa: SIM118 - a Section is no dict
+    for key in entries.keys():  # noqa: SIM118 - a Section is not a dict
         name, value = key.lower(), entries.text(key)
         fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
         if fault:
@@ -70,7 +70,7 @@ def read_headers(section: Section, problems: Problems, *, credential: str) -> He
 
 
 def header_fault(name: str) -> str:
-    """Why a header (its name in lower case) cannot be set or read, or nothing. Some servers take ``_`` for ``-``."""
+    """Return why a header (name in lower case) is refused, or an empty string. Some servers take ``_`` for ``-``."""
     spelt = _spelt(name)
     if spelt in FORBIDDEN or spelt.startswith(FORBIDDEN_PREFIXES):
         credential = spelt in ("authorization", "cookie", "x-api-key")
@@ -81,7 +81,7 @@ def header_fault(name: str) -> str:
 
 
 def is_printable_ascii(text: str) -> bool:
-    """Whether a text can be a header's value wherever it is sent."""
+    """Tell if a text is a portable header value."""
     return text.isprintable() and text.isascii()
 
 
@@ -111,5 +111,5 @@ def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) ->
 
 
 def _spelt(name: str) -> str:
-    """A name as servers read it that make variables of headers: to them ``x_role`` is ``x-role``."""
+    """Normalize a name as servers do that turn headers into variables: for them ``x_role`` is ``x-role``."""
     return name.lower().replace("_", "-")

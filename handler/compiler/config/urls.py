@@ -1,4 +1,4 @@
-"""URLs that authors write."""
+"""Checks of URLs that authors write."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 
 def is_http_url(url: str) -> bool:
-    """Whether a text is an absolute http(s) URL, without a user in it and written as it is sent."""
+    """Tell if a text is an absolute http(s) URL without a user, written as it is sent."""
     if not url.isascii() or not url.isprintable() or " " in url:
         return False
     try:
@@ -18,13 +18,13 @@ def is_http_url(url: str) -> bool:
 
 
 def is_on_loopback(url: str) -> bool:
-    """Whether a URL names the machine that asks."""
+    """Tell if a URL names the local machine."""
     host, address = _host_of(url)
     return address.is_loopback if address else host == "localhost" or host.endswith(".localhost")
 
 
 def _host_of(url: str) -> tuple[str, ipaddress.IPv4Address | ipaddress.IPv6Address | None]:
-    """The host's name, and its address where the URL has one."""
+    """Return the host's name, and its address; ``None`` if the URL has a name instead."""
     host = urlsplit(url).hostname or ""
     try:
         return host, ipaddress.ip_address(host)

@@ -1,1 +1,1 @@
-"""JSON Schemas of arguments and results, and the texts that models read."""
+"""JSON Schemas of arguments and results, and the descriptions that models read."""

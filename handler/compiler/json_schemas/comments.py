@@ -1,3 +1,5 @@
+"""GraphQL comments as descriptions."""
+
 from __future__ import annotations
 
 import re
@@ -6,13 +8,13 @@ from collections.abc import Iterator
 from graphql import Node, Token, TokenKind
 
 NOT_ABOUT_IT = re.compile(r"\s*(?:import\b|eslint-|prettier-|Copyright\b|SPDX-|TODO\b|FIXME\b)")
-"""Lines that tools read, or the authors of the file."""
+"""Lines for other tools or for the maintainers of the file, not for models."""
 
 
 def comment_above(node: Node) -> str:
-    """The text of the ``#`` lines directly above what starts at a node, or nothing.
+    """Return the text of the ``#`` lines directly above a node; empty string if there are none.
 
-    An empty line ends them. A comment behind something on its line belongs to that.
+    An empty line ends the comment. A comment behind code on its line does not count.
     """
     if node.loc is None:
         return ""
@@ -21,7 +23,7 @@ def comment_above(node: Node) -> str:
 
 
 def _comments_above(token: Token) -> Iterator[Token]:
-    """The nearest first."""
+    """Yield the comment lines above a token, nearest first."""
     above = token.prev
     while above and above.kind is TokenKind.COMMENT and above.line == token.line - 1 and _begins_its_line(above):
         yield above

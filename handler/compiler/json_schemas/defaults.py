@@ -1,3 +1,5 @@
+"""GraphQL literals as JSON, and the ``default`` keywords of advertised schemas."""
+
 from __future__ import annotations
 
 import json
@@ -30,7 +32,7 @@ from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
 
 
 def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObject:
-    """The ``default`` of a JSON Schema, or nothing: where there is none, or none that JSON can say (``1e999``)."""
+    """Return the ``default`` keyword of a literal; empty if the node is ``None`` or JSON cannot hold it (``1e999``)."""
     if node is None:
         return {}
     value = json_of(node, type_)
@@ -42,7 +44,7 @@ def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObje
 
 
 def with_fitting_defaults(schema: JSONObject) -> JSONObject:
-    """An advertised schema without the defaults that it refuses itself. They hold upstream, and would mislead here."""
+    """Remove each ``default`` that the schema itself rejects: the API applies the default, but models would copy it."""
     return _with_fitting_defaults(schema, schema.get("$defs", {}))
 
 
@@ -59,9 +61,9 @@ def _with_fitting_defaults(schema: JSONObject, definitions: JSONObject) -> JSONO
 
 
 def fits(value: Any, schema: JSONObject) -> bool:
-    """Whether a schema takes a value, with its formats and patterns asserted, and with no names that it does not say.
+    """Tell if a value is valid against a schema. Formats and patterns are asserted; undeclared properties are invalid.
 
-    A value that is nested too deeply to be judged does not fit.
+    A value that is nested too deeply to validate does not fit.
     """
     try:
         return bool(_Validator(schema).is_valid(value))
@@ -77,7 +79,7 @@ STRICT_FORMATS = {
     "time": _TIME,
     "uuid": r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}",
 }
-"""What is more than ``formats.py`` asks for: clients that assert formats know no other forms.
+"""Forms stricter than those of ``json_schema/formats.py``: clients that assert formats accept only these.
 
 Source: RFC 3339, section 5.6; RFC 9562, section 4.
 """
@@ -92,7 +94,7 @@ def _check_format(_validator: Any, name: Any, text: Any, _schema: Any) -> Iterat
 
 
 def _check_pattern(_validator: Any, pattern: Any, text: Any, schema: Any) -> Iterator[ValidationError]:
-    # An enforced schema has the author's pattern beside what Python runs.
+    # An enforced schema has Python's pattern in ``pattern`` and the author's in ``$comment``.
     if isinstance(text, str) and not _matches(schema.get("$comment", pattern), text):
         yield ValidationError("pattern")
 
@@ -100,7 +102,7 @@ def _check_pattern(_validator: Any, pattern: Any, text: Any, schema: Any) -> Ite
 def _matches(pattern: str, text: str) -> bool:
     try:
         return len(text) <= MAX_MATCHED_CHARS and re.search(python_pattern(pattern), text, re.ASCII) is not None
-    except PatternRefused:  # it has been reported
+    except PatternRefused:  # reported where the pattern is read
         return False
 
 
@@ -116,7 +118,7 @@ _Validator: Any = extend(  # type: ignore[no-untyped-call]
 
 
 def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
-    """The input fields and enum values that a literal of a type names. ``node`` may be ``None``."""
+    """Yield the coordinates of the input fields and enum values in a literal. ``node`` may be ``None``."""
     match node, type_:
         case _, GraphQLNonNull():
             yield from coordinates_in(node, type_.of_type)
@@ -135,7 +137,7 @@ def coordinates_in(node: Any, type_: Any) -> Iterator[str]:
 
 
 def json_of(node: Any, type_: Any) -> Any:
-    """A literal as the type's JSON: one item stands for a list of it, and a number for an ID is its text.
+    """Convert a literal to JSON of its type: a single item becomes a list of one, an integer ``ID`` becomes text.
 
     Source: GraphQL specification, sections 3.5.5 (ID) and 3.11 (List), "Input Coercion".
     """
@@ -149,7 +151,7 @@ def json_of(node: Any, type_: Any) -> Any:
         case _, GraphQLList():
             return [json_of(node, type_.of_type)]
         case ObjectValueNode(), GraphQLInputObjectType():
-            types = {name: field.type for name, field in type_.fields.items()}  # other names stay, to be refused
+            types = {name: field.type for name, field in type_.fields.items()}  # validation rejects unknown names later
             return {field.name.value: json_of(field.value, types.get(field.name.value)) for field in node.fields}
         case IntValueNode(), _ if type_ is GraphQLID:
             return node.value

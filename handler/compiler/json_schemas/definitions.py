@@ -1,7 +1,7 @@
-"""JSON Schemas in which what repeats stands once, in ``$defs``, where that makes the whole smaller.
+"""Extraction of repeated parts of a JSON Schema into ``$defs`` if this makes the schema smaller.
 
-It also keeps the work linear: operations that spread a fragment in many places, which spreads others in turn, would
-otherwise be written out once for every way to get there.
+Sharing also keeps the work linear: a fragment that is reached by many chains of fragment spreads would otherwise be
+written out once for each chain.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from typing import Any
 from handler.bundle.model import JSONObject
 
 WORTHWHILE_BYTES = 64
-"""A reference that saves less costs its reader more, who has to look elsewhere."""
+"""A definition must save more than this: for less, the look-up of the reference costs the reader more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
-    name: str  # what to call it in ``$defs``, if nothing else is called that
-    schema: JSONObject  # other parts in it stand as references to their keys
+    name: str  # in ``$defs``, if not taken; else with a number
+    schema: JSONObject  # with references to the keys of other parts
 
 
 class SharedParts:
-    """Collects the parts of one schema, which may be used in many places, inner ones first."""
+    """Collector of the reusable parts of one schema, inner parts first."""
 
     def __init__(self) -> None:
         self._keys: dict[str, str] = {}
         self._parts: dict[str, _Part] = {}
 
     def add(self, name: str, schema: JSONObject) -> JSONObject:
-        """A reference to ``schema``. Equal parts are the same part; the first one's ``name`` stays."""
+        """Return a reference to ``schema``. Equal schemas become one part, which keeps the first ``name``."""
         key = self._keys.setdefault(json.dumps(schema), str(len(self._keys)))
         self._parts.setdefault(key, _Part(name=name, schema=schema))
         return {"$ref": key}
 
     def write(self, schema: JSONObject) -> JSONObject:
-        """``schema`` without the references that ``add`` gave: with the parts themselves, or with ``$defs``."""
+        """Resolve the references that ``add`` returned: inline the parts, or refer to them in ``$defs``."""
         schemas = [part.schema for part in self._parts.values()]
         uses = Counter(key for each in [schema, *schemas] for key in _references(each))
         written: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def _replaced(schema: Any, written: dict[str, Any]) -> Any:
 
 
 def _branches(schema: JSONObject) -> list[JSONObject]:
-    """A choice within a choice is one choice."""
+    """Flatten a nested ``anyOf``."""
     match schema:
         case {"anyOf": [*branches]}:
             return branches

@@ -1,4 +1,4 @@
-"""Texts that models read: description templates, and what stands where an author wrote nothing.
+"""Descriptions that models read: templates, and defaults for tools and variables that an author does not describe.
 
 Source: IBM API Connect for GraphQL, "directive @tool", "Tool descriptions".
 """
@@ -47,47 +47,47 @@ OPERATION_NAME = "Which operation of `query` to run, when it holds more than one
 VARIABLES = "Values for the variables that the operation declares, by name."
 
 MAX_ENUM_CHARS = 1_000
-"""What an enum's values mean is left out above this: "AF: Afghanistan" for each country takes 6 KB of every tool."""
+"""The longest description of enum values: "AF: Afghanistan" for each country takes 6 KB of every tool."""
 
 OF_GRAPHQL_TOOLS: Mapping[str, str] = {
     "graphql_tool": "its text tells the model to write one",
     "schema_sdl": "nothing is put there",
 }
-"""Template variables that only a tool with ``@tool(graphql:)`` has a use for, and what becomes of each elsewhere."""
+"""Template variables that only ``@tool(graphql:)`` uses, each with its effect in other tools."""
 
 _TEMPLATE_NAME = re.compile(r"\{(\w+)\}")
 
 
 def expand(text: str, values: Mapping[str, str]) -> str:
-    """Replace ``{name}`` for the names in ``values``; every other brace stays as it is."""
+    """Replace ``{name}`` for the names in ``values``; all other braces stay."""
     return _TEMPLATE_NAME.sub(lambda match: values.get(match[1], match[0]), text)
 
 
 def expand_or(text: str | None, values: Mapping[str, str], default: str) -> str:
-    """What a template becomes, or the default where nothing can be read of it. The default is a template too."""
+    """Expand a template, or the ``default`` template if the result is blank."""
     expanded = expand(text or "", values)
     return expanded if expanded.strip() else expand(default, values)
 
 
 def names_in(text: str) -> list[str]:
-    """The names that stand in braces."""
+    """Return the names in braces."""
     return _TEMPLATE_NAME.findall(text)
 
 
 def operation_description(
     operation: AuthorOperation, schema: GraphQLSchema, *, given: str | None, values: Mapping[str, str]
 ) -> str:
-    """The description of a tool that runs an operation; empty where no text says anything.
+    """Return the description of a tool that runs an operation; empty string if all sources are blank.
 
-    ``given`` is the text of the directive, the strongest. Then come the operation's description, a comment above the
-    operation, and what the schema says of the root fields. Authors' texts are templates of ``values``.
+    The first source that is not blank wins: ``given`` (the directive's text), the operation's description, a comment
+    above the operation, the schema's descriptions of the root fields. Authors' texts are templates of ``values``.
     """
     own = (expand(text or "", values) for text in (given, operation.description, comment_above(operation.node)))
     return strongest(*own, _root_descriptions(operation, schema))
 
 
 def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str:
-    """What the schema says of the fields that an operation starts with, by their names if there are several."""
+    """Return the schema's descriptions of an operation's root fields; with names if there are several fields."""
     root = schema.get_root_type(operation.node.operation)
     fields = root.fields if root else {}
     asked = [name for name in dict.fromkeys(_root_names(operation.document)) if name in fields]
@@ -98,7 +98,7 @@ def _root_descriptions(operation: AuthorOperation, schema: GraphQLSchema) -> str
 
 
 def _root_names(document: DocumentNode) -> Iterator[str]:
-    """The fields that the operation of a valid document starts with, in its order, those in fragments among them."""
+    """Yield the root fields of a valid document's operation in document order, including those in fragments."""
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     waiting: list[Node] = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     while waiting:
@@ -114,11 +114,11 @@ def _root_names(document: DocumentNode) -> Iterator[str]:
 def variable_descriptions(
     operation: AuthorOperation, schema: GraphQLSchema, *, given: Mapping[str, str], values: Mapping[str, str]
 ) -> dict[str, str]:
-    """What is said of each variable, and of ``variables`` as a whole: the strongest text there is, or an empty one.
+    """Return the descriptions of each variable and of ``variables`` as a whole; empty string if all sources are blank.
 
-    ``given`` are the texts of ``@tool(descriptions:)``, the strongest. Then come ``@mcpToolArg``, the variable's
-    description, what the schema says of the argument or input field that the variable feeds, what it says of the
-    variable's type, and a comment above the variable. Authors' texts are templates of ``values``.
+    The first source that is not blank wins: ``given`` (the texts of ``@tool(descriptions:)``), ``@mcpToolArg``, the
+    variable's description, the schema's description of the argument or input field that takes the variable, that of
+    the variable's type, a comment above the variable. Authors' texts are templates of ``values``.
     """
     fed = _descriptions_of_fed_inputs(operation, schema)
     found = {"variables": strongest(expand(given.get("variables", ""), values))}
@@ -135,20 +135,20 @@ def variable_descriptions(
 
 
 def type_description(type_: GraphQLNamedType | None) -> str:
-    """What the schema says of a type. The specification's own scalars need no words."""
+    """Return the schema's description of a type; empty string for ``None`` and the specification's scalars."""
     if type_ is None or is_specified_scalar_type(type_):
         return ""
     return (type_.description or "").strip()
 
 
 def enum_description(values: Mapping[str, GraphQLEnumValue]) -> str:
-    """What an enum's values mean, or nothing if that is too long."""
+    """Return the description of an enum's values; empty string if it is longer than ``MAX_ENUM_CHARS``."""
     text = enum_text(values)
     return text if len(text) <= MAX_ENUM_CHARS else ""
 
 
 def enum_text(values: Mapping[str, GraphQLEnumValue]) -> str:
-    """A line for each value of which the schema says something: JSON Schema has no place for it."""
+    """Return one line for each described or deprecated value, because JSON Schema has no keyword for them."""
     lines = []
     for name, value in values.items():
         old = f"(deprecated: {value.deprecation_reason})" if value.deprecation_reason is not None else ""
@@ -158,12 +158,12 @@ def enum_text(values: Mapping[str, GraphQLEnumValue]) -> str:
 
 
 def strongest(*texts: str | None) -> str:
-    """The first text that says something; a blank one says nothing."""
+    """Return the first text that is not blank; empty string if all are."""
     return next((text for text in texts if text and text.strip()), "")
 
 
 def joined(*texts: str | None) -> str:
-    """The texts that say something, below each other."""
+    """Join the texts that are not blank, one below the other."""
     return "\n".join(text for text in texts if text and text.strip())
 
 
@@ -175,7 +175,7 @@ def _descriptions_of_fed_inputs(operation: AuthorOperation, schema: GraphQLSchem
 
 
 class _FedInputs(Visitor):
-    """Variable -> the description of the first described argument or input field that takes its value."""
+    """Collector of variable -> description of the first described argument or input field that takes its value."""
 
     def __init__(self, types: TypeInfo) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class _FedInputs(Visitor):
 
     def enter_argument(self, node: ArgumentNode, *_: object) -> None:
         argument = self._types.get_argument()
-        if argument and self._types.get_directive() is None:  # @include says nothing of what its condition means
+        if argument and self._types.get_directive() is None:  # @include does not describe its condition
             self._keep(node.value, argument.description)
 
     def enter_object_field(self, node: ObjectFieldNode, *_: object) -> None:

@@ -1,8 +1,8 @@
 """The JSON Schemas of a prescribed tool's arguments: one to advertise, one to enforce.
 
-The advertised one is what models read: a nullable ``Int`` is ``{"type": "integer"}`` and not required. The enforced
-one takes what GraphQL takes: also ``null``, an integer for ``ID``, one value for a list of it. It refuses names that
-are not declared.
+Models read the advertised schema: a nullable ``Int`` is ``{"type": "integer"}`` and not required. The enforced schema
+accepts all that GraphQL accepts: also ``null``, an integer for ``ID``, a single value for a list. It rejects
+undeclared names.
 
 Source: JSON Schema 2020-12; GraphQL specification, sections 3.5 to 3.12 (Input Coercion) and 6.1.2 (Coercing Variable
 Values).
@@ -38,19 +38,19 @@ from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note,
 from handler.policy.guarded_schema import guarded
 
 MAX_INLINE_DEPTH = 8
-"""Input objects nested deeper than this are easier to read, and to write without end, by reference."""
+"""Input objects nested deeper than this are references: easier to read, and a recursive type needs one."""
 
 LONG_ENUM_BYTES = 200
-"""Shorter enums are repeated where they are used: a reference costs the reader more than it saves."""
+"""Shorter enums are repeated at each use: a reference costs the reader more than it saves."""
 
 
 def advertised_schema(
     inputs: Inputs, *, scalars: Mapping[str, Scalar], descriptions: Mapping[str, str], flat: bool
 ) -> JSONObject:
-    """The ``inputSchema`` of a tool's list entry.
+    """Return the ``inputSchema`` of a tool's list entry.
 
-    ``flat``: the variables are the arguments (Cosmo's form); else they stand under ``variables`` (StepZen's).
-    ``scalars`` are the author's own.
+    ``flat``: the variables are the arguments (Cosmo's form); else they are nested in ``variables`` (StepZen's).
+    ``scalars`` are the author's.
     """
     writer = _Advertised(inputs, inputs.filled_by_model, scalars)
     variables = writer.variables(descriptions)
@@ -63,26 +63,26 @@ def advertised_schema(
 
 
 def enforced_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar], flat: bool) -> JSONObject:
-    """What arguments are checked against before anything is sent upstream. Needs the formats of ``formats.py``."""
+    """Return the schema that checks arguments before a request upstream. It uses ``json_schema/formats.py``."""
     writer = _Enforced(inputs, inputs.filled_by_model, scalars)
     closed = {"type": "object", **writer.variables(), "additionalProperties": False}
     if flat:
         return {**closed, **writer.definitions()}
     required = {"required": ["variables"]} if "required" in closed else {}
-    # As in GraphQL over HTTP, null is as good as none.
+    # GraphQL over HTTP treats null variables as absent.
     variables = closed if required else {**closed, "type": ["object", "null"]}
     outer = {"type": "object", "properties": {"variables": variables}, **required, "additionalProperties": False}
     return {**outer, **writer.definitions()}
 
 
 def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject:
-    """What the values are checked against that fill an operation's bound variables."""
+    """Return the schema that checks the values of an operation's bound variables."""
     writer = _Enforced(inputs, inputs.bound, scalars)
     return {"type": "object", **writer.variables(), **writer.definitions()}
 
 
 class _Writer:
-    """Schemas for one operation's variables. Types that are shared, recursive or deep stand in ``$defs``."""
+    """Writer of the schemas of one operation's variables. Shared, recursive and deep types go into ``$defs``."""
 
     def __init__(self, inputs: Inputs, nodes: Sequence[VariableDefinitionNode], scalars: Mapping[str, Scalar]) -> None:
         self._inputs = inputs
@@ -93,14 +93,14 @@ class _Writer:
         self._referred: dict[str, GraphQLNamedType] = {}
 
     def definitions(self) -> JSONObject:
-        """What is referred to, and what that refers to in turn."""
+        """Return ``$defs`` with every referenced type, transitively; empty if there are no references."""
         written: dict[str, JSONObject] = {}
         while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
             written |= {type_.name: self._definition(type_) for type_ in missing}
         return {"$defs": dict(sorted(written.items()))} if written else {}
 
     def _not_inlined(self) -> set[str]:
-        """The types that are reached more than once, and those that stand deep in others."""
+        """Return the names of the types that are used more than once or nested too deep."""
         depths: dict[str, int] = {}
         found: set[str] = set()
         waiting = deque((type_, 0) for type_ in self._definable(self._types.values()))
@@ -126,7 +126,7 @@ class _Writer:
                     yield below
 
     def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
-        """Whether a scalar has a schema that is better written once."""
+        """Tell if a scalar's schema is long enough for ``$defs``."""
         raise NotImplementedError
 
     def _required_variables(self) -> JSONObject:
@@ -139,7 +139,7 @@ class _Writer:
         )
 
     def _named(self, type_: Any) -> JSONObject:
-        """Values of a named type, ``null`` aside."""
+        """Return the schema of a named type's values except ``null``: a reference or the definition."""
         if type_.name in self._defined:
             self._referred[type_.name] = type_
             return {"$ref": f"#/$defs/{type_.name}"}
@@ -184,7 +184,7 @@ class _Advertised(_Writer):
             case _:
                 schema = scalar_of(type_, self._scalars).advertised
                 said = ""
-        # Where it is inlined, the property that holds it says this.
+        # An inlined type is described by the property that holds it.
         return _described(schema, joined(type_.description, said)) if type_.name in self._defined else schema
 
     def _property(self, field: GraphQLInputField) -> JSONObject:
@@ -198,11 +198,11 @@ class _Advertised(_Writer):
         scalar = _nullable_type(type_)
         if not isinstance(scalar, GraphQLScalarType) or found.get("default") is None:
             return found
-        # GraphQL lets any literal stand for a custom scalar; one that could not be sent would mislead.
+        # GraphQL accepts any literal for a custom scalar; a default that cannot be sent would mislead.
         return found if fits(found["default"], scalar_of(scalar, self._scalars).enforced) else {}
 
     def _note(self, type_: GraphQLInputType) -> str:
-        """What is to be said of every value of a type, whoever described the property that holds it."""
+        """Return the note for every property of a type, also a described one; empty string if there is none."""
         match get_named_type(type_):
             case GraphQLEnumType() as named if named.name not in self._defined:
                 return enum_description(self._inputs.open_values(named))
@@ -213,7 +213,7 @@ class _Advertised(_Writer):
 
 
 class _Enforced(_Writer):
-    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - declared so above
+    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - the base class declares it
         return False
 
     def variables(self) -> JSONObject:
@@ -232,7 +232,7 @@ class _Enforced(_Writer):
             return _nullable(self._named(type_)) if nullable else self._named(type_)
         named = get_named_type(type_)
         if isinstance(named, GraphQLInputObjectType):
-            self._defined.add(named.name)  # it is written twice below
+            self._defined.add(named.name)  # used twice below
         return {
             "if": {"type": "array"},
             "then": {"items": self._item(type_.of_type)},
@@ -240,7 +240,7 @@ class _Enforced(_Writer):
         }
 
     def _item(self, type_: Any) -> JSONObject:
-        """An item of a list. Lists in lists are whole: servers differ on ``[1]`` for ``[[1]]``."""
+        """Return the schema of a list item. Nested lists are not coerced: servers differ on ``[1]`` for ``[[1]]``."""
         inner = _nullable_type(type_)
         if not isinstance(inner, GraphQLList):
             return self._of(type_)
@@ -252,7 +252,7 @@ class _Enforced(_Writer):
             case GraphQLEnumType():
                 return guarded({"enum": list(self._inputs.values(type_))}, self._inputs.guards(type_))
             case GraphQLInputObjectType():
-                # The one field that is given of a @oneOf object cannot be null.
+                # The field given in a @oneOf object cannot be null.
                 fields = self._inputs.fields(type_)
                 properties = {
                     name: self._value(field.type, nullable=False) if type_.is_one_of else self._of(field.type)
@@ -289,7 +289,7 @@ def _nullable(schema: JSONObject) -> JSONObject:
     if "enum" in schema:
         schema = {**schema, "enum": [*schema["enum"], None]}
     if "$ref" in schema:
-        # Not anyOf: its violations would be those of all branches, gathered before the first is known.
+        # Not anyOf: it gathers the violations of all branches before it yields the first.
         return {"if": {"not": {"type": "null"}}, "then": schema}
     if schema == ANYTHING:
         return {}

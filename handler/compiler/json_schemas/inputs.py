@@ -1,4 +1,4 @@
-"""What the variables of an operation can be given by anybody: nothing that is hidden from everybody."""
+"""The inputs of an operation without those that are hidden from all callers."""
 
 from __future__ import annotations
 
@@ -27,11 +27,10 @@ from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 
 
 class Inputs:
-    """The variables of one operation, their types, and what of the input objects and enums below them can be given.
+    """The variables of one operation, their types, and the usable members of the input objects and enums below them.
 
-    ``mask`` is the operation's: what it asks for, whoever gives its variables meets. A type of which nothing is left is
-    hidden itself, and so is what takes it: see ``access/propagation.py``. What takes one of ``left_out`` is left out,
-    too.
+    ``mask`` is the operation's: every caller who gives variables meets it. ``access/propagation.py`` hides a type
+    without usable members, and its uses. Fields and variables whose type is in ``left_out`` are left out.
     """
 
     def __init__(
@@ -65,22 +64,22 @@ class Inputs:
         ]
 
     def fields(self, type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
-        """The fields that can be given."""
+        """Return the usable fields."""
         return {name: type_.fields[name] for name in self._members[type_.name]}
 
     def values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
-        """The values that can be given."""
+        """Return the usable values."""
         return {name: type_.values[name] for name in self._members[type_.name]}
 
     def guards(self, type_: GraphQLInputObjectType | GraphQLEnumType) -> dict[str, Mask]:
-        """What callers have to meet beside the operation's mask, for each name that not all of them can give."""
+        """Return member -> conditions beyond the operation's mask, for members that need any."""
         found = {
             name: self._guards.get(f"{type_.name}.{name}", OPEN) - self._mask for name in self._members[type_.name]
         }
         return {name: mask for name, mask in found.items() if mask}
 
     def open_values(self, type_: GraphQLEnumType) -> dict[str, GraphQLEnumValue]:
-        """The values that everybody can give who can call the operation."""
+        """Return the values that every caller of the operation can give."""
         guarded = self.guards(type_)
         return {name: value for name, value in self.values(type_).items() if name not in guarded}
 
@@ -90,14 +89,14 @@ class Inputs:
         )
 
     def enums(self) -> list[GraphQLEnumType]:
-        """The enums that a model may meet."""
+        """Return the enums in the types of variables that a model fills."""
         types = [self.types[_name(node)] for node in self.filled_by_model]
         below = _types_below(types, self.fields).values()
         return [type_ for type_ in below if isinstance(type_, GraphQLEnumType)]
 
 
 def _never_null(operation: AuthorOperation, schema: GraphQLSchema) -> frozenset[str]:
-    """The variables that stand where GraphQL refuses ``null``, whatever their own type: a default stands for them.
+    """Return the variables in places where GraphQL rejects ``null``, also nullable ones that have a default.
 
     Source: GraphQL specification, section 5.8.5 (All Variable Usages Are Allowed).
     """
@@ -135,7 +134,7 @@ def _all_fields(type_: GraphQLInputObjectType) -> dict[str, GraphQLInputField]:
 def _types_below(
     types: Iterable[Any], fields: Callable[[GraphQLInputObjectType], dict[str, GraphQLInputField]] = _all_fields
 ) -> dict[str, Any]:
-    """The input objects and enums that values of some types may hold, by name."""
+    """Return the input objects and enums in or below some types, by name."""
     found: dict[str, Any] = {}
     waiting = list(_definable(types))
     while waiting:

@@ -1,8 +1,8 @@
-"""The ``outputSchema`` of a prescribed tool: what its selection set can answer, in the GraphQL response envelope.
+"""The ``outputSchema`` of a prescribed tool: the shape of its selection set in the GraphQL response envelope.
 
-The schema says only what an API may not change without breaking its clients. Values may be added to an enum, members
-to a union, and types that implement an interface: an answer with one of them fits. A directive of the API's own may
-leave a field out or change its value, so nothing is said of a field that carries one.
+The schema states only facts that an API cannot change without breaking its clients. An API may add enum values, union
+members and interface implementations: a response with one of them stays valid. A directive that the API defines
+may omit a field or change its value, so a field with such a directive has an open schema.
 
 Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, section 7.1 (Response Format).
 """
@@ -49,13 +49,13 @@ SCALARS: Mapping[str, JSONObject] = {
 }
 
 ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
-"""GraphQL writes an ID as a string; several servers send the number that they keep."""
+"""GraphQL serializes an ID as a string; several servers send a stored number."""
 
 CONDITIONS = frozenset({"skip", "include"})
-"""The directives that leave a field out, and do nothing else to it."""
+"""The directives that may omit a field and do not change its value."""
 
 MAX_NAMED_BYTES = 160
-"""How much a description may name of the values of an enum, or of the types of an object."""
+"""The space in a description for the names of enum values or possible types."""
 
 ERRORS: JSONObject = {
     "type": "array",
@@ -72,7 +72,7 @@ ERRORS: JSONObject = {
 
 
 MAX_DEPTH = 40
-"""Deeper than this a shape is left open: nobody reads it, and the bundle has to stay readable for any JSON parser."""
+"""Deeper shapes stay open: nobody reads them, and any JSON parser must be able to read the bundle."""
 
 
 def output_schema(
@@ -82,10 +82,10 @@ def output_schema(
     *,
     mask: Mask = OPEN,
 ) -> JSONObject:
-    """The schema of the structured content of an operation's answer. ``document`` is valid and has one operation.
+    """Return the schema of an operation's structured content. ``document`` is valid and has one operation.
 
-    Enum values and possible types that ``guards`` hide from everybody are left out. If some are for callers only who
-    meet more than the operation's ``mask``, none are named: the others would read of them.
+    Enum values and possible types that ``guards`` hide from all callers are left out. If one of them needs more than
+    the operation's ``mask``, the schema lists no names: callers who may not use that one would read its name.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = schema.get_root_type(operation.operation)
@@ -99,7 +99,7 @@ def output_schema(
 
 
 class _Guards:
-    """What may be said in the schema of a tool that callers see who meet its mask."""
+    """The names that a tool's schema may mention: every caller who meets the tool's mask reads it."""
 
     def __init__(self, guards: Mapping[str, Mask], mask: Mask) -> None:
         self.hidden = hidden_from_everybody(guards)
@@ -107,28 +107,28 @@ class _Guards:
         self._mask = mask
 
     def lists(self, coordinates: Iterable[str]) -> bool:
-        """Whether all of them are for all of these callers."""
+        """Tell if every caller who meets the mask may use all coordinates."""
         return all(self._guards.get(coordinate, OPEN) <= self._mask for coordinate in coordinates)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A selection set, or one of several that stand for the same object."""
+    """A selection set; an object may have several."""
 
     selections: SelectionSetNode
-    optional: bool = False  # the object may be there without it
+    optional: bool = False  # the object may be present without it
 
     def likeness(self) -> Hashable:
-        """Nodes are told apart by identity: comparing them would compare all that is in them."""
+        """Return a key for comparison, by identity of the nodes: ``==`` on nodes compares whole subtrees."""
         return id(self.selections), self.optional
 
 
 @dataclass(slots=True)
 class _Selected:
-    """One key of the response, merged over all its selections."""
+    """One response key, merged over all its selections."""
 
-    name: str  # of the field; differs from the key under an alias
-    type: GraphQLOutputType | None  # None for __typename, __schema, __type, and where it is not known
+    name: str  # of the field; an alias makes the key differ
+    type: GraphQLOutputType | None  # None for __typename, __schema and __type, and if unknown
     optional: bool = True
     below: dict[int, _Part] = field(default_factory=dict)  # by identity: a fragment may be spread more than once
 
@@ -141,22 +141,22 @@ class _Selected:
             )
 
     def parts(self) -> list[_Part]:
-        """What is selected below. Of several selections those that are skipped leave the object to the others."""
+        """Return the selection sets below. A lone one is required; of several, each may be skipped."""
         parts = list(self.below.values())
         return parts if len(parts) > 1 else [_Part(part.selections) for part in parts]
 
     def likeness(self) -> Hashable:
-        """Equal for fields that have the same shape."""
+        """Return a key that is equal for fields of equal shape."""
         return str(self.type), self.optional, *(part.likeness() for part in self.parts())
 
 
 @dataclass(slots=True)
 class _Alike:
-    """Types of which the same is selected, and the selection by key."""
+    """Types with an equal selection, and that selection by response key."""
 
     names: list[str]
     selected: dict[str, _Selected]
-    takes_later: bool = False  # types that the API adds later are among them
+    takes_later: bool = False  # includes types that the API adds later
 
 
 class _Shapes:
@@ -172,7 +172,7 @@ class _Shapes:
         }
 
     def composite(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> JSONObject:
-        """The shape of an object; ``anyOf`` where it differs by type."""
+        """Return the shape of an object: ``anyOf`` if it differs by type."""
         if self._depth == MAX_DEPTH:
             return {"type": "object"}
         key = (type_.name, self._depth, *(part.likeness() for part in parts))
@@ -189,7 +189,7 @@ class _Shapes:
             case [only]:
                 return self._shared.add(type_.name, self._object(only))
             case _:
-                # Closed, or a value that is wrong for its type would pass for another's, with keys nobody asked for.
+                # Closed: else a value that is wrong for its type could match another type's shape.
                 closed = {"additionalProperties": False}
                 shapes = [((each.names or [type_.name])[0], {**self._object(each), **closed}) for each in alike]
                 return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
@@ -204,13 +204,13 @@ class _Shapes:
         return list(groups.values())
 
     def _group(self, groups: dict[Hashable, _Alike], type_: GraphQLNamedType, parts: Sequence[_Part]) -> _Alike:
-        """The group of a type. An abstract one stands for the objects that may be of it one day."""
+        """Return the group of a type. An abstract type represents object types that the API may add."""
         selected = self._collect(type_, parts)
         likeness = tuple((key, part.likeness()) for key, part in selected.items())
         return groups.setdefault(likeness, _Alike([], selected))
 
     def _possible(self, type_: GraphQLAbstractType) -> list[GraphQLObjectType]:
-        """A type without a field that somebody may use is as hidden as one that is hidden itself."""
+        """Return the visible object types. A type whose fields are all hidden counts as hidden."""
         return [
             each
             for each in self._schema.get_possible_types(type_)
@@ -262,7 +262,7 @@ class _Shapes:
             key = (node.alias or node.name).value
             type_of_field = None if self._directives(node) - CONDITIONS else _field_type(within, node)
             selected = found.setdefault(key, _Selected(node.name.value, type_of_field))
-            if str(selected.type) != str(type_of_field):  # two interfaces say it of a type that is not there yet
+            if str(selected.type) != str(type_of_field):  # two interfaces differ for a type that the API may add
                 selected.type = None
             selected.add(node, optional=optional)
         return found
@@ -270,9 +270,9 @@ class _Shapes:
     def _fields(
         self, type_: GraphQLNamedType, within: GraphQLNamedType, part: _Part, seen: dict[int, bool]
     ) -> Iterator[tuple[GraphQLNamedType, FieldNode, bool]]:
-        """Every field that is selected of a type: the type that says what it is, and whether a directive may skip it.
+        """Yield every selected field of a type: the type that defines it, the node, and if it may be absent.
 
-        ``seen`` has what was visited, and whether only under a directive: nothing is visited again to learn nothing.
+        ``seen`` has the visited selection sets, each with its optional flag: a second visit must make one required.
         """
         if not seen.get(id(part.selections), True) or (part.optional and id(part.selections) in seen):
             return
@@ -290,7 +290,7 @@ class _Shapes:
                         yield from self._fields(type_, wanted if is_abstract_type(type_) else type_, below, seen)
 
     def _directives(self, node: SelectionNode) -> set[str]:
-        """The directives that the API follows, and not a client, but for those that change no type."""
+        """Return the API's directives on a node, without those that cannot change its type."""
         names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
         return {name for name in names if self._schema.get_directive(name)}
 
@@ -299,7 +299,7 @@ class _Shapes:
         return self._schema.type_map[condition.name.value] if condition else None
 
     def _may_apply(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        """Of an object it is known. Objects to come may be of any interface and in any union."""
+        """Tell if a type condition may match. A later object type may implement any interface or join any union."""
         return is_abstract_type(wanted) if is_abstract_type(type_) else self._applies(wanted, type_)
 
     def _applies(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
@@ -307,13 +307,13 @@ class _Shapes:
 
 
 def _field_type(type_: GraphQLNamedType, field: FieldNode) -> GraphQLOutputType | None:
-    """``None`` for the fields of the specification itself."""
-    name, fields = field.name.value, getattr(type_, "fields", {})  # a union has none
+    """Return the type of a field; ``None`` for introspection fields."""
+    name, fields = field.name.value, getattr(type_, "fields", {})  # a union has no fields
     return fields[name].type if name in fields else None
 
 
 def _one_of(names: Sequence[str]) -> JSONObject:
-    """Any text, as the API may add names. The description has those of today, as far as there is room for them."""
+    """Return a schema for any string, as the API may add names. The description has today's names that fit."""
     fitting = sum(size <= MAX_NAMED_BYTES for size in accumulate(len(f"{name}, ") for name in names))
     if not fitting:
         return {"type": "string"}
@@ -321,7 +321,7 @@ def _one_of(names: Sequence[str]) -> JSONObject:
 
 
 def _nullable(schema: JSONObject) -> JSONObject:
-    """A choice rather than ``"type": [.., "null"]``, which clients that know one type per schema cannot read."""
+    """Add ``null`` with ``anyOf``: some clients cannot read ``"type": [.., "null"]``, with two types in a schema."""
     if not schema:
         return schema
     return {"anyOf": [*schema.get("anyOf", [schema]), {"type": "null"}]}

@@ -1,9 +1,9 @@
-"""Regular expressions that authors write for values: the same to a client and to us, and never slow.
+"""Translation of an author's regular expressions from ECMAScript to Python, without slow (ambiguous) patterns.
 
-A client reads them as ECMAScript does, the function runs them with Python's ``re``, which tries one way to match after
-the other. So what can be said in both languages is translated, and two things are refused: the rest, and patterns by
-which one text can match in two ways. Where every text matches in at most one way, the ways tried for its beginnings are
-as few as the pattern has places, so the time grows with the text and not with the number of its parts.
+A client reads a pattern as ECMAScript. The function runs it with Python's ``re``, which backtracks. Syntax that both
+languages can express is translated. All other syntax is refused, and so are ambiguous patterns, by which a text can
+match in two ways. In an unambiguous pattern, ``re`` tries at most as many ways for each beginning of a text as the
+pattern has positions, so the time grows with the length of the text and not with the number of its parts.
 
 Source: ECMA-262, section 22.2 (with the flag ``u``); V. Glushkov, 1961 (positions of an expression); R. Book et al.,
 "Ambiguity in graphs and expressions", 1971.
@@ -22,11 +22,11 @@ from handler.errors import PatternRefused
 
 MAX_PATTERN_CHARS = 200
 MAX_COPIES = 64
-"""``x{1,64}`` is looked at as so many copies, ``x{1,65}`` as ``x+``, which is stricter."""
+"""The check expands ``x{1,64}`` into copies and takes ``x{1,65}`` as ``x+``, which is stricter."""
 
 MAX_PLACES = 400
 MAX_PAIRS = 40_000
-"""Beyond these a pattern takes too long to judge."""
+"""Beyond these limits the check itself takes too long."""
 
 _ESCAPE = r"\\(?:[dDwWsSbBnrtfv^$\\.*+?()\[\]{}|/]|x[0-9A-Fa-f]{2})"
 _TOKEN = re.compile(
@@ -37,10 +37,10 @@ _TOKEN = re.compile(
     r"|[^\\\[\]{}(*+?]",
     re.DOTALL,
 )
-"""What Python reads as ECMAScript does, once it is translated."""
+"""One token of the syntax that Python and ECMAScript share after translation."""
 
 SPACES = r"\t-\r \xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What ``\\s`` is in ECMAScript: its WhiteSpace and LineTerminator. Python's, for ASCII, has six of them."""
+"""ECMAScript's ``\\s``: WhiteSpace and LineTerminator. Python's ASCII ``\\s`` has six of these characters."""
 
 NO_SPACES = (
     r"\x00-\x08\x0e-\x1f!-\x9f\xa1-\u167f\u1681-\u1fff\u200b-\u2027\u202a-\u202e\u2030-\u205e\u2060-\u2fff"
@@ -48,11 +48,11 @@ NO_SPACES = (
 )
 
 TRANSLATED = {
-    "$": r"\Z",  # Python's stands before a last line feed, too
+    "$": r"\Z",  # Python's $ also matches before a final line feed
     ".": r"[^\n\r\u2028\u2029]",
     r"\s": f"[{SPACES}]",
     r"\S": f"[^{SPACES}]",
-    r"\B": r"(?!\b)",  # Python's is not in an empty text, before Python 3.14
+    r"\B": r"(?!\b)",  # before Python 3.14, Python's \B does not match in an empty text
 }
 TRANSLATED_IN_CLASS = {r"\s": SPACES, r"\S": NO_SPACES}
 
@@ -62,20 +62,20 @@ _APART = (0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F, 0x205F, 0x3000
 _BITS: Mapping[int, int] = {code: 1 << place for place, code in enumerate((*range(256), *_APART))}
 OTHERS: int = 1 << len(_BITS)
 ALL_CHARS = 2 * OTHERS - 1
-"""A set of characters is a number with a bit for each of the first 256 and each further space, and one for all others
-together."""
+"""Character sets are integers: one bit for each of the first 256 characters and each further space, one for all
+others together."""
 
 
 def python_pattern(pattern: str) -> str:
-    r"""The pattern as Python runs it, with ``re.ASCII``, for ``\d``, ``\w`` and ``\b`` are of ASCII in ECMAScript.
+    r"""Translate a pattern for Python's ``re`` with ``re.ASCII``: ECMAScript's ``\d``, ``\w`` and ``\b`` are ASCII.
 
     Raises:
-        PatternRefused: it is none, is read differently elsewhere, or may take very long.
+        PatternRefused: the pattern is not valid, differs between languages, or may take very long.
     """
     if not 0 < len(pattern) <= MAX_PATTERN_CHARS:
         raise PatternRefused(f"expected 1 to {MAX_PATTERN_CHARS} characters")
     parts = list(_tokens(pattern))
-    _parse(pattern)  # as the author wrote it, whose places a refusal names
+    _parse(pattern)  # untranslated, so that an error has the author's positions
     translated = "".join(_translated(part) for part in parts)
     _Places(_parse(translated)).refuse_ambiguity()
     return translated
@@ -101,8 +101,8 @@ def _tokens(pattern: str) -> Iterator[str]:
 
 
 def _parse(pattern: str) -> Any:
-    """The tree that ``re`` makes of a pattern: pairs of an operator and its arguments."""
-    parser = importlib.import_module("re._parser")  # what re.compile uses, and nothing else has the tree
+    """Return the parse tree of ``re``: pairs of an operator and its arguments."""
+    parser = importlib.import_module("re._parser")  # the parser of re.compile: no public API returns the tree
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -114,7 +114,7 @@ def _parse(pattern: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A part of a pattern: the places where it can begin and end, and whether it can be empty."""
+    """A part of a pattern: the positions where it can begin and end; ``empty`` if it can match nothing."""
 
     first: tuple[int, ...]
     last: tuple[int, ...]
@@ -125,7 +125,7 @@ NOTHING = _Part((), (), empty=True)
 
 
 class _Places:
-    """The places of a pattern that take a character, and which can follow which."""
+    """The positions of a pattern that match a character, and the positions that can follow each."""
 
     def __init__(self, tree: Any) -> None:
         self._chars: list[int] = []
@@ -133,10 +133,10 @@ class _Places:
         self._whole = self._sequence(tree)
 
     def refuse_ambiguity(self) -> None:
-        """Raise if one text can take two ways through the places.
+        """Refuse a pattern if a text can take two paths through its positions.
 
         Raises:
-            PatternRefused: it can.
+            PatternRefused: the pattern is ambiguous, or too complex to check.
         """
         waiting = [pair for places in (self._whole.first, *self._next) for pair in self._pairs(places, places)]
         seen = set(waiting)
@@ -152,7 +152,7 @@ class _Places:
                 raise PatternRefused("it is too complicated to be judged")
 
     def _pairs(self, left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int, int]]:
-        """The two places that a character can lead to, once for each two."""
+        """Yield each pair of different positions that one character can match."""
         rights = list(right)
         for one in left:
             for other in rights:
@@ -167,7 +167,7 @@ class _Places:
 
     def _part(self, operator: str, argument: Any) -> _Part:
         match operator:
-            case "AT" | "ASSERT_NOT":  # ^ $ \b \B only take ways away
+            case "AT" | "ASSERT_NOT":  # ^ $ \b \B only remove paths
                 return NOTHING
             case "SUBPATTERN":
                 return self._sequence(argument[3])
@@ -255,7 +255,7 @@ def _class(items: Sequence[tuple[Any, Any]]) -> int:
         if str(operator) != "NEGATE":
             found |= _characters(str(operator), argument)
     negated = str(items[0][0]) == "NEGATE"
-    # The last bit stays: which of the others a class leaves out is not kept.
+    # OTHERS stays set: the set cannot tell which of the other characters a class excludes.
     return (ALL_CHARS & ~found) | OTHERS if negated else found
 
 

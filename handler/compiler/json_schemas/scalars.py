@@ -1,7 +1,7 @@
-"""What values of a custom scalar look like: a table of well-known ones, and what an author says in ``scalars:``.
+"""JSON Schemas of custom scalars: a table of well-known scalars, and the author's ``scalars:``.
 
-GraphQL tells only a scalar's name. Where servers disagree on one, the stricter form is advertised and every form is
-taken, because the API judges the value again.
+A GraphQL schema has only a scalar's name. If servers disagree about a scalar, the stricter form is advertised and
+every form is accepted, because the API validates the value again.
 
 Source: GraphQL specification, section 3.5 (Scalars); AWS AppSync's, Hasura's, GraphQL-Java's, Hot Chocolate's and
 graphql-scalars' references.
@@ -28,7 +28,7 @@ INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 FLOAT_MAX = sys.float_info.max
 
 ANYTHING: JSONObject = {"type": ["string", "number", "boolean", "object", "array"]}
-"""Every JSON value but ``null``, as it is enforced."""
+"""The enforced schema of any JSON value except ``null``."""
 
 _ANY_MEMBER: JSONObject = {
     "anyOf": [
@@ -41,15 +41,15 @@ _ANY_MEMBER: JSONObject = {
 ANY_ARRAY: JSONObject = {"type": "array", "items": _ANY_MEMBER}
 ANY_OBJECT: JSONObject = {"type": "object", "additionalProperties": True}
 ANY_VALUE: JSONObject = {"anyOf": [*_ANY_MEMBER["anyOf"], ANY_ARRAY]}
-"""Any value, as it is advertised: vendors refuse a whole request for one parameter without a type, an array without
-items, or a list of types, and take an object that says nothing of its members for an empty one. That arrays may stand
-in arrays is not said: it would take a recursive reference, which some of them refuse, too.
+"""The advertised schema of any value. Vendors reject a whole request for one parameter without a type, an array
+without items, or a list of types; they take an object without declared members for an empty one. Arrays in arrays are
+left out: they need a recursive reference, which some vendors reject too.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scalar:
-    """The schemas of one scalar's values, ``null`` aside."""
+    """The schemas of one scalar's values except ``null``."""
 
     advertised: JSONObject
     enforced: JSONObject
@@ -75,8 +75,8 @@ UNKNOWN = Scalar(advertised=ANY_VALUE, enforced=ANYTHING, note="any JSON value")
 
 TEXT_OR_NUMBER: JSONObject = {"anyOf": [{"type": "string"}, {"type": "number"}]}
 LEAF = Scalar(advertised=TEXT_OR_NUMBER, enforced=ANYTHING, note="a text or number")
-"""A scalar that is not known, and by its name is not an object. Where an object is among the choices, some clients let
-nothing else through.
+"""An unknown scalar whose name says that it is not an object. If an object is among the choices, some clients accept
+nothing else.
 """
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
@@ -86,7 +86,7 @@ amount code color colour currency cursor date datetime day decimal double email 
 long markdown money month number numeric phone price short slug string text time timestamp timezone uri url uuid year
 """
 LEAF_WORDS = frozenset(_LEAF_WORDS.split())
-"""The last words, in small letters, of names of scalars that hold one text or number: ``UnixTimestamp``."""
+"""Last words, in lower case, of names of scalars that hold one text or number: ``UnixTimestamp``."""
 
 TEXT: JSONObject = {"type": "string"}
 DATE = Scalar(advertised={"type": "string", "format": "date"}, enforced={"type": "string", "format": "any-date"})
@@ -106,7 +106,7 @@ IP_ADDRESS = _alike(TEXT, "an IPv4 or IPv6 address")
 DURATION = _alike(TEXT, "a duration, as PT1H30M")
 JSON_TEXT = _alike(TEXT, "JSON, written as text")
 OBJECT = Scalar(advertised=ANY_OBJECT, enforced={"type": "object"})
-# JSON numbers of this size lose digits on their way through JavaScript.
+# JavaScript rounds JSON numbers of this size.
 BIG_INTEGER = Scalar(
     advertised=TEXT,
     enforced={"type": ["integer", "string"], "format": "whole-number"},
@@ -147,7 +147,7 @@ KNOWN: Mapping[str, Scalar] = {
     "jsonobject": OBJECT,
     "jsonstring": JSON_TEXT,
     "localdate": LOCAL_DATE,
-    # RFC 3339 has an offset in each, and these have none.
+    # Not RFC 3339 formats: those need an offset.
     "localdatetime": _alike(TEXT, "a date and time without an offset, as 2026-01-31T09:30:00"),
     "localtime": _alike(TEXT, "a time of day without an offset, as 09:30:00"),
     "long": LONG,
@@ -166,13 +166,13 @@ KNOWN: Mapping[str, Scalar] = {
     "url": URL,
     "uuid": UUID,
 }
-"""By name in small letters without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` are one."""
+"""Keys are names in lower case without ``_``: ``DateTime``, ``Datetime`` and ``date_time`` share one."""
 
 
 def scalar_of(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> Scalar:
-    """What is known of a scalar: the author's word, the specification's, the table's, or nothing.
+    """Return the schemas of a scalar by the first of: the author, the specification, the table, ``LEAF``, ``UNKNOWN``.
 
-    A scalar that its schema describes may have formats of its own, so the table's are advertised and not enforced.
+    A scalar that its schema describes may have its own format, so the table's are advertised and not enforced.
     """
     found = own.get(type_.name) or BUILT_IN.get(type_.name)
     if found:
@@ -191,7 +191,7 @@ def _without_format(schema: JSONObject) -> JSONObject:
 
 
 def scalar_note(type_: GraphQLScalarType, own: Mapping[str, Scalar]) -> str:
-    """What a description says of a scalar's values beyond the schema; mostly nothing."""
+    """Return the note on a scalar for a description; empty string if the schema says all."""
     note = scalar_of(type_, own).note
     link = f"see {type_.specified_by_url}" if type_.specified_by_url else ""
     said = ", ".join(part for part in (note, link) if part)
@@ -219,14 +219,14 @@ MAX_NUMBER = 1e300
 
 
 def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) -> dict[str, Scalar]:
-    """The ``scalars:`` of ``config.yaml``, by name."""
+    """Read ``scalars:`` of ``config.yaml``, by name."""
     custom = [
         name
         for name, type_ in schema.type_map.items()
         if isinstance(type_, GraphQLScalarType) and not is_specified_scalar_type(type_)
     ]
     found: dict[str, Scalar] = {}
-    for name in section.keys():  # noqa: SIM118 - a Section is no dict
+    for name in section.keys():  # noqa: SIM118 - a Section is not a dict
         if name not in custom:
             what = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
             problems.add(
@@ -239,7 +239,7 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
 def _read_scalar(section: Section, problems: Problems) -> Scalar:
     section.expect("type", *TEXT_KEYWORDS, *NUMBER_KEYWORDS)
     if "type" not in section:
-        for key in section.keys():  # noqa: SIM118 - a Section is no dict
+        for key in section.keys():  # noqa: SIM118 - a Section is not a dict
             section.refuse(key, "a type beside it")
         return Scalar(advertised=ANY_VALUE, enforced=ANYTHING)
     kind = section.choice("type", TYPES, default="string")
@@ -251,13 +251,13 @@ def _read_scalar(section: Section, problems: Problems) -> Scalar:
     _refuse_empty_ranges(section, schema)
     enforced = {key: value for key, value in schema.items() if key != "type" or "enum" not in schema}
     if "pattern" in section:
-        # A violation shows the comment: the author's pattern, which Python's is not always.
+        # A violation shows ``$comment``, the author's pattern: the translated one may differ.
         enforced |= {"pattern": _enforced_pattern(section, problems), "$comment": section.text("pattern")}
     return Scalar(advertised={"array": ANY_ARRAY, "object": ANY_OBJECT}.get(kind, schema), enforced=enforced)
 
 
 def _refuse_empty_ranges(section: Section, schema: JSONObject) -> None:
-    """Report bounds that no value is between."""
+    """Report bounds without a value between them."""
     for low, high in RANGES:
         if low not in schema or high not in schema:
             continue

@@ -1,1 +1,1 @@
-"""Operations of the author: read, validated, and made ready to be sent."""
+"""The author's operations: reading, validation, normalization for the API."""

@@ -1,4 +1,4 @@
-"""What is sent of an author's operation, which may say more than an API takes, or less strictly."""
+"""Normalization of an author's operations to text that the API accepts."""
 
 from __future__ import annotations
 
@@ -29,45 +29,45 @@ from handler.compiler.schema.executable_directives import FOR_PARTS
 from handler.graph.documents.check import bare
 
 FOR_CLIENTS = ("connection", "nonreactive", "unmask")
-"""Directives that GraphQL clients keep to themselves, unless the API defines one of that name."""
+"""Directives of GraphQL clients, not sent unless the API defines one of that name."""
 
 CONDITIONS = ("skip", "include")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sendable:
-    """A document as the API gets it. ``unchanged``: it says what the author's text says, so that may be sent itself."""
+    """A document as the API gets it. ``unchanged``: it equals the author's, whose own text may be sent."""
 
     document: DocumentNode
     unchanged: bool
     optional_conditions: Mapping[str, frozenset[str]]  # operation -> nullable variables of its @skip and @include
-    unsent: Mapping[str, frozenset[str]]  # operation -> variables of which nothing is left but what declares them
+    unsent: Mapping[str, frozenset[str]]  # operation -> variables that callers do not give: nothing sent needs them
     unused: tuple[Unused, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unused:
-    """A variable that an author's operation declares and never uses, which GraphQL refuses."""
+    """A variable that an author's operation declares and never uses, which GraphQL rejects."""
 
     operation: str
     node: VariableDefinitionNode
-    sentence: str  # what becomes of it
+    sentence: str  # of the warning
 
     @property
     def name(self) -> str:
-        """The variable's name."""
+        """Return the variable's name."""
         return self.node.variable.name.value
 
 
 def sendable(
     document: DocumentNode, schema: GraphQLSchema | None, problems: Problems, *, known: bool = False
 ) -> Sendable:
-    """A document without descriptions, which older servers refuse, and without directives that are not the API's.
+    """Remove descriptions, which older servers reject, and directives of Stile, of clients and for partial responses.
 
-    A variable that stood only in those goes with them, with a warning. One that stood nowhere goes too, unless the API
-    takes only texts that it has ``known`` before: it stays in the text then, and is asked of callers only if it has to
-    have a value. A nullable variable that decides only on ``@skip`` and ``@include`` gets the default ``false``:
-    GraphQL takes none there, yet published operations have them. It is the one thing that is added, with a warning too.
+    A variable that was used only in removed directives is removed, with a warning. An unused variable is removed too,
+    unless the API accepts only ``known`` texts: then it stays in the text, and callers give it only if it is required.
+    A nullable variable that is used only in ``@skip`` and ``@include`` gets the default ``false``, with a warning:
+    GraphQL rejects nullable variables there, yet published operations have them. Nothing else is added.
     """
     own = bare(document, without_directives=ON_OPERATIONS)
     stripped = visit(own, _WithoutClientDirectives(schema, problems))
@@ -103,7 +103,7 @@ def sendable(
 
 
 Declared = Mapping[str, list[VariableDefinitionNode]]
-"""Some of the variables of each operation."""
+"""Operation -> some of its variables."""
 
 
 def _all(variables: Declared) -> list[VariableDefinitionNode]:
@@ -115,7 +115,7 @@ def _names(variables: Declared) -> dict[str, frozenset[str]]:
 
 
 def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[VariableDefinitionNode]:
-    """The variables of one operation that stood in directives which were taken out, and nowhere else."""
+    """Return the variables of one operation that were used only in removed directives, with a warning for each."""
     gone = used.directives.keys() - _uses(after).directives.keys()
     found = [node for node in _declared(after) if node.variable.name.value in gone]
     for node in found:
@@ -131,7 +131,7 @@ def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[Variab
 
 
 def _unused(used: _Uses, after: DocumentNode) -> list[VariableDefinitionNode]:
-    """The variables of one operation that stand nowhere in what its author wrote."""
+    """Return the variables of one operation that its author never uses."""
     return [node for node in _declared(after) if node.variable.name.value not in used.directives]
 
 
@@ -149,7 +149,7 @@ def _becomes(node: VariableDefinitionNode, *, known: bool) -> str:
 
 
 def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]:
-    """The nullable variables without a default that stand in conditions, and nowhere else, of one operation."""
+    """Return the nullable variables without a default that one operation uses only in ``@skip`` and ``@include``."""
     nullable = [node for node in _declared(document) if _is_nullable_boolean(node) and not node.default_value]
     only = {name for name, directives in _uses(document).directives.items() if {*directives} <= {*CONDITIONS}}
     return [node for node in nullable if node.variable.name.value in only]
@@ -182,7 +182,7 @@ class _WithoutClientDirectives(Visitor):
 
 
 class _Declarations(Visitor):
-    """Declares some variables no more, and some with the default ``false``."""
+    """Visitor that removes some variable definitions and gives others the default ``false``."""
 
     def __init__(
         self, *, removed: Sequence[VariableDefinitionNode], defaulted: Sequence[VariableDefinitionNode]
@@ -204,15 +204,15 @@ def _uses(document: DocumentNode) -> _Uses:
 
 
 class _Uses(Visitor):
-    """Where variables stand."""
+    """Visitor that records the uses of variables."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.directives: dict[str, list[str]] = {}  # variable -> what it stands in, each time; "" for no directive
+        self.directives: dict[str, list[str]] = {}  # variable -> the directive of each use; "" outside directives
         self._directive = ""
 
     def enter_variable_definition(self, *_: object) -> Any:
-        return False  # what it declares is no use
+        return False  # a definition is not a use
 
     def enter_directive(self, node: DirectiveNode, *_: object) -> None:
         self._directive = node.name.value

@@ -1,4 +1,4 @@
-"""Files of operations that are read without being named, and files that their author may take for such ones.
+"""Discovery of the files of operations, and of unread files that look like them.
 
 Source: Cosmo router, MCP: a folder of operations is read with all folders below it, ``.graphql`` and ``.gql``. Files
 that end in ``.graphqls`` hold schemas, by the convention of the servers that read them.
@@ -21,9 +21,9 @@ SCHEMA_SUFFIX = ".graphqls"
 READABLE = "expected a name that ends in .graphql or .gql"
 
 MAX_LOOKED_INTO = 1_000
-"""Of the files of a folder that are not read, how many are looked into."""
+"""The number of unread files in a folder that are searched."""
 
-_SAID = r"^[^#\n]*?"  # on a line, before a comment
+_SAID = r"^[^#\n]*?"  # on one line, outside comments
 _OPERATION = re.compile(
     _SAID + r"(?<![\w.$@])(?:query|mutation|subscription)\b\s*(?:[A-Za-z_]\w*\s*)?(?:[{@]|\(\s*\$)", re.MULTILINE
 )
@@ -32,7 +32,7 @@ _TOOL = re.compile(_SAID + r"(?<!directive )(@(?:mcpTool|tool))\b", re.MULTILINE
 
 
 def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
-    """The files of operations at or below ``folder``, by name. A folder that cannot be read to its end is reported."""
+    """Return the files of operations in or below ``folder``, by name. Unreadable folders are reported."""
     found = files.find(folder, suffixes=SUFFIXES)
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
@@ -45,7 +45,7 @@ def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> li
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unread:
-    """A file that is not read, and what its author is told of it. ``tool``: it may declare a tool."""
+    """An unread file and the sentence of its warning. ``tool``: it may declare a tool."""
 
     at: Place
     sentence: str
@@ -53,10 +53,10 @@ class Unread:
 
 
 def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: Sequence[str]) -> list[Unread]:
-    """Files that are not read and look as if they should be.
+    """Find unread files that look like files of operations.
 
-    ``folder`` is the folder of operations. Files of all other folders, but for ``others``, are looked at only if no
-    tool is ``declared``: an author may keep them beside tools for a reason.
+    ``folder`` is the folder of operations. All other folders except ``others`` are searched only if no tool is
+    ``declared``: beside tools, an author may keep such files for a reason.
     """
     alike = files.folders_like(folder)
     unread = [*_behind_links(files, folder), *(one for each in (folder, *alike) for one in _meant(files, each, folder))]
@@ -66,13 +66,13 @@ def unread_files(files: EndpointFiles, folder: str, *, declared: bool, others: S
 
 
 def _behind_links(files: EndpointFiles, folder: str) -> Iterator[Unread]:
-    """Links to folders. Nobody knows what is behind them, so it may be a tool."""
+    """Yield links to folders. Links are not followed, so any may lead to a tool."""
     for link in files.find(folder, suffixes=SUFFIXES).links:
         yield Unread(at=Place(link), sentence="it is a link to a folder, which is not followed", tool=True)
 
 
 def _meant(files: EndpointFiles, at: str, folder: str) -> Iterator[Unread]:
-    """The files below ``at``, which is the folder of operations or seems to be meant, that hold operations."""
+    """Yield unread files with operations below ``at``, which is the folder of operations or has a similar name."""
     for name, text in _unread(files, at):
         tool = _TOOL_OF_OPERATION.search(text)
         if tool or _OPERATION.search(text):
@@ -81,7 +81,7 @@ def _meant(files: EndpointFiles, at: str, folder: str) -> Iterator[Unread]:
 
 
 def _declaring(files: EndpointFiles, folder: str, *, but: Sequence[str]) -> Iterator[Unread]:
-    """The files of GraphQL anywhere that declare a tool."""
+    """Yield the unread GraphQL files, in any folder, that declare a tool."""
     for name, text in _unread(files, ".", suffixes=(*SUFFIXES, SCHEMA_SUFFIX), but=but):
         if tool := _TOOL.search(text):
             remedy = f"operations belong in {folder}/" if tool[1] == "@mcpTool" else "name it in @sdl(files:)"
@@ -96,7 +96,7 @@ def _is_utf8(name: str) -> bool:
 def _unread(
     files: EndpointFiles, folder: str, *, suffixes: tuple[str, ...] = (), but: Sequence[str] = ()
 ) -> Iterator[tuple[str, str]]:
-    """The files below a folder that are not read, each with the beginning of its text. Markdown is for people."""
+    """Yield the unread files below a folder, each with the beginning of its text. Markdown is for people: skipped."""
     names = (name for name in files.find(folder).files if not any(name.startswith(f"{each}/") for each in but))
     wanted = (name for name in names if _is_wanted(name, suffixes) and not files.is_read(name))
     for name in islice(wanted, MAX_LOOKED_INTO):

@@ -1,3 +1,5 @@
+"""The author's operations, read from files and validated against the schema."""
+
 from __future__ import annotations
 
 import re
@@ -32,7 +34,7 @@ from handler.compiler.source.files import EndpointFiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool:
-    """What ``@mcpTool`` on an operation says; without a name the operation's is taken."""
+    """The arguments of ``@mcpTool``. Without a ``name``, the tool has the operation's."""
 
     name: str | None
     description: str | None
@@ -41,41 +43,41 @@ class McpTool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorOperation:
-    """One operation of the author's."""
+    """One operation of the author."""
 
-    name: str  # empty where it has none
+    name: str  # empty if anonymous
     kind: str  # query | mutation
-    node: OperationDefinitionNode  # as it was written, but for variables that are not sent
-    document: DocumentNode  # it and the fragments it uses, bare of descriptions and our directives; empty: refused
-    text: str  # what is sent: the author's own where nothing had to be taken out of it
-    optional_conditions: frozenset[str]  # variables whose null is sent as if they were absent
+    node: OperationDefinitionNode  # as written, without the variables that are not sent
+    document: DocumentNode  # with its fragments, without descriptions and Stile's directives; empty: invalid
+    text: str  # as sent: the file's own text if unchanged and its only operation, else printed
+    optional_conditions: frozenset[str]  # variables whose null is sent as absent
     persisted: bool
     tool: McpTool | None
     descriptions: Mapping[str, str]  # variable -> its description
 
     @property
     def callable(self) -> bool:
-        """Whether its name is taken: a tool or a request can run it."""
+        """Tell if a tool or a request can run the operation, so that its name is taken."""
         return self.persisted or self.tool is not None
 
     @property
     def bound(self) -> list[VariableDefinitionNode]:
-        """The variables that ``@mcpBind`` fills, and no model may see."""
+        """Return the variables that ``@mcpBind`` fills. Models do not see them."""
         return [node for node in self.node.variable_definitions or () if _is_bound(node)]
 
     @property
     def filled_by_model(self) -> list[VariableDefinitionNode]:
-        """The other ones."""
+        """Return the variables without ``@mcpBind``."""
         return [node for node in self.node.variable_definitions or () if not _is_bound(node)]
 
     @property
     def variables(self) -> list[str]:
-        """The names of the variables that a model fills."""
+        """Return the names of the variables that a model fills."""
         return [node.variable.name.value for node in self.filled_by_model]
 
     @property
     def description(self) -> str:
-        """The text before the operation."""
+        """Return the description before the operation; empty string if there is none."""
         return self.node.description.value if self.node.description else ""
 
 
@@ -85,7 +87,7 @@ TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its en
 
 
 class _Sent(NamedTuple):
-    """What is sent of one operation."""
+    """One operation as the API gets it."""
 
     document: DocumentNode = DocumentNode()
     text: str = ""
@@ -98,7 +100,7 @@ NOTHING = _Sent()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersistedDocument:
-    """A file whose operations may be asked for by the file's id: ``sha256:`` and the SHA-256 of its bytes.
+    """A file whose operations requests may run by the file's id: ``sha256:`` and the SHA-256 of its bytes.
 
     Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
     """
@@ -106,16 +108,16 @@ class PersistedDocument:
     file: str
     id: str
     operations: tuple[str, ...]  # their names
-    anonymous: AuthorOperation | None = None  # the only one, where it has no name: its document is enough to call it
+    anonymous: AuthorOperation | None = None  # the file's only operation, if unnamed: the id alone calls it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operations:
-    """What the author's files of operations hold."""
+    """The content of the author's files of operations."""
 
     valid: tuple[AuthorOperation, ...]
     documents: tuple[PersistedDocument, ...]
-    refused: frozenset[str]  # names of those with mistakes, which have been reported
+    refused: frozenset[str]  # names of operations with errors, which are reported
     complete: bool  # False: a file could not be read, so there may be more
 
 
@@ -129,7 +131,7 @@ def _nothing_refused(_document: DocumentNode, _problems: Problems) -> bool:
 def with_folder(
     executables: Iterable[ExecutableFile], files: EndpointFiles, folder: str, problems: Problems
 ) -> list[ExecutableFile]:
-    """Each file once, with those of ``folder``, which are read without being named. Persisted anywhere is persisted."""
+    """Add the files of ``folder``, each once. Persisted: files that an ``@sdl`` persists, or in the folder alone."""
     found: dict[str, ExecutableFile] = {}
     for one in executables:
         first = found.setdefault(one.name, one)
@@ -139,7 +141,7 @@ def with_folder(
     return list(found.values())
 
 
-def read_operations(  # noqa: PLR0913 - what is read, by what, and what is refused
+def read_operations(  # noqa: PLR0913 - files, their readers, and two options
     executables: Sequence[ExecutableFile],
     files: EndpointFiles,
     author: AuthorSchema,
@@ -148,10 +150,10 @@ def read_operations(  # noqa: PLR0913 - what is read, by what, and what is refus
     refused: Refused = _nothing_refused,
     known: bool = False,
 ) -> Operations:
-    """Every operation of the files. Without a schema only what can be judged without one is reported.
+    """Read every operation of the files. If the schema is ``None``, only errors that need no schema are reported.
 
-    ``known``: the API takes only texts that it knows, so what can stay of a text does.
-    ``refused`` reports what of a valid document clients of the API do not have, and tells whether there was something.
+    ``known``: the API accepts only known texts, so a text changes as little as possible.
+    ``refused`` reports the parts of a valid document that clients of the API do not have; true if there were any.
     """
     parsed = [(executable, _parse(executable, files, problems)) for executable in executables]
     found: list[AuthorOperation] = []
@@ -187,7 +189,7 @@ def _is_bound(node: VariableDefinitionNode) -> bool:
 
 
 def _names(document: DocumentNode) -> tuple[str, ...]:
-    """The names of a document's operations; one without a name is called by its document alone."""
+    """Return the names of a document's operations. The document's id alone calls an unnamed one."""
     nodes = [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
     return tuple(node.name.value for node in nodes if node.name)
 
@@ -227,7 +229,7 @@ def _is_called_by_document(
     executable: ExecutableFile,
     problems: Problems,
 ) -> bool:
-    """Whether requests may run an operation without a name, by its document's id alone; the others are reported."""
+    """Tell if requests may run an unnamed operation by its document's id alone; report it if not."""
     is_tool = any(directive.name.value == "mcpTool" for directive in node.directives or ())
     alone = executable.by_sdl and len(nodes) == 1 and not is_tool
     sentence = "an operation without a name cannot be called: name it"
@@ -238,7 +240,7 @@ def _is_called_by_document(
     return alone and executable.persisted
 
 
-def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where the findings go
+def _separate_if_valid(  # noqa: PLR0913 - a file, its schema, and two outputs
     document: DocumentNode,
     executable: ExecutableFile,
     *,
@@ -248,9 +250,9 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     deprecated: list[GraphQLError],
     known: bool,
 ) -> dict[str, _Sent]:
-    """Operation -> its own document, for all of a file or, with a mistake anywhere in it, for none.
+    """Return operation -> its own document, for all operations of a file; empty if the file has an error.
 
-    What a valid file uses that is deprecated is added to ``deprecated``.
+    The deprecated coordinates that a valid file uses are added to ``deprecated``.
     """
     own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
     foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
@@ -260,7 +262,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
         return {}
     try:
         sent = sendable(DocumentNode(definitions=tuple(own)), author.schema, problems, known=known)
-    except RecursionError:  # fragments in fragments without end
+    except RecursionError:  # fragments nested too deeply
         problems.add(Place(executable.name), TOO_MUCH, code="too-complex")
         return {}
     verdict = judge(sent.document, author.schema)
@@ -271,7 +273,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
     deprecated += verdict.deprecated
     _tell_of_unused(sent.unused, own, problems)
     alone = separate_operations(sent.document)
-    # One operation that says what its file says is sent as the file is: so its digest is the file's.
+    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
     text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
     return {
         name: _Sent(each, text or print_ast(each), sent.optional_conditions[name], sent.unsent[name])
@@ -280,7 +282,7 @@ def _separate_if_valid(  # noqa: PLR0913 - what is judged, by what, and where th
 
 
 def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
-    """Warn of variables that an operation does not use. One that is bound is a mistake: its author relies on it."""
+    """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
     operations = [node for node in nodes if isinstance(node, OperationDefinitionNode)]
     bound = {
         (node.name.value if node.name else "", each.variable.name.value)
@@ -334,7 +336,7 @@ def _operation(
 
 
 def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None:
-    """Report Stile's directives where nothing reads them. Validation reports those of fields and fragments."""
+    """Report misplaced directives of Stile. Validation reports those on fields and fragments."""
     for directive in node.directives or ():
         name = directive.name.value
         if name in ON_OPERATIONS and name != "mcpTool":
@@ -353,7 +355,7 @@ def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None
 
 
 def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
-    """The description of a variable: that of ``@mcpToolArg`` before its own, and a blank one last.
+    """Return ``@mcpToolArg``'s description of a variable, else the variable's own; empty string if both are blank.
 
     Source: Cosmo, ``@mcpToolArg``: "Directive location is VARIABLE_DEFINITION"; it is not repeatable.
     """
@@ -377,7 +379,7 @@ def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | No
 
 
 def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -> list[AuthorOperation]:
-    """Those that a name stands for. Of files that are only validated, several may use the same one."""
+    """Return one operation per name, callable ones first. Report a second callable one, or a second in one file."""
     first: dict[str, AuthorOperation] = {}
     for operation in sorted(operations, key=lambda operation: not operation.callable):
         other = first.setdefault(operation.name, operation)

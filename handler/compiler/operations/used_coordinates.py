@@ -1,4 +1,4 @@
-"""What of a schema a document uses."""
+"""The schema coordinates that a document uses."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from graphql.language import ArgumentNode, EnumValueNode, FieldNode, ObjectField
 
 
 def coordinates_used(document: DocumentNode, schema: GraphQLSchema) -> dict[str, Node]:
-    """Every schema coordinate that a document uses, with where: of types, their members, arguments and directives.
+    """Return the coordinates of types, members, arguments and directives in a document -> the first node of each.
 
-    The conditions of ``@skip`` and ``@include`` are ignored: what may be selected counts.
+    Conditions of ``@skip`` and ``@include`` are ignored: a field that may be selected counts.
     """
     type_info = TypeInfo(schema)
     collector = _Coordinates(type_info)
@@ -32,7 +32,7 @@ class _Coordinates(Visitor):
     def __init__(self, type_info: TypeInfo) -> None:
         super().__init__()
         self._types = type_info
-        self.found: dict[str, Node] = {}  # with the first place of each
+        self.found: dict[str, Node] = {}  # with the first use of each
 
     def enter_field(self, node: FieldNode, *_: object) -> None:
         parent = self._types.get_parent_type()

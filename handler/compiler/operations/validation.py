@@ -1,4 +1,4 @@
-"""An author's operations judged by GraphQL's rules: mistakes, and what is only worth a warning."""
+"""Validation of an author's operations by GraphQL's rules: errors and deprecation warnings."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ from handler.compiler.problems import Problems
 from handler.compiler.schema.rule_codes import coded
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
-"""Names are judged over all files, and an operation without one cannot be a tool."""
+"""Not among ``RULES``: ``operations.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
-"""An operation with an unused variable may be published: ``sending.py`` takes the variable out."""
+"""All other rules of GraphQL, except that unused variables are valid: ``normalize.py`` removes them."""
 
 MAX_DEPRECATIONS = 20
-"""Deprecated fields, arguments and values that are warned of one by one."""
+"""The number of deprecated coordinates that get a warning each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """The findings in one document."""
+    """The errors and deprecations in one document."""
 
     mistakes: list[GraphQLError]
     deprecated: list[GraphQLError]
 
 
 def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
-    """Validate a document once, by all rules."""
+    """Validate a document in one pass: all rules and deprecations."""
     deprecated: list[GraphQLError] = []
     gathering = _gathering(NoDeprecatedCustomRule, deprecated)
     return Verdict(mistakes=validate(schema, document, rules=(*RULES, gathering)), deprecated=deprecated)
 
 
 def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:
-    """Warn of each deprecated coordinate once, where it is used first, the most used ones first."""
+    """Warn of each deprecated coordinate once, at its first use, most used first."""
     places: dict[str, list[GraphQLError]] = {}
     for error in found:
         places.setdefault(error.message, []).append(error)
@@ -66,7 +66,7 @@ def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> N
 
 
 def _gathering(rule: type[ASTValidationRule], found: list[GraphQLError]) -> type[ASTValidationRule]:
-    """A rule whose errors are gathered apart."""
+    """Return a copy of a rule that adds its errors to ``found``."""
 
     class Gathering(rule):  # type: ignore[misc, valid-type]
         def report_error(self, error: GraphQLError) -> None:

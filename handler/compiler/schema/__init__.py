@@ -1,1 +1,1 @@
-"""The schema of the author: merged, mended, and indexed."""
+"""The author's schema: parsing, merging, recovery from errors, and the schema index."""

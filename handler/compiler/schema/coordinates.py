@@ -23,10 +23,10 @@ FORMS = "Type, Type.field, Type.field(argument:), Input.field, Enum.VALUE, @dire
 
 
 def resolve(schema: GraphQLSchema, text: str) -> str:
-    """The coordinate that an author's text names: ``Query`` and ``Mutation`` mean the root types.
+    """Return the coordinate that an author's text names. ``Query`` and ``Mutation`` mean the root types.
 
     Raises:
-        UnknownCoordinate: there is nothing of that name, or the text is no coordinate.
+        UnknownCoordinate: the schema does not have the coordinate, or the text is not a coordinate.
     """
     of_directive = OF_DIRECTIVE.fullmatch(text)
     if of_directive:
@@ -65,13 +65,13 @@ def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
 
 
 def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:
-    """``Query`` and ``Mutation`` mean the root types, whatever these are called."""
+    """Find a type. ``Query`` and ``Mutation`` mean the root types, also if those have other names."""
     roots = {"Query": schema.query_type, "Mutation": schema.mutation_type}
     return roots.get(name) or schema.get_type(name)
 
 
 def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:
-    """The same coordinates, with all that the types among them have."""
+    """Add the members of all types among the coordinates."""
     found = set(coordinates)
     for name in [coordinate for coordinate in found if coordinate in schema.type_map]:
         found |= {f"{name}.{member}" for member in members_of(schema.type_map[name])}
@@ -79,5 +79,5 @@ def with_members(schema: GraphQLSchema, coordinates: Iterable[str]) -> set[str]:
 
 
 def members_of(type_: Any) -> Collection[str]:
-    """The names of a type's fields, input fields or enum values."""
+    """Return the names of a type's fields, input fields or enum values."""
     return [*getattr(type_, "fields", ()), *getattr(type_, "values", ())]

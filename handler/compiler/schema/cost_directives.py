@@ -1,6 +1,6 @@
-"""How long lists are and what types and fields weigh, as ``@listSize``, ``@cost`` and ``limits.list_sizes`` say.
+"""List sizes and weights of types and fields, from ``@listSize``, ``@cost`` and ``limits.list_sizes``.
 
-A subgraph's own directives are dropped from its schema like those of every other system; these two are read before.
+Both directives are read before the schema loses the directives of other systems.
 
 Source: "The GraphQL Cost Directives Specification" (IBM); Apollo Federation and Hot Chocolate take the same directives.
 """
@@ -37,7 +37,7 @@ MAX_SIZE = 1_000_000_000
 
 
 def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) -> dict[str, JSONObject]:
-    """Coordinates of fields and types -> what the schema index says of their cost. What cannot be read is a warning."""
+    """Return coordinate of a field or type -> its cost entry for the schema index. Invalid values are warnings."""
     found: dict[str, JSONObject] = {}
     for node in definitions:
         for coordinate, part in coordinates_of(node).items():
@@ -51,9 +51,9 @@ def declared_costs(definitions: Iterable[DefinitionNode], problems: Problems) ->
 def with_list_sizes(
     costs: Mapping[str, JSONObject], sizes: Section, schema: GraphQLSchema, problems: Problems
 ) -> dict[str, JSONObject]:
-    """The costs with what ``limits.list_sizes`` says of fields, which has the last word about their assumed size."""
+    """Add ``limits.list_sizes`` to the costs; it overrides the assumed sizes of fields."""
     found = dict(costs)
-    for text in sizes.keys():  # noqa: SIM118 - a Section is no dict
+    for text in sizes.keys():  # noqa: SIM118 - a Section is not a dict
         size = sizes.integer(text, 1, least=0, most=MAX_SIZE)
         try:
             coordinate = resolve(schema, text)
@@ -80,7 +80,7 @@ def _said(directive: DirectiveNode, part: Any, problems: Problems) -> JSONObject
 
 
 def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObject:
-    """A weight is a text in the specification, so that it may be a fraction."""
+    """Read a weight, which the specification defines as text, so that it may be a fraction."""
     try:
         weight = float(text)
     except (TypeError, ValueError):
@@ -112,7 +112,7 @@ def _size(directive: DirectiveNode, given: Mapping[str, Any], field: Any, proble
 
 
 def _texts(value: Any) -> list[str]:
-    """A list of texts; one alone stands for a list of it."""
+    """Return the texts of a list; a single text counts as a list."""
     values = value if isinstance(value, list) else [value]
     return [text for text in values if isinstance(text, str)]
 

@@ -1,4 +1,4 @@
-"""The directives that authors write, as GraphQL defines them, and what they say as values.
+"""Stile's directives: their GraphQL definitions, and readers of their arguments.
 
 Source: IBM API Connect for GraphQL, "directive @tool" and "directive @sdl"; Cosmo, ``@mcpTool`` and ``@mcpToolArg``.
 """
@@ -77,12 +77,12 @@ BELONGS: Mapping[str, str] = {
     "mcpToolArg": "a variable of an operation in a file of operations",
     "mcpBind": "a variable of an operation in a file of operations",
 }
-"""Where each of our directives may stand, as the end of a sentence."""
+"""Directive of Stile -> its location, as the end of a sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VisibilityPattern:
-    """``types`` and ``fields`` are regular expressions that match whole names."""
+    """Regular expressions for whole names of ``types`` and ``fields``; ``expose``: show or hide the matches."""
 
     at: At
     expose: bool
@@ -92,7 +92,7 @@ class VisibilityPattern:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolDirective:
-    """One ``@tool``, as it was written."""
+    """One ``@tool`` as written."""
 
     node: DirectiveNode
     name: str
@@ -105,7 +105,7 @@ class ToolDirective:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdlDirective:
-    """One ``@sdl``: files to include and what of them is visible; files of operations and whether each is persisted."""
+    """One ``@sdl``: included files, their visibility patterns, and files of operations with ``persist``."""
 
     node: DirectiveNode
     files: tuple[str, ...]
@@ -114,7 +114,7 @@ class SdlDirective:
 
 
 def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[ToolDirective]:
-    """Every ``@tool`` among ``nodes``; one whose arguments do not fit is reported and left out."""
+    """Read every ``@tool`` among ``nodes``. One with invalid arguments is reported and left out."""
     found = []
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "tool" else None
@@ -135,7 +135,7 @@ def read_tools(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[
 
 
 def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> dict[str, str]:
-    """Parameter -> description. Some editors write ``description`` where ``value`` is documented."""
+    """Return parameter -> description. Some editors write ``description`` instead of the documented ``value``."""
     found: dict[str, str] = {}
     for at, entry in zip(_items(node, "descriptions"), values["descriptions"], strict=False):
         name, value, instead = entry["name"], entry.get("value"), entry.get("description")
@@ -152,7 +152,7 @@ def _descriptions(node: DirectiveNode, values: Mapping[str, Any], problems: Prob
 
 
 def read_includes(nodes: Iterable[ConstDirectiveNode], problems: Problems) -> list[SdlDirective]:
-    """Every ``@sdl`` among ``nodes``."""
+    """Read every ``@sdl`` among ``nodes``. One with invalid arguments is reported and left out."""
     found = []
     for node in nodes:
         values = read_arguments(node, problems) if node.name.value == "sdl" else None
@@ -174,13 +174,13 @@ def _patterns(node: DirectiveNode, name: str, values: Mapping[str, Any]) -> tupl
 
 
 def _items(node: DirectiveNode, name: str) -> list[ValueNode]:
-    """Where each item of a list argument stands. One that stands alone is a list of it."""
+    """Return the nodes of a list argument's items. A single value counts as a list."""
     written = [argument.value for argument in node.arguments or () if argument.name.value == name]
     return [item for value in written for item in (value.values if isinstance(value, ListValueNode) else (value,))]
 
 
 def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | None:
-    """The arguments of one of our directives as Python values, or ``None`` after reporting what does not fit."""
+    """Read the arguments of a directive of Stile; ``None`` after reporting invalid ones, or for other directives."""
     definition = DEFINITIONS.get_directive(node.name.value)
     if definition is None:
         return None
@@ -204,7 +204,7 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
 
 
 def _repeated(nodes: Iterable[ArgumentNode | ObjectFieldNode]) -> list[ArgumentNode | ObjectFieldNode]:
-    """The arguments and input fields that are given a second time, in order."""
+    """Return the repeated arguments and input fields, in order."""
     names: set[str] = set()
     found: list[ArgumentNode | ObjectFieldNode] = []
     for node in nodes:

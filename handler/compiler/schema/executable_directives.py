@@ -1,4 +1,4 @@
-"""The directives of an API that a request may carry, by the locations where GraphQL calls a directive executable."""
+"""The directives of an API that a request may carry, by GraphQL's executable directive locations."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ EXECUTABLE_LOCATIONS = (
     DirectiveLocation.INLINE_FRAGMENT,
     DirectiveLocation.VARIABLE_DEFINITION,
 )
-"""Source: GraphQL specification, section 3.13 (ExecutableDirectiveLocation). Nothing serves subscriptions."""
+"""Source: GraphQL specification, section 3.13 (ExecutableDirectiveLocation). Subscriptions are not served."""
 
 FOR_PARTS = ("defer", "stream", "live")
-"""Directives that ask for an answer in parts. A tool has one answer."""
+"""Directives that request an incremental response. A tool has one response."""
 
 
 def executable_directives(schema: GraphQLSchema) -> Iterator[GraphQLDirective]:
-    """The directives that the author's schema defines for requests, in its order.
+    """Yield the directives that the author's schema defines for requests, in its order.
 
-    A definition that the compiler added for another system's sake has no place in a file, so it is left out.
+    Definitions that the compiler adds for other systems are left out; they have no ``loc``.
     """
     for directive in schema.directives:
         added = directive.ast_node is not None and directive.ast_node.loc is None
@@ -33,5 +33,5 @@ def executable_directives(schema: GraphQLSchema) -> Iterator[GraphQLDirective]:
 
 
 def locations(directive: GraphQLDirective) -> list[str]:
-    """The names of the executable locations of a directive."""
+    """Return the names of a directive's executable locations."""
     return [location.name for location in EXECUTABLE_LOCATIONS if location in directive.locations]

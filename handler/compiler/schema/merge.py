@@ -1,6 +1,6 @@
-"""One definition where an author wrote several: of the schema, of a root type, of a scalar.
+"""Merging of repeated definitions of the schema, a root type or a scalar.
 
-StepZen's projects have a ``type Query`` in each file, and GraphQL takes one; graphql-core would keep the last of them.
+StepZen's projects have a ``type Query`` in each file. GraphQL allows one; graphql-core would keep only the last.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from handler.compiler.problems import Problems, place_of, shown
 USUAL_ROOTS = frozenset({"Query", "Mutation", "Subscription"})
 
 ENTITY = "key"
-"""Federation's directive on types that another subgraph defines, so that this one may say only ``extend``."""
+"""Federation's directive on types that another subgraph may define, so that this one only extends them."""
 
 ObjectPart = ObjectTypeDefinitionNode | ObjectTypeExtensionNode
 Member = FieldDefinitionNode | InputValueDefinitionNode | EnumValueDefinitionNode
@@ -46,10 +46,10 @@ T = TypeVar("T")
 
 
 def merge_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
-    """The same definitions, each of those that may stand in several places once.
+    """Merge the definitions that may be repeated.
 
-    Fields of a root type that stand twice with the same type are one; in other types that is a warning, as published
-    schemas have it. With different types both places are reported.
+    A repeated field of equal type is merged: silently in root types and entities, else with a warning, as published
+    schemas have such fields. A field with different types is reported with both places.
     """
     mergeable = _root_names(definitions) | _entities_without_definition(definitions)
     members = _Members(mergeable, problems)
@@ -78,7 +78,7 @@ def _type_names(definitions: Iterable[DefinitionNode]) -> set[str]:
 
 
 def _group(node: DefinitionNode, mergeable: frozenset[str]) -> tuple[str, str] | None:
-    """Equal for what becomes one definition; ``None`` for what stands alone."""
+    """Return a key that is equal for definitions to merge; ``None`` for all others."""
     match node:
         case SchemaDefinitionNode():
             return "schema", ""
@@ -138,7 +138,7 @@ def _joined(lists: Iterable[tuple[T, ...] | None]) -> tuple[T, ...]:
 
 
 def _without_missing_roots(node: DefinitionNode, names: Container[str], problems: Problems) -> DefinitionNode:
-    """Without the root types that a schema names and nobody defined: some projects name all three."""
+    """Remove undefined root types from a schema definition: some projects name all three."""
     if not isinstance(node, SchemaDefinitionNode | SchemaExtensionNode):
         return node
     missing = [root for root in node.operation_types or () if root.type.name.value not in names]
@@ -154,7 +154,7 @@ def _without_missing_roots(node: DefinitionNode, names: Container[str], problems
 
 
 class _Members:
-    """The fields and enum values of every type, as they come by."""
+    """The fields and enum values seen so far, by coordinate."""
 
     def __init__(self, mergeable: Container[str], problems: Problems) -> None:
         self._mergeable = mergeable
@@ -162,7 +162,7 @@ class _Members:
         self._first: dict[str, Member] = {}
 
     def once(self, node: DefinitionNode) -> DefinitionNode:
-        """A definition without the members that have come by in the same type."""
+        """Remove the members that were already seen in the same type."""
         match node:
             case ObjectTypeDefinitionNode() | ObjectTypeExtensionNode():
                 return replace(node, fields=self._new(node.name.value, node.fields or ()))
@@ -202,7 +202,7 @@ class _Members:
 
 
 def _signature(member: Member) -> str:
-    """What may not differ: types, arguments and their defaults."""
+    """Return the parts of a member that may not differ: type, arguments, defaults."""
     match member:
         case FieldDefinitionNode():
             arguments = sorted(f"{each.name.value}: {_signature(each)}" for each in member.arguments or ())

@@ -1,4 +1,4 @@
-"""What leads where in a graph of names."""
+"""Reachability and strongly connected components in a graph of names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Given = TypeVar("Given", bound=Hashable)
 
 
 def reachable(start: Collection[str], graph: Graph) -> set[str]:
-    """``start`` and everything that the graph leads to from there."""
+    """Return ``start`` and all names reachable from it."""
     found = set(start)
     waiting = list(start)
     while waiting:
@@ -23,7 +23,7 @@ def reachable(start: Collection[str], graph: Graph) -> set[str]:
 
 
 def turned(graph: Graph) -> dict[str, set[str]]:
-    """The same steps the other way round."""
+    """Reverse the edges of a graph."""
     back: dict[str, set[str]] = {}
     for name, others in graph.items():
         for other in others:
@@ -32,9 +32,9 @@ def turned(graph: Graph) -> dict[str, set[str]]:
 
 
 def handed_down(own: Mapping[str, Collection[Given]], below: Graph) -> dict[str, frozenset[Given]]:
-    """What each type has itself and from all that lead to it. Types that lead to each other share one set.
+    """Return name -> its own values and those of all names that lead to it. Names in one cycle share one set.
 
-    Filters of large schemas all lead to each other: a set for each of them would be thousands of equal ones.
+    The filters of large schemas all lead to each other: a set for each would be thousands of equal sets.
     """
     found: dict[str, frozenset[Given]] = {}
     inherited: dict[str, set[Given]] = {}
@@ -50,9 +50,9 @@ def handed_down(own: Mapping[str, Collection[Given]], below: Graph) -> dict[str,
 
 
 def circles(graph: Graph, start: Iterable[str]) -> list[list[str]]:
-    """What can be reached, in parts that lead to themselves as a whole, each before those that it leads to.
+    """Return the strongly connected components reachable from ``start``, each before those that it leads to.
 
-    Source: S. R. Kosaraju's strongly connected components; without recursion, as filters nest without end.
+    Source: S. R. Kosaraju's algorithm; without recursion, because filters nest deeply.
     """
     entered: set[str] = set()
     left: dict[str, None] = {}
@@ -70,7 +70,7 @@ def circles(graph: Graph, start: Iterable[str]) -> list[list[str]]:
 
 
 def _unplaced(name: str, graph: Graph, placed: set[str]) -> list[str]:
-    """A name and all that can be reached from it, but for what has been placed; then it has."""
+    """Return the unplaced names reachable from a name, itself included, and mark them as placed."""
     part = [name] if name not in placed else []
     placed.add(name)
     for each in part:

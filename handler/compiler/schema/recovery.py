@@ -1,4 +1,4 @@
-"""What is written against a schema with mistakes is judged all the same: against that schema without them."""
+"""Recovery of a schema with errors, so that operations can still be validated."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ EXTENSION_OF: Mapping[type, type] = {definition: extension for extension, defini
 def mend(
     definitions: Sequence[DefinitionNode], errors: Iterable[GraphQLError]
 ) -> tuple[GraphQLSchema | None, frozenset[str]]:
-    """A schema of definitions that have ``errors``, which were reported, and the types that it cannot describe.
+    """Build a schema from definitions with ``errors``, already reported; also return the types that stay unclear.
 
-    It has no directives. The second definition of a type extends the first one, an extension of nothing defines a
-    type, and a type that nobody defined is a scalar, which any value fits. There is ``None`` where that is not enough.
+    All directives are removed. A second definition of a type extends the first, an extension without a definition
+    defines the type, and an undefined type becomes a scalar, which any value fits. The schema is ``None`` if it still
+    cannot be built.
     """
     whole = [without_directives(node, lambda _: True) for node in definitions]
     kinds = _kinds(whole)
@@ -65,18 +66,18 @@ def mend(
 
 
 def _types(nodes: Iterable[DefinitionNode]) -> list[Any]:
-    """The definitions of types, and then their extensions."""
+    """Return the definitions of types, then the extensions."""
     found = [node for node in nodes if isinstance(node, TypeDefinitionNode | TypeExtensionNode)]
     return sorted(found, key=lambda node: isinstance(node, TypeExtensionNode))
 
 
 def _kind(node: Any) -> type:
-    """What a definition or extension is of, as the class of the definition."""
+    """Return the definition's class for a definition or an extension."""
     return DEFINITION_OF.get(type(node), type(node))
 
 
 def _kinds(nodes: Iterable[DefinitionNode]) -> dict[str, list[type]]:
-    """Type -> the kinds of its parts, the definition's first: all the same, unless there is a mistake."""
+    """Return type -> the kinds of its parts, the definition's first. They differ only by mistake."""
     found: dict[str, list[type]] = {}
     for node in _types(nodes):
         found.setdefault(node.name.value, []).append(_kind(node))
@@ -88,7 +89,7 @@ def _named_in(errors: Iterable[GraphQLError]) -> set[str]:
 
 
 def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Sequence[type]]) -> Iterator[Any]:
-    """The same types, of one kind each."""
+    """Yield the parts of each type that have its first kind: one definition, then extensions."""
     begun: set[str] = set()
     for node in _types(nodes):
         name = node.name.value
@@ -100,13 +101,13 @@ def _one_definition_each(nodes: Iterable[DefinitionNode], kinds: Mapping[str, Se
 
 
 def _converted(node: Any, kind: type) -> Any:
-    """A definition as an extension, or the other way round."""
+    """Convert a definition to an extension or back."""
     own = {field.name: getattr(node, field.name) for field in fields(kind) if hasattr(node, field.name)}
     return node if type(node) is kind else kind(**own)
 
 
 def _of_fitting_kinds(node: Any, kinds: Mapping[str, Sequence[type]]) -> Any:
-    """A type that implements nothing but interfaces, or a union of nothing but object types."""
+    """Remove from ``implements`` all but interfaces, and from a union all but object types."""
     for part, kind in (("interfaces", InterfaceTypeDefinitionNode), ("types", ObjectTypeDefinitionNode)):
         named = getattr(node, part, None) or ()
         kept = tuple(each for each in named if kind in kinds.get(each.name.value, ())[:1])

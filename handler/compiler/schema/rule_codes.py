@@ -52,26 +52,26 @@ CODE_OF_RULE: Mapping[str, str] = {
     "VariablesAreInputTypesRule": "wrong-kind",
     "VariablesInAllowedPositionRule": "wrong-variable-type",
 }
-"""Name of a rule -> its code."""
+"""Rule name -> code."""
 
 OTHER = "invalid-graphql"
-"""The code of a rule that a later version of graphql-core adds."""
+"""The code of all other rules, which later versions of graphql-core add."""
 
 _KEY = "code"
 
 
 def coded(rules: Iterable[Any]) -> tuple[type[Any], ...]:
-    """Make rules of graphql-core put their code into the errors that they report."""
+    """Wrap rules of graphql-core so that their errors carry a code."""
     return tuple(_coded(rule) for rule in rules)
 
 
 def code_of(error: GraphQLError) -> str:
-    """Return the code of an error that a coded rule has reported."""
+    """Return the code of an error; ``OTHER`` if no coded rule reported it."""
     return str((error.extensions or {}).get(_KEY, OTHER))
 
 
 def with_code(error: GraphQLError, code: str) -> GraphQLError:
-    """Put a code into an error."""
+    """Set the code of an error."""
     error.extensions = {**(error.extensions or {}), _KEY: code}
     return error
 

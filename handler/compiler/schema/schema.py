@@ -1,3 +1,5 @@
+"""The author's schema, read from ``index.graphql`` and its included files."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -50,12 +52,12 @@ RULES_OF_A_PART = tuple(
     for rule in specified_sdl_rules
     if rule not in (KnownDirectivesRule, KnownTypeNamesRule, PossibleTypeExtensionsRule)
 )
-"""What can be judged where a file is missing: all but whether something is defined, which may be done there."""
+"""The rules if a file is missing: all except those on undefined names, which that file may define."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutableFile:
-    """A file of operations, which an ``@sdl`` names or which lies where such files are found."""
+    """A file of operations that an ``@sdl`` names or that is in the folder of operations."""
 
     name: str
     persisted: bool
@@ -63,24 +65,24 @@ class ExecutableFile:
 
     @property
     def by_sdl(self) -> bool:
-        """Whether an author named it, and it was not found."""
+        """Tell if an ``@sdl`` names the file; false if only the folder has it."""
         return self.named_at.file != self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorSchema:
-    """What the author's SDL files say: the schema, its tools, and where operations stand."""
+    """The content of the author's SDL files: the schema, ``@tool`` directives, and the files of operations."""
 
-    schema: GraphQLSchema | None  # None: it has mistakes after which nothing can be judged; all were reported
-    unclear: frozenset[str]  # types of which the schema says too little, because their definitions have mistakes
+    schema: GraphQLSchema | None  # None: its errors, all reported, leave nothing to validate against
+    unclear: frozenset[str]  # types that are incomplete because their definitions have errors
     tools: tuple[ToolDirective, ...]
     executables: tuple[ExecutableFile, ...]
-    hidden: Mapping[str, str]  # coordinates that no client of the API has, each with the directive that says so
-    costs: Mapping[str, JSONObject]  # coordinates of types and fields, each with what the schema index says of its cost
+    hidden: Mapping[str, str]  # coordinate hidden from clients of the API -> the directive that hides it
+    costs: Mapping[str, JSONObject]  # coordinate of a type or field -> its cost entry for the schema index
 
 
 def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False) -> AuthorSchema:
-    """Read ``index.graphql`` and all that it includes. ``stepzen``: StepZen's own types need no definition."""
+    """Read ``index.graphql`` and its included files. ``stepzen``: StepZen's own types need no definition."""
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
     schema, unclear = _build(reader.definitions, problems, complete=reader.complete, stepzen=stepzen)
@@ -95,21 +97,21 @@ def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *,
 
 
 class _Reader:
-    """Gathers what the files say, depth first in the order in which they are named."""
+    """Collector of the files' definitions and directives, depth first in the order of inclusion."""
 
     def __init__(self, files: EndpointFiles, problems: Problems) -> None:
         self._files = files
         self._problems = problems
         self._seen: set[str] = set()
-        self.complete = True  # False: part of the schema is missing, and the rest would bring false reports
+        self.complete = True  # False: part of the schema is missing, so validation would report false errors
         self.definitions: list[DefinitionNode] = []
         self.tools: list[ToolDirective] = []
         self.executables: list[ExecutableFile] = []
-        self.includes: dict[str, list[str]] = {}  # file -> those that it names
-        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # with patterns, for the files that it names
+        self.includes: dict[str, list[str]] = {}  # file -> its included files
+        self.scopes: list[tuple[SdlDirective, list[str]]] = []  # each @sdl with patterns, and its included files
 
     def include(self, name: str, *, chain: tuple[str, ...], named_at: Place | None) -> None:
-        """Read one file and those it includes. ``chain`` are the files that led here."""
+        """Read one file and its included files. ``chain`` has the including files, outermost first."""
         if name in chain:
             cycle = " -> ".join((*chain, name))
             self._problems.add(named_at or Place(name), f"files include each other: {cycle}", code="include-cycle")
@@ -165,10 +167,10 @@ def _executables(including: str, sdl: SdlDirective) -> list[ExecutableFile]:
 
 
 def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[str, str]:
-    """What the API keeps to itself. Patterns judge what is defined in the files of their own ``@sdl``, and below those.
+    """Return hidden coordinate -> its directive. Patterns apply to all files that their ``@sdl`` leads to.
 
-    A field that is hidden in one scope stays hidden, whatever the scopes around it say. A type that nobody defines, as
-    it is built in, belongs to the files that name it.
+    A field that one scope hides stays hidden, whatever outer scopes say. A built-in type, which has no definition,
+    is in a scope unless a file outside the scope names the type.
     """
     hidden = dict.fromkeys(inaccessible(reader.definitions), "@inaccessible")
     defined = {name for node in reader.definitions for name in coordinates_of(node)}
@@ -198,7 +200,7 @@ def _file_of(node: DefinitionNode) -> str:
 def _build(
     definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool, stepzen: bool
 ) -> tuple[GraphQLSchema | None, frozenset[str]]:
-    """The schema and its unclear types. One with mistakes is mended, so that the author's other files are judged."""
+    """Build the schema; also return its unclear types. A schema with errors is mended to validate the other files."""
     own = _own_definitions(definitions, problems)
     document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
@@ -225,9 +227,9 @@ def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) 
 
 
 def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError]:
-    """What implements another kind of type than an interface, and unions of other kinds than object types.
+    """Yield errors for types that implement anything but interfaces, and unions of anything but object types.
 
-    No operation can be judged against such a schema. What nobody defined is reported as that.
+    No operation can be validated against such a schema. Undefined names are reported elsewhere.
     """
     kinds: dict[str, type] = dict.fromkeys(specified_scalar_types, ScalarTypeDefinitionNode)
     kinds |= {node.name.value: type(node) for node in definitions if isinstance(node, TypeDefinitionNode)}
@@ -250,7 +252,7 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
         schema = build_ast_schema(document, assume_valid_sdl=True)
         faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
-        cause = exc.__cause__ or exc  # of fields that cannot be made it is the mistake in one of them
+        cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
         at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
         problems.add(
             at,
@@ -259,7 +261,7 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
         )
         return None
     for fault in faults:
-        # Published schemas of large APIs break the newest rules; their operations work all the same.
+        # Published schemas of large APIs break the newest rules, but their operations work.
         problems.warn(fault, fault.message, code="schema-fault")
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
 
@@ -277,5 +279,5 @@ def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
 
 
 def _says_nothing(node: DefinitionNode) -> bool:
-    """Whether only directives that are not GraphQL's stood in it: ``extend schema @tool(…)`` once they are taken."""
+    """Tell if a schema extension is empty, as ``extend schema @tool(…)`` is without its directives."""
     return isinstance(node, SchemaExtensionNode) and not (node.directives or node.operation_types)

@@ -1,3 +1,5 @@
+"""The writer of the schema index, which ``graph/index.py`` reads."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -29,9 +31,9 @@ from handler.compiler.schema.executable_directives import executable_directives,
 
 
 def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = MappingProxyType({})) -> JSONObject:
-    """The content of the schema index: see ``graph/index.py``. Subscriptions are left out, nothing serves them.
+    """Return the schema index (see ``graph/index.py``), without subscriptions, which are not served.
 
-    ``costs``: coordinate -> what the entry of a type or field says of its cost.
+    ``costs``: coordinate -> the cost part of a type's or field's entry.
     """
     roots = {"query": schema.query_type, "mutation": schema.mutation_type}
     return {
@@ -115,7 +117,7 @@ def _texts(description: str | None, directives: str) -> JSONObject:
 
 
 def _description(text: str | None) -> str:
-    """As it is printed before a definition, not indented."""
+    """Print a description as SDL, not indented; empty string if there is none."""
     return print_ast(StringValueNode(value=text, block=is_printable_as_block_string(text))) if text else ""
 
 

@@ -1,4 +1,4 @@
-"""GraphQL's schema language with what published files have beside it: pairs of braces that hold nothing.
+"""A parser for GraphQL's schema language that also accepts empty braces, as published files have them.
 
 Source: GraphQL specification, before October 2016 ("FieldDefinitions"); Apollo Federation's and StepZen's examples.
 """
@@ -23,7 +23,7 @@ def parse_sdl(source: Source) -> DocumentNode:
     try:
         return _SdlParser(source).parse_document()
     except RecursionError:
-        return parse(source)  # which makes a syntax error of it
+        return parse(source)  # raises a syntax error instead
 
 
 class _SdlParser(Parser):
@@ -36,7 +36,7 @@ class _SdlParser(Parser):
 
 
 class _NoMembers(tuple[Any, ...]):
-    """True although it is empty: an extension that adds nothing is a syntax error for the parser."""
+    """An empty tuple that is true: graphql-core's parser rejects an extension without members by truth value."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What ``@tool`` and ``@mcpTool`` may say alike, beside what makes them tools of their kind.
+"""The arguments that ``@tool`` and ``@mcpTool`` share.
 
 Source: MCP 2026-07-28, schema ``Tool``, ``ToolAnnotations`` and ``Icon``; RFC 6749, section 3.3 (scopes).
 """
@@ -77,14 +77,14 @@ CONFIRM_SCHEMA: JSONObject = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorOptions:
-    """The shared arguments, as they were written. ``output`` is ``None`` where the kind of tool decides."""
+    """The shared arguments as written. ``output`` is ``None`` if the kind of tool decides."""
 
     node: DirectiveNode | None = None
     title: str = ""
     annotations: Mapping[str, Any]
     icons: tuple[JSONObject, ...] = ()
     meta: Mapping[str, Any]
-    versions: Mapping[str, str]  # tool_version and tool_last_update, as far as they are given
+    versions: Mapping[str, str]  # tool_version and tool_last_update, if given
     hidden: bool = False
     aliases: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ class AuthorOptions:
     confirm: str = ""
 
     def served(self, *, output: str) -> ToolOptions:
-        """What the server has to know. ``output`` is the kind's own."""
+        """Return the server's options. ``output`` is the default of the kind of tool."""
         return ToolOptions(
             hidden=self.hidden,
             aliases=self.aliases,
@@ -104,7 +104,7 @@ class AuthorOptions:
         )
 
     def listed(self, entry: JSONObject) -> JSONObject:
-        """A ``tools/list`` entry with what an author added; the order is the one of MCP's schema."""
+        """Add the author's options to a ``tools/list`` entry, in the order of MCP's schema."""
         name = {"name": entry["name"], **({"title": self.title} if self.title else {})}
         rest = {key: value for key, value in entry.items() if key not in ("name", "outputSchema", "annotations")}
         rest["inputSchema"] = self.confirmed(rest["inputSchema"])
@@ -115,23 +115,23 @@ class AuthorOptions:
         return {**name, **rest, **output, **annotations, **icons, **({"_meta": meta} if meta else {})}
 
     def confirmed(self, arguments: JSONObject) -> JSONObject:
-        """A schema of arguments, with ``confirm`` among them where the model may say that its user agreed."""
+        """Add ``confirm`` to a schema of arguments if it is ``advisory``: the model states its user's consent."""
         if self.confirm != "advisory":
             return arguments
         return {**arguments, "properties": {**arguments["properties"], CONFIRM: CONFIRM_SCHEMA}}
 
     def limited(self, limits: Limits) -> Limits:
-        """The limits of a GraphQL tool: the endpoint's, but for those that it has its own of."""
+        """Return the endpoint's limits, overridden by the tool's."""
         own = {name: getattr(limits, name) for name in Limits.__slots__}
         return Limits(**{**own, **self.limits})
 
 
 NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
-"""Those of the default tool."""
+"""The options of the default tool."""
 
 
 def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:
-    """The shared arguments among the values of ``@tool`` or ``@mcpTool``. What cannot be kept is reported."""
+    """Read the shared arguments among the values of ``@tool`` or ``@mcpTool``. Invalid values are reported."""
     meta = _meta(values["meta"])
     for sentence in [*_faults(values), *_meta_faults(meta)]:
         problems.add(node, f"@{node.name.value}: {sentence}", code="invalid-option")
@@ -158,7 +158,7 @@ def _given(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _faults(values: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the values of the shared arguments, each as a sentence."""
+    """Return the faults of the shared arguments, each as a sentence."""
     texts = ("title", "category", "version", "lastUpdate")
     faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
     faults += [
@@ -186,7 +186,7 @@ def _is_icon(src: str) -> bool:
 
 
 def _meta(value: Any) -> JSONObject | None:
-    """The object that ``meta`` is, or that its text says in JSON: in GraphQL, names of keys have no dots."""
+    """Read ``meta``, an object or its JSON text (GraphQL keys cannot have dots); ``None`` if it is not valid."""
     if isinstance(value, str):
         try:
             value = json.loads(value)

@@ -1,4 +1,4 @@
-"""What other systems' schemas name without defining it: their directives, which are dropped, and their scalars.
+"""Built-in directives and types of other systems: the directives are dropped, the types are defined if missing.
 
 Source: StepZen's, AWS AppSync's, Apollo Federation's and Hasura's references of directives and scalars.
 """
@@ -45,7 +45,7 @@ STEPZEN = frozenset(
         "value",
     }
 )
-"""These say how StepZen finds a field's value, which Stile does not."""
+"""Directives by which StepZen resolves a field. Stile does not run them."""
 
 FEDERATION = frozenset(
     {
@@ -72,10 +72,10 @@ FEDERATION = frozenset(
 )
 HASURA = frozenset({"preset"})
 PREFIXES = ("aws_", "federation__", "link__")
-"""AppSync's directives, and those of Federation where a schema imports it whole."""
+"""Prefixes of AppSync's directives, and of Federation's if a schema imports Federation without names."""
 
 INACCESSIBLE = ("inaccessible", "federation__inaccessible")
-"""Federation's word for what clients must not see."""
+"""Federation's directive on coordinates that clients must not see."""
 
 SCALARS = frozenset(
     {
@@ -107,19 +107,19 @@ STEPZEN_TYPES = {
     type PageInfo { hasNextPage: Boolean! hasPreviousPage: Boolean! startCursor: String endCursor: String }
     """
 }
-"""The types that StepZen gives its projects. Its page is the one of GraphQL Cursor Connections, "PageInfo"."""
+"""Built-in types of StepZen's projects. Source: GraphQL Cursor Connections, "PageInfo"."""
 
 EXECUTABLE = {
     "cached": "directive @cached(ttl: Int! = 60, refresh: Boolean! = false) on QUERY",
     "sort": "directive @sort on FIELD",
 }
-"""Hasura's and StepZen's, which operations may name; a schema that defines one has the last word."""
+"""Hasura's and StepZen's executable directives. A definition in the schema takes precedence."""
 
 MAY_CARRY_DIRECTIVES = ("fields", "values", "arguments")
 
 
 def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
-    """The definitions without other systems' directives and without Stile's own, which have been read."""
+    """Remove other systems' directives, and Stile's, which are already read; report misplaced ones of Stile."""
     own = [node for node in definitions if not (isinstance(node, DirectiveDefinitionNode) and _is_known(node))]
     _warn_of_unsupported(own, problems)
     _refuse_misplaced(own, problems)
@@ -127,7 +127,7 @@ def without_foreign(definitions: Iterable[DefinitionNode], problems: Problems) -
 
 
 def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
-    """The coordinates that Federation's ``@inaccessible`` keeps from clients: one definition that says so is enough.
+    """Return the coordinates with Federation's ``@inaccessible``; one definition with it suffices.
 
     Source: Apollo Federation, "@inaccessible".
     """
@@ -136,7 +136,7 @@ def inaccessible(definitions: Iterable[DefinitionNode]) -> tuple[str, ...]:
 
 
 def coordinates_of(node: DefinitionNode) -> dict[str, Node]:
-    """The schema coordinates of a type and its parts, with what stands there; none for other definitions."""
+    """Return coordinate -> node for a type and its parts; empty for other definitions."""
     is_type = isinstance(node, TypeDefinitionNode | TypeExtensionNode)
     return dict(_coordinates(node)) if is_type else {}
 
@@ -155,9 +155,9 @@ def _is_inaccessible(node: Any) -> bool:
 
 
 def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool) -> list[DefinitionNode]:
-    """The types and directives that other systems have built in, as far as these definitions leave them out.
+    """Return other systems' built-in types that are used but not defined, and their undefined executable directives.
 
-    ``stepzen``: they are of a project of StepZen's, which has types beside scalars that others have to define.
+    ``stepzen``: StepZen's built-in object types too, which other projects must define.
     """
     types = {node.name.value for node in definitions if isinstance(node, TypeDefinitionNode)}
     directives = {node.name.value for node in definitions if isinstance(node, DirectiveDefinitionNode)}
@@ -169,7 +169,7 @@ def missing_definitions(definitions: Sequence[DefinitionNode], *, stepzen: bool)
 
 
 def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
-    """The types that fields and inputs are of, that unions have, and that extensions are of."""
+    """Return the names of types of fields and inputs, members of unions, and extended types."""
     nodes = list(definitions)
     found = {_named(node.type) for node in _all_below(nodes) if _is_typed(node)}
     found |= {each.name.value for node in nodes for each in getattr(node, "types", None) or ()}
@@ -177,7 +177,7 @@ def types_named(definitions: Iterable[DefinitionNode]) -> set[str]:
 
 
 def _is_known(node: DirectiveDefinitionNode) -> bool:
-    """Whether it defines what is known here, as projects do for their editors; its argument types may be missing."""
+    """Tell if the directive is known: projects define it for editors, maybe without its argument types."""
     return _is_foreign(node) or node.name.value in BELONGS
 
 
@@ -187,7 +187,7 @@ def _is_foreign(node: Any) -> bool:
 
 
 def without_directives(node: Any, unwanted: Callable[[Any], bool]) -> Any:
-    """A node without such directives, down to its arguments. What has none stays the same object."""
+    """Remove directives from a node and its parts, down to arguments. An unchanged node stays the same object."""
     directives = node.directives or ()
     kept = tuple(one for one in directives if not unwanted(one))
     changes: dict[str, Any] = {"directives": kept} if len(kept) < len(directives) else {}
@@ -225,7 +225,7 @@ def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems)
 
 
 def _counted(nodes: Sequence[Node]) -> str:
-    """How many fields they are, or definitions if none is a field: the beginning of a sentence."""
+    """Return the number of fields, or of definitions if none is a field, as the beginning of a sentence."""
     fields = sum(isinstance(node, FieldDefinitionNode) for node in nodes)
     count, what = (fields, "field") if fields else (len(nodes), "definition")
     return f"1 {what} uses" if count == 1 else f"{count} {what}s use"

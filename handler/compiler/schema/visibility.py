@@ -1,4 +1,4 @@
-"""What patterns put on single fields. What follows from it for others: see ``access/propagation.py``."""
+"""Fields that visibility patterns hide. ``access/propagation.py`` hides further coordinates as a consequence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import re2  # linear in time, whatever the author writes
+import re2  # linear in time for every pattern
 from graphql import (
     GraphQLField,
     GraphQLInterfaceType,
@@ -21,24 +21,24 @@ from handler.compiler.schema.executable_directives import executable_directives
 from handler.policy.evaluation import HIDDEN, Mask
 
 Matcher = Callable[[str], object]
-"""A full match of a name, or ``None``."""
+"""A function that returns the full match of a name, or ``None``."""
 
 FieldsType = GraphQLObjectType | GraphQLInterfaceType
 
 ROOTS = ("Query", "Mutation", "Subscription")
 
 FEDERATION_FIELDS = ("_service", "_entities")
-"""Fields of the query type that Apollo Federation adds: one tells the API's whole schema, one returns any entity."""
+"""Fields that Apollo Federation adds to the query type: one returns the whole schema, one returns any entity."""
 
 DIRECTIVES = "@"
-"""The type that patterns take directives for fields of: no type of a schema can be called that."""
+"""The type whose fields, for patterns, are the directives. No type of a schema can have this name."""
 
 MAX_PATTERN_MEMORY = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, slots=True, kw_only=True)
 class _Rule:
-    """A visibility pattern, ready to match. Equal is only the same one."""
+    """A compiled visibility pattern. It equals only itself."""
 
     at: At
     types: Matcher
@@ -55,13 +55,13 @@ def hidden_by_patterns(
     *,
     within: Container[str] | None = None,
 ) -> dict[str, Mask] | None:
-    """The coordinates that visibility patterns hide, as masks that never hold; ``None`` after reporting a bad one.
+    """Return the coordinates that visibility patterns hide -> ``HIDDEN``; ``None`` after reporting an invalid pattern.
 
     Patterns match whole names, and the last match wins. Fields of root types are hidden unless a pattern exposes
-    them; fields of other types are visible unless one hides them. ``Query`` and ``Mutation`` match the root types,
-    whatever these are called. Federation's fields are exposed only by a pattern that names them literally: ``.*`` was
-    not meant for them. The API's directives for requests are matched as fields of a type called ``@``, and are visible
-    unless a pattern hides them. Of fields that are not ``within`` the given coordinates nothing is said.
+    them; fields of other types are visible unless a pattern hides them. ``Query``, ``Mutation`` and ``Subscription``
+    also match root types with other names. Only a pattern that names Federation's fields literally exposes them:
+    ``.*`` does not. Executable directives of the API match as fields of a type ``@``, and are visible unless a pattern
+    hides them. If ``within`` is given, the patterns apply to its fields only, and not to directives.
 
     Source: IBM API Connect for GraphQL, "directive @tool", ``graphql``, and "directive @sdl", ``visibility``.
     """
@@ -85,7 +85,7 @@ def hidden_by_patterns(
 
 
 class _Decisions:
-    """What rules say of fields, and which of them say anything."""
+    """Collector of hidden coordinates and of the rules that matched."""
 
     def __init__(self) -> None:
         self.hidden: list[str] = []
@@ -93,7 +93,7 @@ class _Decisions:
         self._shown_again: dict[_Rule, list[str]] = {}
 
     def take(self, coordinate: str, matching: Sequence[_Rule], *, otherwise: bool) -> None:
-        """Let the last rule that matches decide, and without any take the default."""
+        """Apply the last matching rule; without one ``otherwise``, true for visible."""
         self._matching.update(matching)
         if not (matching[-1].expose if matching else otherwise):
             self.hidden.append(coordinate)
@@ -101,7 +101,7 @@ class _Decisions:
             self._shown_again.setdefault(matching[-1], []).append(coordinate)
 
     def warn(self, rules: Iterable[_Rule], roots: Collection[str], problems: Problems) -> None:
-        """Warn of rules that undo earlier ones, and of those that match nothing."""
+        """Warn of rules that override earlier ones or match nothing."""
         for rule, shown in self._shown_again.items():
             problems.warn(
                 rule.at,
@@ -110,13 +110,13 @@ class _Decisions:
                 about=shown,
             )
         for rule in rules:
-            # Patterns for all root types are written by tools too, whether or not a schema has them.
+            # Generated patterns name all root types, also those that the schema lacks.
             if rule not in self._matching and not any(rule.types(name) for name in ROOTS if name not in roots):
                 problems.warn(rule.at, f"this pattern matches no field: {rule.text}", code="unmatched-pattern")
 
 
 def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Mask]:
-    """The same with one entry for a type all of whose fields are hidden: a schema has hundreds of mutations."""
+    """Replace the entries of a type's fields by one if all are hidden: a schema has hundreds of mutations."""
     folded = dict(masks)
     for type_ in types_with_fields(schema):
         coordinates = [f"{type_.name}.{name}" for name in type_.fields]
@@ -128,20 +128,20 @@ def fold_types(schema: GraphQLSchema, masks: Mapping[str, Mask]) -> dict[str, Ma
 
 
 def _usual_root_names(schema: GraphQLSchema) -> dict[str, str]:
-    """Root type -> what patterns may call it beside its name."""
+    """Return root type -> the usual name, which patterns may use too."""
     types = (schema.query_type, schema.mutation_type, schema.subscription_type)
     return {root.name: name for name, root in zip(ROOTS, types, strict=True) if root}
 
 
 def fields_of(schema: GraphQLSchema) -> Iterator[tuple[FieldsType, str, GraphQLField]]:
-    """Every field of every object type and interface, but for introspection's own."""
+    """Yield the fields of all object types and interfaces except introspection types."""
     for type_ in types_with_fields(schema):
         for name, field in type_.fields.items():
             yield type_, name, field
 
 
 def types_with_fields(schema: GraphQLSchema) -> Iterator[FieldsType]:
-    """Every object type and interface, but for introspection's own."""
+    """Yield all object types and interfaces except introspection types."""
     for type_ in schema.type_map.values():
         if isinstance(type_, GraphQLObjectType | GraphQLInterfaceType) and not is_introspection_type(type_):
             yield type_

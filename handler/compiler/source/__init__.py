@@ -1,1 +1,1 @@
-"""Files of the author, read with positions."""
+"""Read the author's files with positions."""

@@ -1,3 +1,5 @@
+"""Read ``STEPZEN_`` variables from the environment and ``.env``."""
+
 from __future__ import annotations
 
 import re
@@ -7,16 +9,16 @@ from functools import cached_property
 from handler.compiler.source.files import EndpointFiles
 
 NAME = re.compile(r"STEPZEN_[A-Za-z0-9_]+")
-"""A value in config.yaml that is nothing but such a name stands for the variable's value."""
+"""The name of a variable. A value in config.yaml that is only such a name stands for the variable's value."""
 
 _LINE = re.compile(r"(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)")
 _QUOTED = re.compile(r"""(["'])(.*?)\1\s*(?:#.*)?""")
 
 
 class Variables:
-    """The ``STEPZEN_`` variables: those of the environment, then those of ``.env`` beside config.yaml.
+    """The ``STEPZEN_`` variables of the environment, then of ``.env`` beside config.yaml.
 
-    ``.env`` is read when a value first asks for it.
+    ``.env`` is read when a variable is first missing from the environment.
 
     Source: StepZen's command line, which loads ``.env`` and lets the environment win.
     """
@@ -27,7 +29,7 @@ class Variables:
         self._env_file = env_file
 
     def find(self, name: str) -> str | None:
-        """The value of a variable, if it is set and is text."""
+        """Find the value of a variable; ``None`` if it is not set or not valid text."""
         value = self._environ.get(name)
         if value is None:
             value = self._of_file.get(name)
@@ -40,7 +42,7 @@ class Variables:
 
 
 def parse_env(text: str) -> dict[str, str]:
-    """The assignments of an ``.env`` file. Lines that are none are passed over, as other readers of such files do."""
+    """Parse the assignments of an ``.env`` file. Other lines are skipped, as other readers of such files do."""
     found = (_LINE.fullmatch(line.strip()) for line in text.splitlines())
     return {match[1]: _unquoted(match[2].strip()) for match in found if match}
 
@@ -51,5 +53,5 @@ def _unquoted(value: str) -> str:
 
 
 def _has_half_characters(value: str) -> bool:
-    """Whether it holds bytes of the environment that are not UTF-8: no JSON can carry them."""
+    """Tell if a value holds bytes of the environment that are not UTF-8: JSON cannot carry them."""
     return any("\ud800" <= each <= "\udfff" for each in value)

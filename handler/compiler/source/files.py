@@ -1,3 +1,5 @@
+"""Read the author's files of one endpoint, and search its folder."""
+
 from __future__ import annotations
 
 import hashlib
@@ -21,7 +23,7 @@ CONFIG = "config.yaml"
 ENV_FILE = ".env"
 
 MAX_FILE_BYTES = 8_000_000
-"""Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse what is no schema."""
+"""Large enough for GitHub's schema (1.2 MB of SDL), small enough to refuse files that are not schemas."""
 
 
 MAX_FOLDERS_DEEP = 16
@@ -29,27 +31,27 @@ MAX_FILES_FOUND = 10_000
 """Bounds of a search for files below a folder."""
 
 MAX_GLANCE_BYTES = 200_000
-"""Of a file that is not read: the part that is looked at."""
+"""The part of an unread file that ``glance`` returns."""
 
 NEVER_ENTERED = frozenset({"node_modules", "__pycache__", "venv"})
-"""Folders of other tools, beside all that are hidden."""
+"""Folders of other tools that a search skips, like all hidden folders."""
 
 
 LIKENESS = 0.9
-"""Of names: "Operations", "operation" and "opertions" are like "operations", and "options" is not."""
+"""The likeness of similar names: "Operations", "operation" and "opertions" are like "operations", "options" is not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """The result of a search below a folder: names relative to the endpoint folder, in order."""
+    """The result of a search below a folder: sorted names relative to the endpoint folder."""
 
     files: tuple[str, ...] = ()
     links: tuple[str, ...] = ()  # links to folders, which are not followed
-    faults: tuple[tuple[str, str], ...] = ()  # folders that are not read to their end, each with the reason
+    faults: tuple[tuple[str, str], ...] = ()  # folders that were not searched completely, each with the reason
 
 
 class EndpointFiles:
-    """The author's files of one endpoint, each read once, and none from outside its folder."""
+    """The author's files of one endpoint. Each text is read once; files outside the folder are refused."""
 
     def __init__(self, folder: Path, problems: Problems) -> None:
         self.folder = folder
@@ -58,13 +60,13 @@ class EndpointFiles:
         self._digests: dict[str, str] = {}
 
     def exists(self, name: str) -> bool:
-        """Whether the folder has something of this name; it may turn out to be unreadable."""
+        """Tell if the folder has an entry of this name. It may be unreadable."""
         return os.path.lexists(self.folder / name)
 
     def all_below(self, below: str) -> list[str]:
-        """The files below a folder, however deep, by name; without hidden ones and those in hidden folders.
+        """List the names of the files at any depth below a folder, without hidden files and folders.
 
-        A link to a folder is one of them, as nothing is looked for behind it.
+        A link to a folder counts as a file and is not followed.
         """
         found = (path.relative_to(self.folder) for path in (self.folder / below).rglob("*") if not _is_folder(path))
         inside = len(Path(below).parts)
@@ -73,8 +75,8 @@ class EndpointFiles:
     def find(self, below: str, *, suffixes: tuple[str, ...] = ()) -> Found:
         """Find the files below a folder, without hidden ones, editors' copies and ``NEVER_ENTERED``.
 
-        A folder whose name ends in one of ``suffixes`` counts as a file, which cannot be read. A folder that is a link
-        out of the endpoint folder is not searched: its own files are found, and reading them fails.
+        A folder whose name ends in one of ``suffixes`` counts as a file, which cannot be read. If ``below`` is a link
+        out of the endpoint folder, its folders are not searched; its own files are found, and reading them fails.
         """
         files: list[str] = []
         links: list[str] = []
@@ -105,33 +107,33 @@ class EndpointFiles:
         return Found(files=tuple(sorted(files[:MAX_FILES_FOUND])), links=tuple(sorted(links)), faults=tuple(faults))
 
     def folders(self, below: str) -> list[str]:
-        """The names of the folders in a folder, links to folders among them, in order; nothing if it cannot be read."""
+        """List the sorted names of a folder's folders and links to folders; empty if it cannot be read."""
         return [name for name in self._names_in(below) if (self.folder / below / name).is_dir()]
 
     def folders_like(self, name: str) -> list[str]:
-        """Folders beside ``name`` that nothing reads and whose names may be slips for it."""
+        """List the folders beside ``name`` whose names may be slips for it."""
         above, expected = posixpath.split(name)
         beside = [each for each in self.folders(above) if each != expected]
         alike = [each for each in beside if get_close_matches(each.casefold(), [expected], cutoff=LIKENESS)]
         return [posixpath.join(above, each) for each in alike]
 
     def has_folder(self, name: str) -> bool:
-        """Tell if there is a folder of exactly this name: some file systems find it by other spellings, too."""
+        """Tell if there is a folder of exactly this name: some file systems accept other spellings, too."""
         return (self.folder / name).is_dir() and (name == "." or self._stands(name))
 
     def is_read(self, name: str) -> bool:
-        """Tell if the text of a file was asked for."""
+        """Tell if ``read`` was called for a file."""
         return name in self._texts
 
     def glance(self, name: str) -> str:
-        """The beginning of a text that is no part of the endpoint; empty if there is none, which is not reported."""
+        """Return the beginning of a file that is not part of the endpoint; an empty string if it is unreadable."""
         try:
             return _beginning(self.folder, name).decode("utf-8-sig", "replace")
         except _Unreadable:
             return ""
 
     def read(self, name: str, *, named_at: Place | None = None, max_bytes: int = MAX_FILE_BYTES) -> str | None:
-        """The text of a file, or ``None`` after reporting why there is none.
+        """Return the text of a file, or report why it is unreadable and return ``None``.
 
         ``name`` is relative to the endpoint folder; ``named_at`` is where an author named it.
         """
@@ -141,31 +143,31 @@ class EndpointFiles:
         return self._texts[name]
 
     def read_bytes(self, name: str, *, max_bytes: int) -> bytes | None:
-        """The bytes of a file, or ``None`` after reporting why there are none."""
+        """Return the bytes of a file, or report why it is unreadable and return ``None``."""
         return self._read(name, Place(name), max_bytes)
 
     def source(self, name: str, *, named_at: Place | None = None) -> Source | None:
-        """The same as something that graphql-core parses, which keeps the file's name for positions."""
+        """Read a file as a ``Source`` for graphql-core, which keeps the file's name for positions."""
         text = self.read(name, named_at=named_at)
         return None if text is None else Source(text, name)
 
     def places_of(self, piece: str) -> Iterator[Place]:
-        """The places of a piece of one line, one in each text that was read, but for those with secrets."""
+        """Yield the first place of a piece of one line in each text that was read, except ``.env``: it has secrets."""
         for name, text in sorted(self._texts.items()):
             at = -1 if text is None or posixpath.basename(name) == ENV_FILE else text.find(piece)
             if text is not None and at >= 0:
                 yield Place(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at))
 
     def texts(self, *suffixes: str) -> dict[str, str]:
-        """The texts that were read of files with one of these suffixes, by name."""
+        """Return the texts that were read from files with one of these suffixes, by name."""
         return {name: text for name, text in sorted(self._texts.items()) if text and name.endswith(suffixes)}
 
     def sha256(self, name: str) -> str:
-        """SHA-256 over the bytes of a file that was read, in hexadecimal."""
+        """Return the SHA-256 of the bytes of a file that was read, in hexadecimal."""
         return self._digests[name]
 
     def digest(self) -> str:
-        """SHA-256 over the names and texts of all that was read, and the digests of what is no text."""
+        """Return the SHA-256 of the names and texts of all files that were read. ``read_bytes`` counts by digest."""
         digest = hashlib.sha256()
         contents = {**self._digests, **self._texts}
         for name, content in sorted(contents.items()):
@@ -209,7 +211,7 @@ class EndpointFiles:
 
 
 class _Unreadable(Exception):
-    """Why a file has no text, as the end of a sentence."""
+    """A file is unreadable. The message is the end of a sentence."""
 
 
 def _is_folder(path: Path) -> bool:
@@ -240,13 +242,13 @@ def _beginning(folder: Path, name: str) -> bytes:
 
 @contextmanager
 def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
-    """A regular file inside a folder, also through links."""
+    """Open a regular file inside a folder; links within the folder are followed."""
     path = folder / name
     try:
-        # Path.resolve() refuses links in a circle with an error of its own; stat() below says it better.
+        # Path.resolve() raises an error of its own for circular links; stat() below has a better message.
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise _Unreadable("lies outside the endpoint folder")
-        if not stat.S_ISREG(path.stat().st_mode):  # before it is opened: a pipe would wait for a writer
+        if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
             raise _Unreadable("is no file")
         with path.open("rb") as file:
             yield file
@@ -267,5 +269,5 @@ def _text(raw: bytes) -> str:
 
 
 def join(including: str, name: str) -> str:
-    """The path of a file that is named in another one, relative to the endpoint folder: one for each file."""
+    """Return the normalized path, relative to the endpoint folder, of a file that another file names."""
     return posixpath.normpath(posixpath.join(posixpath.dirname(including), name))

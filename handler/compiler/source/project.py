@@ -1,4 +1,4 @@
-"""What a folder says about itself: which endpoint it is, and where in it the author's files stand.
+"""Read an endpoint folder's project file: the endpoint's name, and the folder of the author's files.
 
 Source: the ``stepzen.config.json`` of StepZen's command line.
 """
@@ -21,7 +21,7 @@ from handler.compiler.source.files import ENTRY, EndpointFiles
 STEPZEN_CONFIG = "stepzen.config.json"
 
 REFUSED_NAME = "folder/name"
-"""Stands in for a name that has been reported, so that what is made of it brings no further reports."""
+"""The stand-in for an invalid name that was reported, so that its uses are not reported again."""
 
 EXPECTED_NAME = "expected folder/name, each a letter and then letters, digits, _ or -"
 
@@ -34,17 +34,17 @@ class Project:
 
     endpoint: str
     root: str = "."
-    stepzen: bool = False  # whether it is a project of StepZen's command line
+    stepzen: bool = False  # it is a project of StepZen's command line
 
     def path(self, name: str) -> str:
-        """A file of the root, relative to the endpoint folder."""
+        """Return the path of a file in the root, relative to the endpoint folder."""
         return posixpath.normpath(posixpath.join(self.root, name))
 
 
 def read_project(files: EndpointFiles, problems: Problems, *, name: str | None = None) -> Project:
     """Read ``stepzen.config.json``; without one, the last two parts of the folder's path are the name.
 
-    A ``name`` that is given stands for both, as in ``stepzen deploy folder/name``.
+    A given ``name`` overrides both, as in ``stepzen deploy folder/name``.
     """
     if not files.exists(STEPZEN_CONFIG):
         name = name or "/".join(files.folder.resolve().parts[-2:])
@@ -89,7 +89,7 @@ def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
 
 def _root(content: Mapping[str, Any] | None, text: str, problems: Problems) -> str:
     if content is None:
-        # A comma too many must not bring a report that there is no index.graphql.
+        # An extra comma must not cause a second report that index.graphql is missing.
         written = re.search(r'"root"\s*:\s*"([^"\\]*)"', text)
         return posixpath.normpath(written[1]) if written and _is_below(written[1]) else "."
     root = content.get("root", ".")

@@ -1,9 +1,8 @@
-"""Reading YAML with positions: every value is asked for by name and kind, and every refusal says where it stands.
+"""Read YAML with positions: callers ask for each value by name and kind, and each refusal has a place.
 
-Scalars are read as the text that stands in the file and take their kind from what is asked for, so ``true`` and
-``"true"`` are the same, as in StepZen's files. Nodes are not turned into Python values as a whole, so an alias can
-be repeated as often as an author likes without growing anything; where values are needed (``json_object``), they are
-counted.
+Scalars are read as the text in the file and take their kind from the method, so ``true`` and ``"true"`` are equal, as
+in StepZen's files. Documents are not converted to Python values as a whole, so repeated aliases do not take memory.
+``json_object`` converts and counts values.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from handler.compiler.source.yaml_values import value_of
 BOOLEANS = {"true": True, "false": False}
 
 TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
-"""Style of a scalar that may stand on one line -> the characters that take two in the file."""
+"""Style of a scalar on one line -> the characters that take two in the file."""
 
 
 def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
-    """The top mapping of a file; ``None`` where there is none, reported unless the file is empty."""
+    """Parse the top mapping of a file; ``None`` if the file is empty, or after reporting that it is invalid."""
     stream = io.StringIO(text)
-    stream.name = file  # marks carry the name of the stream they were read from
+    stream.name = file  # marks carry the name of their stream
     try:
         node = yaml.compose(stream, Loader=yaml.SafeLoader)
         _check_nodes(node, problems)
@@ -53,7 +52,7 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
 
 
 def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
-    """Report keys that stand twice; refuse what no later reader expects: other keys than texts, and circles."""
+    """Report duplicate keys. Refuse keys that are not texts, circles and half characters: later readers expect none."""
     done: set[int] = set()
     above: set[int] = set()
 
@@ -92,7 +91,7 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
 
 
 def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
-    """``base`` with the values of ``over`` laid on it, mapping by mapping."""
+    """Lay the values of ``over`` on ``base``, mapping by mapping."""
     if base is None or over is None:
         return over or base
     values = {key.value: (key, value) for key, value in base.value}
@@ -104,7 +103,7 @@ def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yam
 
 
 class Section:
-    """One mapping of a YAML file. Values that name one of the ``variables``, if any, are read as what it holds."""
+    """One mapping of a YAML file. A value that names one of the ``variables``, if any, is read as the variable's."""
 
     def __init__(
         self,
@@ -127,11 +126,11 @@ class Section:
         return key in self._values
 
     def keys(self) -> list[str]:
-        """The keys that are there, in file order."""
+        """List the keys in file order."""
         return list(self._values)
 
     def accept(self, *names: str) -> list[str]:
-        """Let these keys stand here whatever is expected; those of them that do."""
+        """Allow these keys in addition to expected ones; return those that exist."""
         self._accepted.update(names)
         return [name for name in self._values if name in names]
 
@@ -145,31 +144,31 @@ class Section:
                 )
 
     def name(self, key: str) -> str:
-        """A key with all that is above it, for a sentence."""
+        """Format a key with its path, for a sentence."""
         return f'"{self._path}{key}"'
 
     def place(self, key: str = "") -> Place:
-        """Where a value stands; without a key, where the section does."""
+        """Return the place of a value; of the section if there is no such key."""
         node = self._values.get(key, self._node)
         return _place(node) if node else Place(self._file)
 
     def place_in(self, key: str, offset: int) -> Place:
-        """Where a character of a text stands, counted from 0; where the text begins if that cannot be told."""
+        """Return the place of a character of a text, counted from 0; the text's beginning if that is unknown."""
         node = self._values.get(key)
         return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
     def is_variable(self, key: str) -> bool:
-        """Whether a text is not in the file: it is what a variable holds, and is not to be shown."""
+        """Tell if a text names a variable, whose value messages must not show."""
         node = self._values.get(key)
         named = isinstance(node, yaml.ScalarNode) and NAME.fullmatch(str(node.value)) is not None
         return named and self._variables is not None
 
     def is_mapping(self, key: str) -> bool:
-        """Whether a mapping stands below a key."""
+        """Tell if the value of a key is a mapping."""
         return isinstance(self._values.get(key), yaml.MappingNode)
 
     def key_place(self, key: str) -> Place:
-        """Where a key stands."""
+        """Return the place of a key; of the section if the key is missing."""
         keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
         return _place(keys[0]) if keys else self.place()
 
@@ -201,7 +200,7 @@ class Section:
         return text
 
     def number(self, key: str, default: float, *, least: float, most: float) -> float:
-        """A number between two bounds, both included."""
+        """Read a number between two bounds, both included."""
         text = self.text(key, str(default))
         try:
             value = float(text)
@@ -219,14 +218,14 @@ class Section:
         return int(value)
 
     def section(self, key: str) -> Section:
-        """The mapping below a key; an empty one where there is none."""
+        """Return the mapping below a key; an empty section if there is none."""
         node = self._values.get(key)
         if node is not None and not isinstance(node, yaml.MappingNode) and not _is_empty(node):
             self.refuse(key, "a mapping of keys to values")
         return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
 
     def sections(self, key: str, *, short: str = "") -> list[Section]:
-        """The mappings in the list below a key. With ``short``, a text is one that says only this."""
+        """List the mappings in the list below a key. With ``short``, a text is a mapping from that key to it."""
         found = []
         for place, given in enumerate(self._items(key)):
             node, at = given, given.start_mark
@@ -241,13 +240,13 @@ class Section:
         return found
 
     def one_or_more(self, key: str) -> list[Section]:
-        """The mappings in the list below a key, or the one mapping that stands there without a list."""
+        """List the mappings in the list below a key, or the single mapping there."""
         if isinstance(self._values.get(key), yaml.SequenceNode):
             return self.sections(key)
         return [self.section(key)]
 
     def json_object(self, key: str) -> JSONObject:
-        """The mapping below a key as JSON: the one place where scalars have the kind that they are written in."""
+        """Read the mapping below a key as JSON. Only here do scalars have the kind in which they are written."""
         node = self._values.get(key)
         if not isinstance(node, yaml.MappingNode):
             self.refuse(key, "a mapping of keys to values")
@@ -261,7 +260,7 @@ class Section:
         return found
 
     def texts(self, key: str) -> list[tuple[str, Place]]:
-        """The texts in the list below a key, each with its place. A single text is a list of one."""
+        """List the texts in the list below a key, each with its place. A single text is a list of one."""
         found = []
         for place, node in enumerate(self._items(key)):
             if isinstance(node, yaml.ScalarNode):
@@ -300,7 +299,7 @@ def _place(node: yaml.Node) -> Place:
 
 
 def _place_in(node: yaml.ScalarNode, offset: int) -> Place:
-    """Where a character of a scalar stands. Blocks, several lines and other escapes than ``TWICE`` hide that."""
+    """Return a character's place in a scalar; the beginning for blocks, several lines and escapes not in ``TWICE``."""
     start, end = node.start_mark, node.end_mark
     twice = TWICE.get(node.style)
     if twice is None or start.line != end.line:

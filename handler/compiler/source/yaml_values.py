@@ -1,4 +1,4 @@
-"""YAML as JSON values, by the rules of YAML 1.2: ``5`` is a number, ``"5"`` and ``yes`` are texts.
+"""Convert YAML to JSON values by the rules of YAML 1.2: ``5`` is a number, ``"5"`` and ``yes`` are texts.
 
 Source: YAML 1.2.2, section 10.3.2 (core schema).
 """
@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 
 MAX_VALUES = 1_000
-"""Aliases can repeat each other: values as a whole are read only up to here."""
+"""The number of values to convert at most: aliases can repeat each other."""
 
 MAX_LEVELS = 16
-"""How deep mappings and lists may stand in each other."""
+"""Levels of nested mappings and lists."""
 
 LARGEST_INTEGER = 2**63 - 1
 MAX_DIGITS = 64
@@ -36,10 +36,10 @@ NOT_FINITE = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
 def value_of(node: yaml.Node, *, text_of: Callable[[yaml.ScalarNode], str | None]) -> Any:
-    """The JSON value of a node. ``text_of`` gives a scalar's text, or nothing where it has reported why.
+    """Convert a node to a JSON value. ``text_of`` returns a scalar's text, or reports a problem and returns ``None``.
 
     Raises:
-        yaml.MarkedYAMLError: more values or levels than are read, or a number that JSON has not.
+        yaml.MarkedYAMLError: too many values or levels, or a number that JSON cannot hold.
     """
     left = MAX_VALUES
 
@@ -61,7 +61,7 @@ def value_of(node: yaml.Node, *, text_of: Callable[[yaml.ScalarNode], str | None
 
 
 def _plain(node: yaml.ScalarNode) -> Any:
-    """What a scalar without quotes stands for."""
+    """Return the value of a scalar without quotes."""
     text = str(node.value)
     if text in CONSTANTS:
         return CONSTANTS[text]

@@ -1,1 +1,1 @@
-"""Tools, prompts and resources as a bundle has them."""
+"""Compilation of tools, prompts and resources for the bundle."""

@@ -1,6 +1,6 @@
 """``@mcpBind``: variables that neither a model nor its user fills.
 
-Where the value comes from is decided here, and what it has to look like; who calls is known only at request time.
+The compiler fixes each value's source and schema. The caller is known only at request time.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ DIRECTIVE = "mcpBind"
 CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-api-key"})
 
 READ_AS = {"Int": "integer", "Float": "number", "Boolean": "boolean"}
-"""What a header's text is read as for a variable of this type; for any other it stays a text."""
+"""GraphQL type -> JSON type of a header's value; for all other types the value stays text."""
 
 
 def read_bindings(operation: AuthorOperation, schema: GraphQLSchema, problems: Problems) -> tuple[Binding, ...]:
-    """The variables of an operation that are filled from elsewhere. What cannot be filled that way is reported."""
+    """Read the bindings of an operation's variables. Invalid bindings are reported."""
     found = [_binding(node, schema, problems) for node in operation.bound]
     return tuple(binding for binding in found if binding)
 
 
 def coordinates_bound(operation: AuthorOperation, schema: GraphQLSchema) -> list[str]:
-    """The input fields and enum values that an operation's constants name."""
+    """Return the input fields and enum values in an operation's bound constants."""
     return [
         coordinate
         for node in operation.bound

@@ -1,4 +1,4 @@
-"""What clients of the API have of its schema: persisted operations are clients', so they are judged against this."""
+"""The client-visible schema of the API, against which persisted operations are validated."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ RULES = (
     PossibleFragmentSpreadsRule,
     ValuesOfCorrectTypeRule,
 )
-"""What a hidden coordinate can break. A view has no definitions of directives, so these are not judged again."""
+"""The rules that a hidden coordinate can break. A view has no directives, so their rules are not among these."""
 
 NOTHING = "schema { subscription: Subscription } type Subscription { nothing: Boolean }"
-"""A schema to which no operation of a tool is valid."""
+"""A schema for which no operation of a tool is valid."""
 
 WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
 
 
 class ExternalSchema:
-    """An endpoint's schema without what ``@sdl(visibility:)`` and ``@inaccessible`` hide, and what goes with that."""
+    """An endpoint's schema as its clients see it: without all that ``@sdl(visibility:)`` and ``@inaccessible`` hide."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         view = build_view(endpoint.index, hidden_from(OPEN, endpoint.external_guards))
@@ -44,7 +44,7 @@ class ExternalSchema:
         self._schema = build_schema(sdl, assume_valid=True, assume_valid_sdl=True)
 
     def refuse(self, document: DocumentNode, problems: Problems) -> bool:
-        """Report what a valid document uses and clients do not have. Whether there was something."""
+        """Report the hidden coordinates in a valid document; true if there are any."""
         errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
         for error in errors:
             problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")

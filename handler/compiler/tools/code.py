@@ -1,4 +1,4 @@
-"""Toolkits in Python as a bundle has them: their entries frozen, and who may use them."""
+"""Toolkits in Python, frozen for the bundle, with the conditions on them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 def read_code(
     config: CodeConfig, grounds: AccessDefaults, problems: Problems, *, modules: Sequence[str]
 ) -> CompiledCode:
-    """Import the toolkits and freeze what they have. ``modules`` are those that may be imported."""
+    """Import the toolkits and freeze their definitions. ``modules`` may be imported."""
     rules = [rule_of(kit, grounds, problems) for kit in config.kits]
     toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
     kits: list[CodeKit] = []
@@ -59,7 +59,7 @@ def read_code(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Frozen:
-    """What became of one definition."""
+    """One frozen definition."""
 
     made: CodeTool | CodePrompt | CodeResource
     label: str
@@ -74,7 +74,7 @@ def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
 
 
 def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, problems: Problems) -> list[_Frozen]:
-    """All that a kit has, with what the configuration says of its tools laid over."""
+    """Freeze the definitions of a kit, with the configuration's overrides."""
     definitions: list[Definition] = []
     with reporting(kit, problems):
         laid_over = Toolkit()
@@ -109,7 +109,7 @@ def _label_of(definition: Definition) -> str:
 
 
 def _as_json(entry: JSONObject, place: Written) -> JSONObject:
-    """A list entry as JSON that nobody else holds."""
+    """Copy a list entry as plain JSON."""
     try:
         plain: JSONObject = parse_json(to_json_bytes(entry))
     except (ValueError, TypeError, RecursionError) as exc:
@@ -139,7 +139,7 @@ def _options(tool: ToolDefinition) -> ToolOptions:
         scopes=tool.options.scopes,
         output="both",
         confirm="",
-        meta={},  # the library puts the version into what a tool returns
+        meta={},  # the library adds the version to a tool's result
     )
 
 
@@ -149,7 +149,7 @@ def _made(tool: CodeTool | CatalogTool, at: Place) -> CompiledTool:
 
 
 def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
-    """Report a second prompt of one name or resource of one URI. Tools are judged with those of other kinds."""
+    """Report duplicate prompt names and resource URIs. ``judge_tools`` checks the names of tools."""
     first: dict[str, Place] = {}
     for each in found:
         if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:

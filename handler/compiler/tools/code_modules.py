@@ -1,4 +1,4 @@
-"""Authors' modules at deploy time: imported, whatever they do then, and every mistake told by its place."""
+"""Import of authors' modules at deploy time: every exception is reported with its place."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STDOUT, STDERR = 1, 2
 
 
 def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> Toolkit | None:
-    """The toolkit, or nothing after reporting why. ``modules`` are those that may be imported."""
+    """Import a toolkit; ``None`` after reporting an error. ``modules`` may be imported."""
     if not is_among(kit.module, modules):
         set_it = f"set STILE_CODE_MODULES={','.join([*modules, kit.module])} here and where the function runs"
         problems.add(
@@ -39,7 +39,7 @@ def import_kit(kit: KitUse, *, modules: Sequence[str], problems: Problems) -> To
 
 @contextmanager
 def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
-    """Report whatever the author's code raises inside; what it prints goes where complaints go."""
+    """Report every exception of the author's code in the block, and redirect its output to stderr."""
     try:
         with _printing_to_stderr():
             yield
@@ -51,13 +51,13 @@ def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
         )
     except KeyboardInterrupt:
         raise
-    except BaseException as exc:  # noqa: BLE001 - around an author's code; sys.exit in it must not end the command
+    except BaseException as exc:  # noqa: BLE001 - sys.exit in an author's code must not end the command
         problems.add(_place_in(exc, kit), f'"{kit.use}": {_sentence(exc)}', code="module-failed")
 
 
 @contextmanager
 def importing() -> Iterator[None]:
-    """Import what lies there now. Bytecode is not written: it passes for fresh in the second of a change."""
+    """Import current files. No bytecode is written: it would seem fresh if a file changes within a second."""
     before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     importlib.invalidate_caches()
     try:
@@ -67,13 +67,13 @@ def importing() -> Iterator[None]:
 
 
 def definition_place(file: str, line: int, otherwise: Place) -> Place:
-    """Where a definition stands; ``otherwise`` where no file is known."""
+    """Return the place of a definition; ``otherwise`` if its file or line is unknown."""
     return Place(file, line, 1) if line and Path(file).is_absolute() else otherwise
 
 
 @contextmanager
 def _printing_to_stderr() -> Iterator[None]:
-    """Keep what is printed, also by other programs, out of what this program prints as its answer."""
+    """Redirect stdout to stderr, also for child processes: stdout has this command's own output."""
     sys.stdout.flush()
     kept = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
@@ -86,7 +86,7 @@ def _printing_to_stderr() -> Iterator[None]:
 
 
 def _place_in(exc: BaseException, kit: KitUse) -> Place:
-    """The innermost line of the author's that was at work."""
+    """Return the innermost line of the author's package in a traceback; the kit's place if there is none."""
     if isinstance(exc, SyntaxError) and exc.filename and exc.lineno:
         return Place(exc.filename, exc.lineno, exc.offset or 1)
     package = kit.module.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What an endpoint has in Python. It is made in ``code_tools.py``, which loads what authors write tools with."""
+"""An endpoint's compiled toolkits. ``code.py`` compiles them; this module does not import ``handler.code_tools``."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from handler.strict_json import to_json_bytes
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledCode:
-    """The frozen side of toolkits."""
+    """The toolkits of an endpoint, frozen for the bundle."""
 
     kits: tuple[CodeKit, ...] = ()
-    modules: tuple[str, ...] = ()  # those that may be imported
-    rules: tuple[Rule, ...] = ()  # the kits' own; their coordinates are the names of kits
+    modules: tuple[str, ...] = ()  # that may be imported
+    rules: tuple[Rule, ...] = ()  # of kits and of tools with requires_auth; their coordinates are names
     tools: tuple[CompiledTool, ...] = ()
     prompts: tuple[CodePrompt, ...] = ()
     resources: tuple[CodeResource, ...] = ()
-    asking: Mapping[str, Place]  # what may ask its client's user, and where it stands
-    requiring: Mapping[str, Place] = field(default_factory=dict)  # tools with requires_auth, and where they stand
+    asking: Mapping[str, Place]  # label of a definition that may ask its client's user -> its place
+    requiring: Mapping[str, Place] = field(default_factory=dict)  # tool with requires_auth -> its place
 
     def sources(self, files: str) -> str:
-        """The digest of the author's files, with that of what was frozen."""
+        """Combine ``files``, the digest of the author's files, with the frozen definitions."""
         if not self.kits:
             return files
         frozen = [*(made.tool for made in self.tools), *self.prompts, *self.resources]

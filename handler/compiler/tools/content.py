@@ -1,4 +1,4 @@
-"""What an endpoint offers beside its tools, from files: prompts and resources, and who may have them."""
+"""The prompts and resources of an endpoint from files, with the conditions on them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Content:
-    """The prompts and resources that an author wrote as files, and where the names of prompts stand."""
+    """Prompts and resources from files; ``places``: prompt name -> its place."""
 
     prompts: tuple[TextPrompt, ...]
     places: Mapping[str, Place]
@@ -31,8 +31,8 @@ def read_content(
 ) -> Content:
     """Read ``prompts/`` and ``resources/``.
 
-    Files are as open as the endpoint, where no condition says otherwise. Without policies they are for those who skip
-    policies: nothing else of the endpoint is for anybody else either.
+    Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
+    skip policies, as for the rest of the endpoint.
     """
     default = grounds.unsaid
     found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
@@ -56,9 +56,9 @@ def read_content(
 
 
 def refuse_shared_names(content: Content, code: CompiledCode, at: Place, problems: Problems) -> None:
-    """Report prompts in Python with the name of a file's, and resources with URIs that could be a file's or a schema's.
+    """Report code prompts named like a file's prompt, and code resources in the URI scheme of files and schemas.
 
-    ``at`` is where the toolkits are named.
+    ``at`` is the place where the toolkits are named.
     """
     for prompt in code.prompts:
         if prompt.name in content.places:

@@ -1,4 +1,4 @@
-"""What an author says of one tool, whatever its kind, and what became of it."""
+"""The declaration of a tool of any kind, and the compiled tool."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from handler.compiler.schema.tool_options import AuthorOptions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declaration:
-    """The name is final; descriptions may be templates."""
+    """One tool as declared. The name is expanded; descriptions may be templates."""
 
     at: At
     name: str
@@ -24,19 +24,19 @@ class Declaration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledTool:
-    """A finished tool, where it was declared, and what its author is told about it.
+    """A compiled tool, the place of its declaration, and facts for its author.
 
-    ``runs`` is its operation, or the root fields that requests may start with; ``types`` counts the types that it
-    reaches, for callers who may use all of it.
+    ``runs`` is its operation, its root fields, or its toolkit. ``types`` counts the types that it reaches, for callers
+    who may use all of it.
     """
 
     at: At
     tool: Tool
-    uses: tuple[str, ...]  # the coordinates of its operation, and of the constants that fill its variables
+    uses: tuple[str, ...]  # coordinates of its operation and of its variables' constants
     runs: str
     types: int
     reads: bool
     writes: bool
-    described: bool = True  # False: no text of its author's or its API's says what it is for
-    operation: AuthorOperation | None = None  # which it runs
+    described: bool = True  # False: neither author nor API describes it
+    operation: AuthorOperation | None = None  # if the tool runs one
     declaration: Declaration | None = None  # of a tool that runs an operation

@@ -1,4 +1,4 @@
-"""Tools whose requests a model writes: ``@tool(graphql:)``, and the one of an endpoint without any."""
+"""Tools whose requests a model writes: ``@tool(graphql:)``, and the default tool of an endpoint without tools."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ REQUEST: JSONObject = {
     "required": ["query"],
     "additionalProperties": False,
 }
-"""The enforced arguments: ``null`` is as good as absent, as in GraphQL over HTTP."""
+"""The enforced arguments. ``null`` counts as absent, as in GraphQL over HTTP."""
 
 ADVERTISED: Mapping[str, JSONObject] = {
     "query": {"type": "string"},
     "operationName": {"type": "string"},
-    # Said in words that no client misses: some take an object without properties for one that is always empty.
+    # Explicit, because some clients take an object without properties for an empty one.
     "variables": {"type": "object", "additionalProperties": True},
 }
-"""The arguments as models read them, without descriptions."""
+"""The advertised arguments, without descriptions."""
 
 
 def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> CompiledTool | None:
-    """The tool of one ``@tool(graphql:)``, or nothing after reporting why."""
+    """Compile one ``@tool(graphql:)``; ``None`` after reporting an error."""
     if not directive.graphql:
         problems.add(
             directive.node,
@@ -79,7 +79,7 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
 
 
 def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) -> CompiledTool:
-    """The tool of an endpoint that declares none. ``operations``: it has some, which are no tools."""
+    """Compile the tool of an endpoint that declares none. ``operations``: it has operations that are not tools."""
     name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
     at = Place(ENTRY)
     beside = " and no operation has @mcpTool" if operations else ""
@@ -105,7 +105,7 @@ def _guarded_tool(
 ) -> CompiledTool:
     guards = fold_types(endpoint.schema, endpoint.guards_with(own))
     conditions = endpoint.conditions_of(guards)
-    # Finished for what everybody may see, and for what an unrestricted caller may.
+    # Precomputed for anonymous and for unrestricted callers.
     anonymous = Evaluation(endpoint.conditions, claims=None).outcome(conditions)
     views = {outcome: endpoint.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
     whole = views[conditions]
@@ -141,7 +141,7 @@ def _guarded_tool(
 
 
 def _template(endpoint: Endpoint, declaration: Declaration) -> JSONObject:
-    """What the tool's entry is made from for each view: see ``graph/tool_entry.py``."""
+    """Return the template of the tool's entry, completed for each view in ``graph/tool_entry.py``."""
     values = endpoint.description_variables
     texts = {"query": "", "operationName": OPERATION_NAME, "variables": VARIABLES}
     texts |= {

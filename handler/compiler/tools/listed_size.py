@@ -10,17 +10,17 @@ BYTES_PER_TOKEN = 4
 
 
 def size_of(tool: Tool) -> int:
-    """The bytes of a tool's list entry, for those who see most of it."""
+    """Return the bytes of a tool's largest list entry; 0 if it has none."""
     return max((len(to_json_bytes(entry)) for entry in entries_of(tool)), default=0)
 
 
 def entries_of(tool: Tool) -> list[JSONObject]:
-    """The entries of the list that callers of different kinds see of a tool."""
+    """Return the list entries of a tool: one, or those of a GraphQL tool's precomputed listings."""
     if not isinstance(tool, GraphQLTool):
         return [tool.entry]
     return [listing.entry for listing in tool.listings if listing.entry is not None]
 
 
 def fullest_entry(tool: Tool) -> JSONObject:
-    """The entry of those who see most of a tool."""
+    """Return a tool's list entry for unrestricted callers; empty if it is not listed."""
     return tool.listings[-1].entry or {} if isinstance(tool, GraphQLTool) else tool.entry

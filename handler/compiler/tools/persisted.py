@@ -1,4 +1,4 @@
-"""What ``/{folder}/{name}/graphql`` takes: the mode, what holds there alone, and the persisted documents."""
+"""The GraphQL route ``/{folder}/{name}/graphql``: its mode, its own guards, and the persisted documents."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ INTROSPECTION = ("__schema", "__type")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demands:
-    """What an operation asks of its caller beside fitting variables."""
+    """The scopes and consent that an operation needs from its caller."""
 
     scopes: tuple[str, ...] = ()
     confirm: str = ""
@@ -47,7 +47,7 @@ NO_DEMANDS = Demands()
 def graphql_endpoint(
     endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
 ) -> GraphQLEndpoint:
-    """What the endpoint's own GraphQL takes, and the documents that it keeps."""
+    """Compile the endpoint's GraphQL route and persisted documents."""
     named = {operation.name: operation for operation in operations.valid}
     prescribed = [tool for tool in tools if isinstance(tool, PrescribedTool)]
     demands = _demands_of(prescribed)
@@ -77,7 +77,7 @@ def graphql_endpoint(
 
 
 def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
-    """Operation -> what is asked for it: what its tools ask for, all of them together."""
+    """Return operation -> the demands of all its tools: all their scopes, and the strictest ``confirm``."""
     demands: dict[str, Demands] = {}
     for tool in tools:
         known = demands.get(tool.operation.name, NO_DEMANDS)
@@ -88,15 +88,15 @@ def _demands_of(tools: Iterable[PrescribedTool]) -> dict[str, Demands]:
 
 
 def _says_all(tool: PrescribedTool, demands: Demands) -> bool:
-    """Whether a tool's arguments are its operation's variables that callers fill, and it asks for all that others do.
+    """Tell if a tool can stand for its operation: arguments equal the variables, and its scopes equal the demands.
 
-    What has to be confirmed has an argument for that, which is no variable.
+    An operation with ``confirm`` has an argument for that, which is not a variable.
     """
     return tool.flat and not demands.confirm and tool.options.scopes == demands.scopes
 
 
 def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
-    """An author's operation as the function sends it."""
+    """Return an author's operation as the function sends it."""
     defaults: JSONObject = {}
     for node in operation.node.variable_definitions or ():
         type_: Any = type_from_ast(schema, node.type)
@@ -134,7 +134,7 @@ def _persisted(
 
 
 def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
-    """Whether it asks for the schema, which only requests are told, from their caller's view."""
+    """Tell if an operation is an introspection query, with a warning: only requests get it, from the caller's view."""
     asked = asked_of_the_schema(operation.document)
     if asked:
         sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
@@ -143,7 +143,7 @@ def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
 
 
 def asked_of_the_schema(document: DocumentNode) -> str:
-    """``__schema`` or ``__type``, if a document asks for one: the API would answer with all that is hidden here."""
+    """Return a document's ``__schema`` or ``__type``, which reveal hidden coordinates; empty string if it has none."""
     finder = _Finder()
     visit(document, finder)
     return finder.found

@@ -1,4 +1,4 @@
-"""Tools that run an operation of the author's: ``@tool(prescribed:)`` and ``@mcpTool``."""
+"""Tools that run one operation of the author: ``@tool(prescribed:)`` and ``@mcpTool``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from handler.policy.guarded_schema import conditions_in
 def prescribed_tool(
     endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
 ) -> CompiledTool | None:
-    """The tool of one ``@tool(prescribed:)``, or nothing after reporting why."""
+    """Compile one ``@tool(prescribed:)``; ``None`` after reporting an error."""
     operation = _persisted_operation(directive, operations, problems)
     if operation is None:
         return None
@@ -45,7 +45,7 @@ def prescribed_tool(
 
 
 def mcp_tool(endpoint: Endpoint, operation: AuthorOperation, declared: McpTool, problems: Problems) -> CompiledTool:
-    """The tool of an operation with ``@mcpTool``."""
+    """Compile an operation with ``@mcpTool``."""
     declaration = Declaration(
         at=operation.node,
         name=expand(declared.name or operation.name, endpoint.name_variables),

@@ -23,10 +23,10 @@ PROMPTS_FOLDER = "prompts"
 SUFFIX = ".md"
 
 MAX_TOLD = 10
-"""Of the files that are not read, how many get a warning each."""
+"""The number of unread files that get a warning each."""
 
 MAX_PROMPT_BYTES = 100_000
-"""What is longer is no text to begin a conversation with, but a resource."""
+"""A longer text does not begin a conversation: it should be a resource."""
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 ARGUMENT_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -53,9 +53,9 @@ class _Argument:
 def read_prompts(
     files: EndpointFiles, folder: str, conditions: Conditions, problems: Problems, *, default: Mask
 ) -> list[tuple[TextPrompt, Place]]:
-    """The prompts of a folder, by file name, each with where its name stands.
+    """Read the prompts of a folder, by file name, each with the place of its name.
 
-    ``default`` is the mask of one without a ``condition``.
+    ``default`` is the mask of a prompt without a ``condition``.
     """
     reader = _Reader(files, conditions, problems, default)
     found = [read for file in _prompt_files(files, folder, problems) if (read := reader.prompt(file))]
@@ -70,7 +70,7 @@ def read_prompts(
 
 
 def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
-    """The files of prompts, by name. The other ones of the folder are told."""
+    """Return the files of prompts, by name. Warn of other files in the folder."""
     found = files.find(folder, suffixes=(SUFFIX,))
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
@@ -94,7 +94,7 @@ def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list
 
 
 class _Reader:
-    """Reads the prompts of one endpoint."""
+    """Reader of the prompts of one endpoint."""
 
     def __init__(self, files: EndpointFiles, conditions: Conditions, problems: Problems, default: Mask) -> None:
         self._files = files
@@ -103,7 +103,7 @@ class _Reader:
         self._default = default
 
     def prompt(self, file: str) -> tuple[TextPrompt, Place] | None:
-        """A file's prompt and where its name stands; nothing where the file cannot be read, which is reported."""
+        """Read a file's prompt and the place of its name; ``None`` after reporting an unreadable file."""
         text = self._files.read(file, max_bytes=MAX_PROMPT_BYTES)
         if text is None:
             return None
@@ -126,9 +126,9 @@ class _Reader:
         return prompt, said.place("name") if "name" in said else Place(file)
 
     def _front_matter(self, source: Source) -> tuple[Section, int]:
-        """What stands between the first two lines ``---``, and where the text after it begins.
+        """Read the section between the first two ``---`` lines; also return the start of the text after it.
 
-        YAML takes the first of these lines for its own mark, so places in it are those in the file.
+        YAML reads the first ``---`` as its document marker, so places in the section are those in the file.
         """
         found = _FRONT_MATTER.match(source.body)
         if found is None and source.body.partition("\n")[0].rstrip() == "---":
@@ -204,7 +204,7 @@ class _Reader:
         return tuple(messages)
 
     def _template(self, source: Source, start: int, end: int, *, known: Sequence[str], used: set[str]) -> str:
-        """A part of the text as bundles have it, see prompt_templates.py; each mistake is reported at its place."""
+        """Convert a part of the text for ``bundle/prompt_templates.py``, and report each mistake at its place."""
 
         def checked(found: re.Match[str]) -> str:
             escape, name = found[1], found[2]
@@ -223,9 +223,9 @@ class _Reader:
 
 
 def _parts(body: str, start: int) -> Iterator[tuple[str, int, int]]:
-    """Each message's role, and where its text begins and ends. Headings are no roles where the text has another start.
+    """Yield each message's role, and the start and end of its text.
 
-    So a text in Markdown may have a heading "User" without becoming a conversation.
+    Headings are roles only if nothing precedes the first, so that other Markdown may have a heading "User".
     """
     headings = list(_ROLE.finditer(body, start))
     if not headings or body[start : headings[0].start()].strip():

@@ -1,4 +1,4 @@
-"""Resources from files: whatever lies in ``resources/``, text where it is text and base64 where it is not."""
+"""Resources from all files in ``resources/``, as text or, if binary, as base64."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RESOURCES_FOLDER = "resources"
 
 MAX_RESOURCE_BYTES = 1_000_000
 MAX_RESOURCES_BYTES = 4_000_000
-"""Of all of an endpoint together: they are in its bundle, which every container loads and keeps."""
+"""Limit of an endpoint's resources together: every container keeps the bundle that holds them in memory."""
 
 TEXTS: Mapping[str, str] = {
     ".css": "text/css",
@@ -37,7 +37,7 @@ TEXTS: Mapping[str, str] = {
     ".yaml": "application/yaml",
     ".yml": "application/yaml",
 }
-"""Suffix -> media type of what has to be UTF-8."""
+"""Suffix -> media type of text, which must be UTF-8."""
 
 BLOBS: Mapping[str, str] = {
     ".gif": "image/gif",
@@ -50,16 +50,16 @@ BLOBS: Mapping[str, str] = {
     ".webp": "image/webp",
     ".zip": "application/zip",
 }
-"""Suffix -> media type of what is no text."""
+"""Suffix -> media type of binary files."""
 
 TEXT, BLOB = "text/plain", "application/octet-stream"
-"""Of a file with another suffix, by what is in it."""
+"""Media types of files with other suffixes, by content."""
 
 
 def read_resources(
     files: EndpointFiles, folder: str, endpoint: str, problems: Problems, *, mask: Mask
 ) -> tuple[FileResource, ...]:
-    """The resources of a folder and all below it, by name. ``mask`` guards each of them."""
+    """Read the resources in or below a folder, by name. ``mask`` guards each of them."""
     found: list[FileResource] = []
     for file in files.all_below(folder):
         content = _read(files, file)
@@ -82,7 +82,7 @@ def read_resources(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Content:
-    """What is in a file: ``text``, or ``blob`` where it is none."""
+    """The content of a file: ``text``, or ``blob`` if it is not text."""
 
     media_type: str
     text: str = ""
@@ -90,7 +90,7 @@ class _Content:
 
 
 def _read(files: EndpointFiles, file: str) -> _Content | None:
-    """The content of a file; nothing where it cannot be read, which is reported."""
+    """Read a file; ``None`` after reporting that it cannot be read."""
     suffix = posixpath.splitext(file)[1].lower()
     if suffix in TEXTS:
         text = files.read(file, max_bytes=MAX_RESOURCE_BYTES)

@@ -1,3 +1,5 @@
+"""The GraphQL tools that an endpoint declares, and checks of all its tools together."""
+
 from __future__ import annotations
 
 import re
@@ -19,7 +21,7 @@ TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """Source: MCP 2026-07-28, server/tools, "Tool Names"; SEP-986."""
 
 PATH_SEGMENTS = (".", "..")
-"""Names that mean another place in a URL: a tool's GraphQL route has its name in it."""
+"""Path segments with a meaning in URLs: a tool's GraphQL route contains its name."""
 
 NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 
@@ -30,7 +32,7 @@ def make_tools(
     operations: Operations,
     problems: Problems,
 ) -> list[CompiledTool]:
-    """Every GraphQL tool that an endpoint declares: ``@tool`` as written, then ``@mcpTool``."""
+    """Compile every GraphQL tool of an endpoint: ``@tool`` as written, then ``@mcpTool``."""
     made: list[CompiledTool] = []
     for directive in directives:
         tool = _directive_tool(endpoint, directive, operations, problems)
@@ -71,7 +73,7 @@ def _refuse_variables(name: str, at: At, problems: Problems) -> None:
 
 
 def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
-    """Tools of all kinds beside each other: a name or alias stands for one, and none takes too much of the list."""
+    """Check tools of all kinds together: unique names and aliases, and entries that fit a response."""
     _refuse_names(made, problems)
     for each in made:
         if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each.tool)):
@@ -80,7 +82,7 @@ def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
 
 
 def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
-    """A name or alias stands for one tool, and what can be no name is refused."""
+    """Report invalid and duplicate names and aliases; warn of names that differ only by case."""
     first: dict[str, str] = {}
     folded: dict[str, str] = {}
     for each in made:

@@ -1,4 +1,4 @@
-"""Files, which no argument can be: an operation is a tool if it can do without them.
+"""File uploads, which cannot be arguments: an operation that needs a file cannot be a tool.
 
 Source: the GraphQL multipart request specification, which sends files beside the JSON of a request.
 """
@@ -25,7 +25,7 @@ UPLOAD = "Upload"
 
 
 def types_of_files(schema: GraphQLSchema, own: Mapping[str, Scalar]) -> frozenset[str]:
-    """The input types of which no value can be given without a file; none if the author says what ``Upload`` is."""
+    """Return the input types whose values need a file; empty if the author defines the scalar ``Upload``."""
     if UPLOAD in own or UPLOAD not in schema.type_map:
         return frozenset()
     found = {UPLOAD}
@@ -49,7 +49,7 @@ def judge_files(
     *,
     hidden: Callable[[str], bool],
 ) -> None:
-    """Report each variable that needs a file, and warn of files that are left out. ``variables``: nodes and types."""
+    """Report variables that need a file; warn of left-out files. ``variables``: name -> node and type."""
     for name, (node, type_) in variables.items():
         paths = list(_files_below(name, type_, hidden=hidden))
         needed = isinstance(type_, GraphQLNonNull) and not node.default_value
@@ -68,7 +68,7 @@ def judge_files(
 
 
 def _files_below(name: str, type_: Any, *, hidden: Callable[[str], bool]) -> Iterator[str]:
-    """The paths to files below a variable, the shortest first; each input object is looked into once."""
+    """Yield the paths to files below a variable, shortest first, with each input object visited once."""
     waiting = deque([(name, get_named_type(type_))])
     seen: set[str] = set()
     while waiting:

@@ -1,1 +1,1 @@
-"""Documents of callers, checked against a view. graphql-core loads here."""
+"""Callers' documents, checked against a view. graphql-core loads here."""

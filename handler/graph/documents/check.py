@@ -1,7 +1,7 @@
-"""A document's way through a view: parse, operation, structural limits, validation, variables, cost, print.
+"""Check a document against a view: parse, operation, structural limits, validation, variables, cost, print.
 
-One path for everything that a caller writes as GraphQL text. Nothing that did not come through here goes upstream.
-graphql-core loads with this module, so it is imported where a document arrives, not before.
+All GraphQL text of callers takes this path. Nothing else of theirs goes upstream. graphql-core loads with this module,
+so callers import the module only when a document arrives.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
 
 # isort: split
 from graphql import (
@@ -60,10 +60,10 @@ META = INTROSPECTION | {TYPE_NAME}
 D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
-"""As many are found: those that are told, and one to know that there are more."""
+"""Errors to look for: those that are reported, and one to know that there are more."""
 
 ABORTED = " aborted."
-"""The end of what graphql-core says where it gives up, which names no place."""
+"""The end of graphql-core's message when it gives up, which has no location."""
 
 Rule = type[ASTValidationRule]
 
@@ -74,24 +74,24 @@ RULES_OF_OPERATIONS = (
     OverlappingFieldsCanBeMergedRule,
     VariablesInAllowedPositionRule,
 )
-"""Rules that go through a fragment once for each operation that uses it, or for each field beside it."""
+"""Rules that walk a fragment once for each operation that uses it, or for each field beside it."""
 
 RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
 
 MAX_CHARS = 200_000
-"""Of a document's text. A single token may be as long as that; what is longer belongs into a variable."""
+"""Length of a document's text. A single token may be as long; longer values belong into a variable."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class CheckedDocument:
-    """A request that stays inside its view: one operation with the fragments it uses, printed anew."""
+    """A request inside its view: one operation with the fragments it uses, printed anew."""
 
     kind: str  # query | mutation
     name: str | None
     text: str
-    variables: Mapping[str, Any]  # declared ones only, as the caller gave them
+    variables: Mapping[str, Any]  # only the declared ones, as the caller gave them
     introspection: DocumentNode | None  # answered here, never sent
-    hidden_names: HiddenNames | None = None  # where its answer may tell them
+    hidden_names: HiddenNames | None = None  # if its answer may reveal some
 
 
 def check_document(
@@ -102,10 +102,10 @@ def check_document(
     variables: Mapping[str, Any],
     limits: Limits,
 ) -> CheckedDocument:
-    """Judge a request against a view.
+    """Check a request against a view.
 
     Raises:
-        DocumentRefused: with the first faults, each with line and column where there is one.
+        DocumentRefused: with the first faults, each with line and column if it has a location.
 
     Source: GraphQL specification, sections 5 (Validation) and 6.1 (Executing Requests).
     """
@@ -132,9 +132,9 @@ def check_document(
 
 
 def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_model: bool = False) -> dict[str, Any]:
-    """Answer a document of introspection fields from the view: a GraphQL response.
+    """Answer a document of introspection fields from the view, as a GraphQL response.
 
-    ``for_model``: it is read by a model, and may be as large as suits one.
+    ``for_model``: the answer is for a model, so the limit of its size is lower.
 
     Raises:
         DocumentRefused: the answer would be too large.
@@ -148,15 +148,15 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_
 
 
 def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
-    """The text to send upstream: no descriptions (older servers refuse them), and none of these directives.
+    """Return the text to send upstream, without descriptions (older servers refuse them) and these directives.
 
-    Directives are dropped where they may stand in an author's file: on the operation and on its variables.
+    Directives are dropped at their places in an author's file: on the operation and on its variables.
     """
     return print_ast(bare(document, without_directives=without_directives))
 
 
 def bare(document: DocumentNode, *, without_directives: Collection[str] = ()) -> DocumentNode:
-    """The same document without descriptions and these directives; what stays keeps its place in the file."""
+    """Return the document without descriptions and these directives; the rest keeps its locations in the file."""
     return DocumentNode(definitions=tuple(_bare(node, without_directives) for node in document.definitions))
 
 
@@ -209,7 +209,7 @@ def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
 
 
 def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
-    """Refuse a kind of which there are no fields; where there are only mutations, ``META`` can be asked for."""
+    """Refuse a kind without visible fields, except a query for ``META`` in a view that has only mutations."""
     kind = operation.operation.value
     if operation.operation is OperationType.SUBSCRIPTION:
         raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
@@ -218,17 +218,17 @@ def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, vie
 
 
 def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
-    """An operation with the fragments that it uses."""
+    """Return a document of one operation and the fragments that it uses."""
     return separate_operations(document)[operation.name.value if operation.name else ""]
 
 
 def _judge(
     text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
 ) -> GraphQLSchema:
-    """Judge a document but for the values of its variables. The schema that it was judged by.
+    """Validate a document without the values of its variables, and return the schema that was used.
 
-    graphql-core gives up where many operations share a wide fragment, because some rules go through it once for each.
-    Then these are asked of the operation that is run, and the others of every part of the document, once.
+    graphql-core gives up if many operations share a wide fragment, because some rules walk it once for each operation.
+    Then all rules check the operation that runs, and the rules without this cost check every part of the document once.
     """
     refuse_large(document, limits)
     schema = schemas.touched_by(document)
@@ -247,7 +247,7 @@ def _validate(schema: GraphQLSchema, document: DocumentNode, rules: Collection[R
 
 
 def _about_the_document(errors: Sequence[GraphQLError]) -> list[GraphQLError]:
-    """The errors but for the one that says that graphql-core gave up."""
+    """Return the errors without graphql-core's message that it gave up."""
     return [error for error in errors if error.nodes or not error.message.endswith(ABORTED)]
 
 
@@ -256,7 +256,7 @@ def _refuse(errors: Sequence[GraphQLError], view: View) -> None:
     if errors and not found:
         raise DocumentRefused(Fault("it takes too much work to be judged: ask for less, and repeat fields less often"))
     if found:
-        from handler.graph.documents.hints import hints_for  # its patterns are compiled for who needs a hint
+        from handler.graph.documents.hints import hints_for  # compiles patterns that only hints need
 
         hints = hints_for([error.message for error in found[: DocumentRefused.MAX_FAULTS]], view)
         told = zip(found, chain(hints.sentences, repeat("")), strict=False)
@@ -283,7 +283,7 @@ def _coerced_variables(
 
 
 def _refuse_unsendable(variables: dict[str, Any]) -> None:
-    """Refuse what Python's JSON reader lets in and its writer does not let out. Custom scalars take any value."""
+    """Refuse values that Python's JSON reader accepts and its writer does not. Custom scalars take any value."""
     try:
         to_json_bytes(variables)
     except ValueError as exc:
@@ -291,7 +291,7 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
 
 
 def _print_bounded(document: DocumentNode) -> str:
-    """What is sent. A list of lists is printed with much space before each item."""
+    """Return the text to send, bounded: a list of lists is printed with much space before each item."""
     text = print_executable(document)
     if len(text) > MAX_CHARS:
         more = f"written out it has more than {MAX_CHARS:,} characters"
@@ -300,10 +300,10 @@ def _print_bounded(document: DocumentNode) -> str:
 
 
 def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
-    """Whether the request asks for the schema, and for nothing else, or for a query type that is no more than its name.
+    """Tell if the request asks only for the schema, or for the name of a query type without fields.
 
-    A mixture would need two answers in one. A field below the root may return the query type, which has ``__schema``
-    there too: sent upstream, that would tell all that the view hides.
+    A mixed request would need two answers in one. A field below the root may return the query type, which has
+    ``__schema``, too: sent upstream, this would reveal everything that the view hides.
     """
     asked = INTROSPECTION & _field_names(document)
     roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))

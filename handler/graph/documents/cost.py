@@ -1,11 +1,11 @@
-"""What a request may make the API do: how many objects and items of lists its answer can hold.
+"""The cost of a request: the number of objects and list items that its answer can hold.
 
-Every object counts one, and so does every item of a list; other values are free. ``@cost`` of a type is counted instead
-of the one, ``@cost`` of a field once for each object that has the field. A list has as many items as the request says,
-by ``first``, ``last`` or ``limit`` (the largest of them) or by the length of ``ids``, as its author assumes, or ten. On
-a field that returns an object, as connections are paged, all this is said of the lists right below it. It also makes a
-list longer than ten that stands below further objects, as in ``search(first: 50) { page { items } }``, where nothing
-nearer is said; not shorter, as not all lists there have to be meant.
+Every object and every list item counts one; other values are free. ``@cost`` of a type replaces the one; ``@cost`` of a
+field counts once for each object that has the field. The length of a list is the largest of ``first``, ``last`` and
+``limit`` and the length of ``ids`` in the request, else the author's assumption, else ten. On a field that returns an
+object, as connections are paged, these sizes apply to the lists right below it. A size above ten also applies to a list
+that stands below further objects, as in ``search(first: 50) { page { items } }``, if nothing nearer sets a size. A
+smaller size does not, because it may be about other lists there.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from handler.graph.view import View
 from handler.records import record
 
 DEFAULT_LIST_SIZE = 10
-"""How many items a list has of which nothing is said."""
+"""Items of a list without a size."""
 
 
 def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str, Any], max_cost: int) -> None:
     """Refuse a valid document of one operation whose answer could hold more than ``max_cost``.
 
-    ``variables`` are coerced, defaults included. What ``@skip`` and ``@include`` leave out counts all the same.
+    ``variables`` are coerced, including defaults. Selections that ``@skip`` and ``@include`` leave out count, too.
 
     Raises:
-        DocumentRefused: with the field that passes the limit, or that needs another slicing argument.
+        DocumentRefused: with the field that exceeds the limit, or that needs another slicing argument.
     """
     counter = _Counter(document, view, variables, max_cost)
     for node in document.definitions:
@@ -53,19 +53,19 @@ def refuse_costly(document: DocumentNode, view: View, *, variables: Mapping[str,
 
 @record(frozen=True, slots=True)
 class _Under:
-    """What a selection set stands under: its type, how many objects that are, and what was said of the lists below."""
+    """The parent of a selection set: its type, the number of its objects, and the sizes set for the lists below."""
 
     type_name: str | None
     times: int
-    paged: Said | None = None  # by the field that returns these objects
-    paged_above: int | None = None  # the size that the nearest field around that one says, which itself says nothing
+    paged: Said | None = None  # size set by the field that returns these objects
+    paged_above: int | None = None  # size that the nearest field above it sets, if it sets none
 
     def on(self, type_name: str | None) -> _Under:
-        """The same, inside of a fragment."""
+        """Return the parent inside of a fragment."""
         return replace(self, type_name=type_name)
 
     def below(self, said: Said, type_name: str, *, is_list: bool, times: int) -> _Under:
-        """What the selection set of a field stands under; lists take what was said around them, objects pass it on."""
+        """Return the parent of a field's selections. A list uses up the sizes set above; an object passes them on."""
         if is_list:
             return _Under(type_name, times, paged=said if said.fields else None)
         above = self.paged_above
@@ -106,7 +106,7 @@ class _Counter:
         times = under.times
         if lists:
             length = _length(node, said, under) * DEFAULT_LIST_SIZE ** (lists - 1)
-            times = min(times * length, MOST)  # lists of what weighs nothing pass no limit, however deep
+            times = min(times * length, MOST)  # lists of free values exceed no limit, however deep
         values = times * self._weight(named(type_text), is_list=bool(lists))
         self._add(values + under.times * self._own(node, under), node)
         if node.selection_set:
@@ -114,14 +114,14 @@ class _Counter:
             self.selections(node.selection_set, below)
 
     def _weight(self, type_name: str, *, is_list: bool) -> float:
-        """What one value of a type counts."""
+        """Return the cost of one value of a type."""
         weight = self._view.index.weight(type_name)
         if weight is not None:
             return weight
         return 1 if is_list or self._view.index.kind(type_name) in COMPOSITE else 0
 
     def _own(self, node: FieldNode, under: _Under) -> float:
-        """What asking one object for a field counts, beside its values."""
+        """Return the cost of selecting a field on one object, in addition to its values."""
         return self._view.index[under.type_name or ""].fields[node.name.value].weight
 
     def _add(self, cost: float, node: FieldNode) -> None:
@@ -133,7 +133,7 @@ class _Counter:
 
 
 def _length(node: FieldNode, said: Said, under: _Under) -> int:
-    """How many items a field's own list has; what is said of the connection around it is nearer than an assumption."""
+    """Return the length of a field's own list; a size in a request goes before an assumption."""
     own = None if said.fields else said.asked
     above = under.paged
     meant = above if above and (not above.fields or node.name.value in above.fields) else None

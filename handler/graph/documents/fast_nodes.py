@@ -1,9 +1,9 @@
-"""graphql-core, loaded in half the time. What needs it at request time imports this first.
+"""graphql-core, loaded in half the time. Modules that import graphql-core at request time import this one first.
 
-graphql-core makes dataclasses of its 64 classes of nodes, and for each of them the standard library writes five methods
-as text and compiles them, which is half of what importing graphql-core costs. These methods differ in the names of the
-fields alone, so here all nodes share theirs, as ``handler.records`` has it for classes of ours. In all else they are
-graphql-core's own classes. Where it declares them in another way one day, the standard library makes them again.
+graphql-core makes dataclasses of its 64 classes of nodes. The standard library writes five methods for each of them as
+text and compiles these, which is half of the time of importing graphql-core. The methods differ only in the names of
+the fields, so here all nodes share them, as ``handler.records`` does for our classes. In all else the nodes are
+graphql-core's own classes. If graphql-core ever declares them in another way, the standard library makes them again.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ DECLARED: Mapping[str, Any] = {"frozen": True, "kw_only": True, "repr": False}
 def load() -> None:
     """Import graphql-core, unless it is imported already.
 
-    Meanwhile ``dataclasses`` has a ``dataclass`` that knows its nodes, and leaves all other classes, of any thread, to
-    the one that it stands in for.
+    During the import, ``dataclasses.dataclass`` is a function that makes the nodes. It leaves all other classes, of any
+    thread, to the standard function.
     """
     standard = dataclasses.dataclass
 
@@ -44,15 +44,15 @@ def load() -> None:
 
 
 def _asks_for_more(cls: Any) -> bool:
-    """Whether a class needs what only the standard library knows."""
+    """Tell if a class needs a feature that only the standard library has."""
     defaults = _own_fields(cls).values()
     return hasattr(cls, "__post_init__") or any(isinstance(default, dataclasses.Field) for default in defaults)
 
 
 def _own_fields(cls: Any) -> dict[str, Any]:
-    """The fields that a class adds to those of its bases, each with its default."""
+    """Return the fields that a class adds to those of its bases, each with its default."""
     return {
-        name: getattr(cls, name, dataclasses.MISSING)  # or that of a base, as the standard library has it
+        name: getattr(cls, name, dataclasses.MISSING)  # or the default of a base, as in the standard library
         for name, annotation in get_annotations(cls).items()
         if not str(annotation).startswith("ClassVar")
     }
@@ -65,7 +65,7 @@ def _node(cls: Any, standard: Callable[..., Any]) -> Any:
     fields |= _own_fields(cls)
     cls.__node_fields__ = fields
     cls.__node_defaults__ = {name: default for name, default in fields.items() if default is not dataclasses.MISSING}
-    cls.__node_calls__ = set()  # the names that a call gave and that were right
+    cls.__node_calls__ = set()  # tuples of argument names that were found valid
     cls.__node_values__ = attrgetter(*fields)
     for name in _KEPT:
         setattr(cls, name, _Kept(cls, name, standard))
@@ -79,7 +79,7 @@ _KEPT = ("__dataclass_fields__", "__dataclass_params__")
 
 
 class _Kept:
-    """What ``dataclasses`` keeps of a class, made when it is first asked for: of one that has the fields alone."""
+    """Metadata attributes of ``dataclasses``, made at their first use from a class that has only the fields."""
 
     def __init__(self, cls: Any, name: str, standard: Callable[..., Any]) -> None:
         self._cls = cls
@@ -102,7 +102,7 @@ class _Kept:
 
 
 class _Shared:
-    """The methods. They do what those do that the standard library writes."""
+    """The methods, equivalent to those that the standard library writes."""
 
     __node_fields__: Mapping[str, Any]
     __node_defaults__: Mapping[str, Any]
@@ -114,7 +114,7 @@ class _Shared:
         values = self.__dict__
         values.update(cls.__node_defaults__)
         values.update(given)
-        # The same few calls make all nodes of a document, and comparing names takes longer than all else here.
+        # A few sets of argument names make all nodes, and comparing names takes longer than everything else here.
         if (call := tuple(given)) not in cls.__node_calls__:
             if wrong := values.keys() ^ cls.__node_fields__.keys():
                 raise TypeError(f"{cls.__name__}: missing or unknown: {', '.join(sorted(wrong))}")

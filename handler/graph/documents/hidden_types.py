@@ -1,7 +1,7 @@
-"""The names of types that an answer tells where its caller must not know all of them.
+"""Hidden type names in answers.
 
-A member of a union that is hidden is one of its values all the same, and ``__typename`` would name it. The union's own
-name stands instead: with null in the object's place, clients would have to take all around it for null.
+A hidden member of a union may still be one of its values, and ``__typename`` would reveal its name. The union's name
+replaces it: if the object became null, clients would have to take everything around it for null.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ TYPE_NAME = "__typename"
 
 @record(frozen=True, slots=True)
 class _Asked:
-    """Of the objects in one place of an answer: which members are names of their types, and what stands below."""
+    """The selection on the objects in one place of an answer: type names, and the selections below."""
 
-    names: Mapping[str, str]  # response key -> the union whose name stands for a hidden one
+    names: Mapping[str, str]  # response key -> the union whose name replaces a hidden one
     below: Mapping[str, _Asked]
 
 
 @record(frozen=True, slots=True)
 class HiddenNames:
-    """Where the answer to one document may name types that are not in a view."""
+    """The places where the answer to one document may name types that are not in a view."""
 
     view: View
     root: _Asked
 
     def replace_in(self, response: JSONObject) -> None:
-        """Replace such names in a response, in place: it is as large as an API's answer may be."""
+        """Replace hidden names in a response, in place, because an API's answer may be large."""
         waiting = [(response.get("data"), self.root)]
         while waiting:
             value, asked = waiting.pop()
@@ -57,7 +57,7 @@ class HiddenNames:
 
 
 def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
-    """Where the answer to a valid document of one operation may name what is hidden; ``None``: nowhere."""
+    """Find the places where the answer to a valid document of one operation may name hidden types; ``None`` if none."""
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     root = _Walk(view, fragments).asked([(view.index.roots[operation.operation.value], operation.selection_set)])
@@ -65,7 +65,7 @@ def find_hidden_names(document: DocumentNode, view: View) -> HiddenNames | None:
 
 
 Selected = list[tuple[str, SelectionSetNode]]
-"""What is selected of the objects in one place, each with the type that it is selected of."""
+"""The selection sets on the objects in one place, each with its type."""
 
 
 class _Walk:
@@ -74,7 +74,7 @@ class _Walk:
         self._fragments = fragments
 
     def asked(self, selected: Selected) -> _Asked | None:
-        """What is asked of the objects in one place; ``None``: no name that may be hidden, nor below."""
+        """Return the selection on the objects in one place; ``None`` if it cannot name a hidden type, at any depth."""
         names: dict[str, str] = {}
         fields: dict[str, Selected] = {}
         for type_name, selections in selected:
@@ -101,7 +101,7 @@ class _Walk:
                     self._gather(fragment.selection_set, fragment.type_condition.name.value, names, fields)
 
     def _hides_members(self, type_name: str) -> bool:
-        """Whether a type is a union of which some members are not in the view. Interfaces go with an implementer."""
+        """Tell if a type is a union with hidden members. An interface is hidden together with an implementer."""
         index = self._view.index
         if index.kind(type_name) != "union":
             return False

@@ -1,7 +1,7 @@
-"""What a model can do about a refusal: the nearest names, and the types that it got wrong.
+"""Hints for a refused document: the nearest names, and the types that the document got wrong.
 
-Both come from the view alone, so what is hidden is answered as what does not exist. The words of graphql-core's errors
-are read for the coordinates in them; those that name nothing visible give no hint.
+Both come from the view alone, so hidden objects get the hints of unknown ones. The coordinates come from the messages
+of graphql-core's errors; a message that names no visible coordinate gives no hint.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from handler.graph.view import BUILT_IN_SCALARS, View, print_bare
 from handler.records import record
 
 MAX_SDL_BYTES = 4_000
-"""All types that are shown with one refusal. A type that does not fit is shown with the members that do."""
+"""Size of all types shown with one refusal. A type that does not fit is shown with the members that do."""
 
 MAX_NAMES = 5
 
@@ -43,14 +43,14 @@ WRONG = tuple(
 
 @record(frozen=True, slots=True)
 class Hints:
-    """Sentences to put behind those of the errors, in their order, and the SDL of the types that were wrong."""
+    """Sentences to append to the errors, in the errors' order, and the SDL of the types that were wrong."""
 
     sentences: tuple[str, ...]
     sdl: str
 
 
 def hints_for(messages: Sequence[str], view: View) -> Hints:
-    """Hints for the messages of graphql-core about one document; an empty sentence where there is none."""
+    """Return the hints for graphql-core's messages about one document; empty string for a message without a hint."""
     found = [next((match.groupdict() for rule in WRONG if (match := rule.match(text))), {}) for text in messages]
     hints = _Hints(view)
     return Hints(tuple(map(hints.sentence, found)), hints.sdl(found))
@@ -62,14 +62,14 @@ Parts = Mapping[str, str | None]
 
 @record(frozen=True, slots=True)
 class _Wrong:
-    """What was wrong of one type: the members that may be shown, and the names that were taken for members."""
+    """The faults in one type: the members to show, and the names that were taken for members."""
 
     members: set[str] = made_of(default_factory=set)
     names: list[str] = made_of(default_factory=list)
 
 
 class _Hints:
-    """The hints of one refusal. Names are made ready to be compared once for all that are wrong in one place."""
+    """The hints of one refusal. ``Names`` are prepared once for all faults in one place."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -87,9 +87,9 @@ class _Hints:
         return _below_fragments(view, name, field) or _did_you_mean(field, self._members(name))
 
     def sdl(self, found: Sequence[Parts]) -> str:
-        """The types that were wrong, in their order, each with as many of its members as it has room for.
+        """Return the types that were wrong, in their order, each with as many of its members as its room allows.
 
-        Small types come whole; those that do not fit share what they leave.
+        Small types are complete; the others share the room that the small ones leave.
         """
         wrong = self._wrong(found)
         whole = {name: print_bare(self._view, name, self._in_order(name, each)) for name, each in wrong.items()}
@@ -118,7 +118,7 @@ class _Hints:
         return [member for member in self._view.members[name] if member in wrong.members]
 
     def _nearest(self, name: str, wrong: _Wrong, room: int) -> str:
-        """A type with as many of its members as fit, those first that are nearest to each of the wrong names."""
+        """Return a type with as many members as fit, first those nearest to each of the wrong names."""
         rankings = [self._members(name).by_nearness(each) for each in dict.fromkeys(wrong.names)]
         ranked = dict.fromkeys(chain.from_iterable(zip(*rankings, strict=True))) or self._in_order(name, wrong)
         return _fitting(self._view, name, [member for member in ranked if member in wrong.members], room)
@@ -137,7 +137,7 @@ def _own_types(view: View) -> Iterable[str]:
 
 
 def _below_fragments(view: View, name: str, field: str) -> str:
-    """Where a field is not one of an interface or a union, but of types below it."""
+    """Return the hint for a field that only types below an interface or union have; else the empty string."""
     kind = view.index.kind(name)
     below = view.members[name] if kind == "union" else view.index.implementers.get(name, ())
     have = [each for each in below if field in view.members.get(each, ()) and each != name]
@@ -157,7 +157,7 @@ def _some(names: Iterable[str]) -> str:
 
 
 def _fitting(view: View, name: str, members: Sequence[str], room: int) -> str:
-    """A type with as many of the first of its members as fit; empty if none does."""
+    """Return a type with as many of the first members as fit; empty string if none fits."""
 
     def printed(count: int) -> str:
         return print_bare(view, name, members[:count])

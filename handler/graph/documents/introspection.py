@@ -1,8 +1,8 @@
-"""Questions for the schema, answered from a view.
+"""Introspection, answered from a view.
 
-graphql-core's own walk would go through every type as often as a document leads there. Here a type below a selection is
-answered once, and the answer stands wherever the document leads to it, so the work grows with types times selections.
-What is left to bound is the size of the answer, which is counted while it is made.
+graphql-core would walk every type as often as a document reaches it. Here a type below a selection is answered once,
+and the answer is used at every place that the document reaches, so the work grows with types times selections. Only
+the size of the answer needs a bound; it is counted while the answer is made.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MAX_BYTES = 5_000_000
 """The largest answer. GitHub's whole schema is 3.2 MB with every description; Lambda takes 6 MB."""
 
 MAX_BYTES_OF_A_CALL = 100_000
-"""The same for a model, which reads that as 25,000 tokens; more is cut or refused by its client."""
+"""The largest answer for a model, 25,000 tokens; clients cut or refuse more."""
 
 META_FIELDS: Mapping[str, GraphQLField] = {
     "__schema": SchemaMetaFieldDef,
@@ -57,10 +57,10 @@ META_FIELDS: Mapping[str, GraphQLField] = {
 def answer(
     document: DocumentNode, schemas: ViewSchemas, variables: Mapping[str, Any], *, max_bytes: int = MAX_BYTES
 ) -> dict[str, Any]:
-    """The data of a valid document that has one operation, and only introspection fields at its root.
+    """Return the data of a valid document with one operation and only introspection fields at its root.
 
     Raises:
-        DocumentRefused: the answer would be larger than ``max_bytes``, as compact JSON without escapes.
+        DocumentRefused: an answer larger than ``max_bytes``, as compact JSON without escapes.
     """
     operation = next(node for node in document.definitions if isinstance(node, OperationDefinitionNode))
     schema = schemas.touched_by(document)
@@ -75,7 +75,7 @@ def answer(
 
 @record(frozen=True, slots=True)
 class _Asked:
-    """A response key: the field, its arguments, and what is selected below it."""
+    """A response key: the field, its arguments, and the selection sets below it."""
 
     key: str
     name: str
@@ -85,7 +85,7 @@ class _Asked:
 
 
 Sized = tuple[Any, int]
-"""A JSON value, and about how many bytes it has."""
+"""A JSON value, and its approximate size in bytes."""
 
 
 class _Walk:
@@ -100,7 +100,7 @@ class _Walk:
         self._answers: dict[tuple[Any, tuple[int, ...]], Sized] = {}
 
     def object(self, type_: GraphQLObjectType, source: Any, sets: tuple[SelectionSetNode, ...]) -> Sized:
-        """An object of an introspection type, or of the query type."""
+        """Return an object of an introspection type or of the query type."""
         identity = tuple(map(id, sets))
         if type_.name != "__Type":
             return self._object(type_, source, sets, identity)
@@ -124,7 +124,7 @@ class _Walk:
         return value, size
 
     def _resolved(self, type_: GraphQLObjectType, source: Any, asked: _Asked) -> Any:
-        """What a field is: of the view, or else as graphql-core says of its own types and directives."""
+        """Return the value of a field: from the view, or from graphql-core for its own types and directives."""
         if asked.name == "__typename":
             return type_.name
         match source:
@@ -172,7 +172,7 @@ class _Walk:
             raise DocumentRefused(Fault(f"{more}: {less}"))
 
     def _fields(self, type_: GraphQLObjectType, sets: tuple[SelectionSetNode, ...]) -> list[_Asked]:
-        """What is asked of an object, by response key."""
+        """Return the selection on an object, by response key."""
         nodes: dict[str, list[FieldNode]] = {}
         for selections in sets:
             self._collect(type_, selections, nodes, set())
@@ -206,7 +206,7 @@ class _Walk:
                         self._collect(type_, fragment.selection_set, nodes, seen)
 
     def _is_on(self, type_: GraphQLNamedType, condition: NamedTypeNode) -> bool:
-        """Whether a fragment is on a type. Only the query type can be met by way of an interface or a union."""
+        """Tell if a fragment applies to a type. Only the query type is reached through an interface or a union."""
         return self._shown.is_sub_type(condition.name.value, type_.name)
 
     def _included(self, node: SelectionNode) -> bool:

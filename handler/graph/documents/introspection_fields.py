@@ -1,7 +1,7 @@
-"""A view as introspection sees it: what each field of ``__Schema``, ``__Type`` and the others is of it.
+"""A view in terms of introspection: the fields of ``__Schema``, ``__Type`` and the others.
 
-All is read from the view where a request comes to it. graphql-core's own objects of a whole schema would be made before
-anything is known of the request, which takes longer than to answer it.
+Everything is read from the view when a request reaches it. Building graphql-core's objects of a whole schema first
+would take longer than the answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
 
 # isort: split
 from graphql import (
@@ -57,15 +57,15 @@ EMPTY = TypeSlice(
     values={},
     members=(),
 )
-"""The query type where there are only mutations. Clients refuse a schema without one, and one without fields.
+"""The query type of a view with only mutations. Clients refuse a schema without one, and one without fields.
 
-It is shown, and no request can ask for it.
+Introspection shows its field, and no request can select the field.
 """
 
 
 @record(frozen=True, slots=True)
 class Item:
-    """A field, an argument, an input or an enum value. The arguments of a field are those that are visible."""
+    """A field, an argument, an input or an enum value. Only visible arguments of a field are included."""
 
     name: str
     description: str  # printed
@@ -76,7 +76,7 @@ class Item:
 
     @property
     def deprecation(self) -> str | None:
-        """Why it is deprecated; ``None`` if it is not."""
+        """The reason of the deprecation; ``None`` if the item is not deprecated."""
         if "@deprecated" not in self.directives:
             return None
         return _argument_of(self.directives, "reason") or (
@@ -93,9 +93,9 @@ class Carried:
 
 
 class Introspected:
-    """What introspection says of a view. A type of the view is the text that names it: ``[Order!]``.
+    """The introspection of a view. A type of the view is the text that names it: ``[Order!]``.
 
-    What every schema has is graphql-core's own, and so is what introspection says of that.
+    Types and directives that every schema has are graphql-core's own objects, which answer for themselves.
     """
 
     def __init__(self, view: View) -> None:
@@ -103,21 +103,21 @@ class Introspected:
 
     @property
     def query(self) -> str:
-        """The name of the query type, be there one or not."""
+        """The name of the query type, even if the view has none."""
         return self._view.index.roots.get("query", "Query")
 
     def type_named(self, name: str) -> Any:
-        """A type, or nothing where there is none of this name."""
+        """Return the type of this name; ``None`` if there is none."""
         return self._type(name) if name in self._types else None
 
     def is_sub_type(self, abstract: str, name: str) -> bool:
-        """Whether a type of the view is one of those below an interface or a union, or that type itself."""
+        """Tell if a type of the view is ``abstract`` itself or one of its possible types."""
         return abstract == name or name in self._possible_names(abstract)
 
-    # Each is what introspection has under this name.
+    # Fields by their names in introspection.
 
     def schema(self, field: str) -> Any:
-        """A field of ``__Schema``."""
+        """Return a field of ``__Schema``."""
         match field:
             case "description":
                 return text_of(self._view.index.description)
@@ -135,7 +135,7 @@ class Introspected:
                 return None
 
     def type(self, field: str, text: str, **options: bool) -> Any:
-        """A field of ``__Type``."""
+        """Return a field of ``__Type``."""
         if text.endswith(("!", "]")):
             return self._wrapper(field, text)
         entry = self._slice(text)
@@ -159,7 +159,7 @@ class Introspected:
                 return self._members(field, text, **options)
 
     def item(self, field: str, item: Item, **options: bool) -> Any:
-        """A field of ``__Field``, ``__InputValue`` or ``__EnumValue``."""
+        """Return a field of ``__Field``, ``__InputValue`` or ``__EnumValue``."""
         match field:
             case "name":
                 return item.name
@@ -177,7 +177,7 @@ class Introspected:
                 return item.deprecation
 
     def directive(self, field: str, carried: Carried, **options: bool) -> Any:
-        """A field of ``__Directive``."""
+        """Return a field of ``__Directive``."""
         match field:
             case "name":
                 return carried.name
@@ -200,7 +200,7 @@ class Introspected:
                 return None
 
     def _members(self, field: str, name: str, **options: bool) -> list[Item] | None:
-        """The members of a type; ``None`` for a type that has others, or none."""
+        """Return the members of a type; ``None`` if types of its kind have no such members."""
         entry = self._slice(name)
         of_kind, found = MEMBERS.get(field, ((), None))
         return _asked(found(self, name, entry), **options) if found and entry.kind in of_kind else None
@@ -237,7 +237,7 @@ class Introspected:
 
     @cached_property
     def _types(self) -> Mapping[str, None]:
-        """The names of all types in graphql-core's order: scalars of its own stand where they are first used."""
+        """The names of all types in graphql-core's order: its own scalars are at their first use."""
         found: dict[str, None] = {}
         for name in self._view.members:
             if name not in BUILT_IN_SCALARS:
@@ -267,12 +267,12 @@ MEMBERS: Mapping[str, tuple[tuple[str, ...], Callable[[Introspected, str, TypeSl
     "inputFields": (("input",), Introspected.inputs),
     "enumValues": (("enum",), Introspected.values),
 }
-"""The kinds of types that have members of a kind, and what they are."""
+"""Introspection field -> the kinds of types that have such members, and a function that yields the members."""
 
 
 @cache
 def _in_every_schema() -> Mapping[str, GraphQLNamedType]:
-    """The types of graphql-core's own that every schema has, in its order."""
+    """Return graphql-core's own types that every schema has, in its order."""
     return GraphQLSchema().type_map
 
 
@@ -290,21 +290,21 @@ def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[It
 
 
 def text_of(printed: str) -> str | None:
-    """The text of a description as the index has it.
+    """Return the text of a printed description; ``None`` if it is empty.
 
-    Nearly all are block strings as graphql-core prints them, and these need no parser.
+    Most descriptions are block strings as graphql-core prints them, which need no parser.
     """
     if not printed:
         return None
     body = printed[3:-3]
     if not printed.startswith('"""') or "\\" in body or "\r" in body:
         return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
-    # A printed block string has no common indentation; a line of its own is only there for the quotes.
+    # A printed block string has no common indentation; an empty first or last line is only there for the quotes.
     return body.removeprefix("\n").removesuffix("\n")
 
 
 def _argument_of(directives: str, name: str) -> str | None:
-    """The text that a printed directive has as its only argument."""
+    """Return the text of a printed directive's only argument; ``None`` if it has no argument of this name."""
     _, found, literal = directives.partition(f"({name}: ")
     if not found:
         return None

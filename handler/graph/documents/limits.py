@@ -1,4 +1,4 @@
-"""How large a document is. No schema is asked, so this comes before validation, which may cost a second otherwise."""
+"""Limits of a document's size. They need no schema, and are checked before validation, which could take a second."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from handler.graph.documents.locations import fault_at, name_of, printable, show
 from handler.records import record
 
 MAX_FRAGMENT_NESTING = 40
-"""How deep fragments may stand in each other: enough for any client, far below Python's own recursion limit."""
+"""Nesting of fragments: enough for any client, and far below Python's own recursion limit."""
 
 MAX_INTROSPECTION_DEPTH = 20
-"""Levels below ``__schema`` and ``__type``. The query of the usual clients has 15: a type nine times wrapped."""
+"""Levels below ``__schema`` and ``__type``. The usual clients' query has 15: a type wrapped nine times."""
 
 MAX_INTROSPECTION_FIELDS = 500
-"""Fields below ``__schema`` and ``__type``, fragments expanded. The query of the usual clients has 240."""
+"""Fields below ``__schema`` and ``__type``, fragments expanded. The usual clients' query has 240."""
 
 
 def refuse_large(document: DocumentNode, limits: Limits) -> None:
-    """Refuse a document that is large once its fragments are expanded, or whose fragments cannot be expanded.
+    """Refuse a document that is large with its fragments expanded, or whose fragments cannot be expanded.
 
-    What asks for the schema has bounds of its own, as no author thinks of it when setting limits.
+    Introspection has its own bounds, because authors do not think of it when they set limits.
 
     Raises:
-        DocumentRefused: with the first limit that is passed, and the selection that passes it.
+        DocumentRefused: with the first limit that is exceeded, and the selection that exceeds it.
     """
     _refuse_same_names(document)
     measure = _Measure(document, limits)
@@ -51,7 +51,7 @@ def refuse_large(document: DocumentNode, limits: Limits) -> None:
 
 
 def _refuse_same_names(document: DocumentNode) -> None:
-    """Fragments are measured by their names, so a second one of a name would not be. The words are graphql-core's."""
+    """Refuse fragments of one name: the second would not be measured. The words are graphql-core's."""
     first: dict[str, FragmentDefinitionNode] = {}
     for node in document.definitions:
         if isinstance(node, FragmentDefinitionNode):
@@ -63,7 +63,7 @@ def _refuse_same_names(document: DocumentNode) -> None:
 
 @record(frozen=True, slots=True)
 class _Size:
-    """Of a selection, its fragments expanded. Depths and ``nesting`` are heights; the rest are counts."""
+    """The size of a selection with its fragments expanded. Depths and ``nesting`` are heights; the rest are counts."""
 
     depth: int = 0
     fields: int = 0
@@ -85,7 +85,7 @@ class _Size:
         )
 
     def below(self, node: FieldNode, *, schema: bool) -> _Size:
-        """The size of a field that has this below it."""
+        """Return the size of a field with this selection below it."""
         if schema:
             return replace(self, schema_depth=self.schema_depth + 1, schema_fields=self.schema_fields + 1)
         return replace(
@@ -101,11 +101,11 @@ class _Size:
 
 
 class _Measure:
-    """Sizes of the parts of one document, each fragment measured once. Stops at the first limit that is passed.
+    """Sizes of the parts of one document, each fragment measured once. Stops at the first limit that is exceeded.
 
-    ``level`` counts the fields above a part and ``inside`` names the fragments around it: they bound the recursion.
-    ``schema`` tells the parts that ask for the schema: those below ``__schema`` and ``__type``, and fragments on the
-    types that only these return.
+    ``level`` counts the fields above a part and ``inside`` names the fragments around it: both bound the recursion.
+    ``schema`` is true in introspection: below ``__schema`` and ``__type``, and in fragments on types that only those
+    return.
     """
 
     def __init__(self, document: DocumentNode, limits: Limits) -> None:

@@ -1,4 +1,4 @@
-"""How many items a list has, as far as a request or its schema says."""
+"""Sizes of lists, from a request and its schema."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from handler.graph.view import View
 from handler.records import record
 
 SIZE_ARGUMENTS = ("first", "last", "limit")
-"""What gives a page's size where no ``@listSize`` says what does."""
+"""Arguments that set a page's size on a field without ``@listSize``."""
 
 KEYS_ARGUMENT = "ids"
-"""A list of as many items is asked for by them."""
+"""The argument with one key for each item of the list."""
 
 MOST = 10**12
-"""As much as any: numbers above it are not worth being told apart, and some have thousands of digits."""
+"""Upper bound of sizes: larger numbers need no distinction, and some have thousands of digits."""
 
 UNDECLARED = ListSize()
 
 
 @record(frozen=True, slots=True)
 class Said:
-    """What is said of the lists of one field. ``asked`` is by arguments, ``assumed`` by the schema's author.
+    """The sizes set for the lists of one field: ``asked`` by arguments, ``assumed`` by the schema's author.
 
-    ``fields`` name the lists below that are meant; none: the field's own list, or else all lists right below it.
+    ``fields`` name the lists below that the sizes are for; none: the field's own list, or else all lists right below.
     """
 
     asked: int | None
@@ -48,20 +48,22 @@ class Said:
 
     @property
     def size(self) -> int | None:
-        """What is asked for, or else assumed."""
+        """The size that is asked for, or else assumed; ``None`` if there is neither."""
         return self.asked if self.asked is not None else self.assumed
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is said."""
+        """True if nothing is set."""
         return self.size is None and not self.fields
 
 
 def said_of(node: FieldNode, view: View, type_name: str, variables: Mapping[str, Any]) -> Said:
-    """What a request and the schema say of the lists of a visible field. Hidden arguments say their defaults.
+    """Return the sizes that a request and the schema set for the lists of a visible field.
+
+    Hidden arguments have their defaults.
 
     Raises:
-        DocumentRefused: other than one slicing argument is given, where the schema requires one.
+        DocumentRefused: the schema requires exactly one slicing argument, and another number is given.
 
     Source: "The GraphQL Cost Directives Specification" (IBM), "@listSize".
     """
@@ -87,7 +89,7 @@ def _usual(field: Field) -> list[str]:
 
 
 def _is_absent(node: ValueNode, variables: Mapping[str, Any]) -> bool:
-    """Whether an argument or input field is as good as not given.
+    """Tell if an argument or input field counts as absent.
 
     Source: GraphQL specification, 3.10 (Input Objects) and 6.4.1 (Coercing Field Arguments).
     """
@@ -100,14 +102,14 @@ def _argument(path: str) -> str:
 
 @record(frozen=True, slots=True)
 class _Value:
-    """What an argument, or what stands below it, comes to. ``asked``: by the request, not by the schema's default."""
+    """The value of an argument or of a path below it. ``asked``: set by the request, not by the schema's default."""
 
     value: Any
     asked: bool
 
 
 class _Reader:
-    """Reads what the arguments of one field come to, defaults included, as the API will."""
+    """Reads the values of one field's arguments as the API will, defaults included."""
 
     def __init__(
         self, field: Field, index: SchemaIndex, given: Mapping[str, ValueNode], variables: Mapping[str, Any]
@@ -118,7 +120,7 @@ class _Reader:
         self._variables = variables
 
     def value_at(self, path: str) -> _Value:
-        """Source: GraphQL specification, 3.10 (Input Objects), "Input Coercion", for what is absent."""
+        """Return the value at a path. Source for absent ones: GraphQL specification, 3.10, "Input Coercion"."""
         name, *below = path.split(".")
         argument = self._field.arguments.get(name)
         if argument is None:
@@ -131,7 +133,7 @@ class _Reader:
             default = _default_of(input_field)
             value = value.get(key, default) if isinstance(value, Mapping) else None
             type_name = named(input_field.type) if input_field else ""
-        # One value stands for a list of it.
+        # GraphQL coerces one value to a list of it.
         listed = value is not None and argument.type.startswith("[") and not isinstance(value, list)
         # Coerced variables hold defaults already, so an input field's default counts as such wherever it comes from.
         by_default = default is not None and _size(value) == _size(default)
@@ -154,7 +156,7 @@ def _require_one(node: FieldNode, values: Mapping[str, _Value], *, visible: Sequ
 
 
 def _plain(node: ValueNode | None, variables: Mapping[str, Any]) -> Any:
-    """A literal as Python's values, numbers as their text; nothing for other values."""
+    """Return a literal as a Python value, numbers as text; ``None`` for other literals."""
     match node:
         case VariableNode():
             return variables.get(node.name.value)
@@ -173,7 +175,7 @@ def _plain(node: ValueNode | None, variables: Mapping[str, Any]) -> Any:
 
 
 def _size(value: Any) -> int | None:
-    """A page size: a number, which may be a text, or the length of a list; what is no number above 0 says nothing."""
+    """Return a page size, from a number, numeric text or the length of a list; ``None`` unless it is 1 or more."""
     if isinstance(value, list):
         return max(len(value), 1)
     if isinstance(value, bool) or not isinstance(value, int | float | str):

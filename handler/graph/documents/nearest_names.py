@@ -1,7 +1,7 @@
-"""The names that are nearest to a wrong one, in time that does not grow with how much alike all of them are.
+"""The names nearest to a wrong one, in time that does not grow with the likeness of the names.
 
-Counting edits takes a tenth of a millisecond for a pair of names. So all names are compared by the letters that they
-share, which takes a hundredth of that, and edits are counted for the nearest of them alone.
+Counting edits takes a tenth of a millisecond for a pair of names. Comparing the letters that names share takes a
+hundredth of that, so all names are compared by letters, and edits are counted only for the nearest.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from graphql.pyutils.natural_compare import natural_comparison_key
 from graphql.pyutils.suggestion_list import LexicalDistance
 
 MAX_NAME_CHARS = 100
-"""Longer names are near to nothing, and comparing them takes long."""
+"""Longer names are near to no other, and comparing them takes long."""
 
 MAX_COUNTED = 20
-"""Names of which the edits are counted. More are never told, and names with other letters are not nearer."""
+"""Names whose edits are counted. No more are ever shown, and names with other letters are not nearer."""
 
 WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
 
 class Names:
-    """Names that a caller may use in one place, made ready to be compared with many wrong ones."""
+    """Names that a caller may use in one place, prepared for comparison with many wrong ones."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._letters = {name: _letters_of(name[:MAX_NAME_CHARS]) for name in names}
 
     def suggested_for(self, wrong: str) -> list[str]:
-        """The names that may have been meant, the nearest first: as graphql-core suggests them, of those compared."""
+        """Return the names that may have been meant, nearest first: graphql-core's suggestions among those compared."""
         if len(wrong) > MAX_NAME_CHARS:
             return []
         most = int(len(wrong) * 0.4) + 1
@@ -40,7 +40,7 @@ class Names:
         return sorted(near, key=lambda name: (near[name], natural_comparison_key(name)))
 
     def by_nearness(self, wrong: str) -> list[str]:
-        """All names: those that share words with a wrong one first, then those that share letters with it."""
+        """Return all names: first those that share words with the wrong one, then those that share letters."""
         wrong = wrong[:MAX_NAME_CHARS]
         letters, words = _letters_of(wrong), _words_of(wrong)
         return sorted(
@@ -49,9 +49,9 @@ class Names:
         )
 
     def _sharing_letters(self, wrong: str, most: int) -> list[str]:
-        """The nearest names that may be ``most`` edits away: an edit changes no more than one letter for another.
+        """Return the nearest names that may be ``most`` edits away: an edit changes at most one letter.
 
-        Of those that have the same letters in another order, as numbers do, those that begin alike are nearer.
+        Names with the same letters in another order, as in numbers, are sorted by the length of the common prefix.
         """
         letters = _letters_of(wrong)
         apart = {
@@ -62,7 +62,7 @@ class Names:
 
 
 Letters = frozenset[tuple[str, int]]
-"""Each letter of a name with how often it stood before, so that sets share as many as the names do."""
+"""Each letter of a name with the number of its earlier occurrences, so that sets count repeated letters."""
 
 
 def _letters_of(name: str) -> Letters:
@@ -75,12 +75,12 @@ def _letters_of(name: str) -> Letters:
 
 
 def _difference(one: Letters, other: Letters) -> int:
-    """How many edits there are at least between names of these letters."""
+    """Return the least number of edits between names of these letters."""
     return max(len(one), len(other)) - len(one & other)
 
 
 def _alike(one: str, other: str) -> int:
-    """With how many letters both begin."""
+    """Return the length of the common prefix."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 

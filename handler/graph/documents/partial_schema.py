@@ -1,6 +1,6 @@
-"""The schemas that documents are judged against: ordinary ones of graphql-core, each as small as it may be.
+"""The schemas for validating documents: ordinary graphql-core schemas, each as small as possible.
 
-Building the schema of a whole view takes a second where it has 1,600 types, and a document touches a dozen of them.
+Building the schema of a whole view takes a second for 1,600 types, and a document uses a dozen of them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import Lock
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
 
 # isort: split
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
@@ -22,45 +22,45 @@ from handler.lru import Lru
 from handler.records import record
 
 MAX_SCHEMAS = 32
-"""Schemas held for one view; the one unused for longest goes first."""
+"""Schemas cached for one view; the least recently used goes first."""
 
 MAX_DOCUMENTS = 32
 MAX_KEPT_CHARS = 4_000
-"""Documents that were found valid, held for one view; longer ones are judged every time.
+"""Number and length of valid documents cached for one view; longer ones are validated every time.
 
-A model repeats a request with other variables, and judging it is most of what a call costs.
+A model repeats a request with other variables, and validation is most of the cost of a call.
 """
 
 COORDINATE_BYTES = 4_000
-"""About what a schema takes for each coordinate in it, measured on GitHub's: 2,500 to 7,000."""
+"""Approximate memory of a schema for each of its coordinates, measured on GitHub's: 2,500 to 7,000."""
 
 CHARACTER_BYTES = 80
-"""The same of a document, for each of its characters."""
+"""Approximate memory of a document for each of its characters."""
 
 
 @record(frozen=True, slots=True)
 class ValidDocument:
-    """A document that is inside a view, and the schema that it was judged by."""
+    """A document inside a view, and the schema that validated it."""
 
     document: DocumentNode
     schema: GraphQLSchema
 
 
 class ViewSchemas:
-    """The schemas of one view, for as many documents as ask for them. What they share is made once."""
+    """The schemas of one view, for any number of documents. Their shared parts are made once."""
 
     def __init__(self, view: View) -> None:
         self.view = view
         self._inputs = InputTypes(view)
         self._held: Lru[Touched, GraphQLSchema] = Lru(most=MAX_SCHEMAS)
         self._valid: Lru[tuple[str, Limits], ValidDocument] = Lru(most=MAX_DOCUMENTS)
-        self.cost_bytes = 0  # about how much memory this takes
-        self._lock = Lock()  # two types of one name in a schema would be two types
+        self.cost_bytes = 0  # approximate memory of the cached schemas and documents
+        self._lock = Lock()  # a schema must not have two types of one name
 
     def touched_by(self, document: DocumentNode) -> GraphQLSchema:
-        """A schema that has what a document touches.
+        """Return a schema that has the coordinates a document uses.
 
-        With it, ``validate(hide_suggestions=True)`` says of the document what it would say with the whole view.
+        With it, ``validate(hide_suggestions=True)`` returns the same errors as with the whole view.
         """
         touched = touched_by(document, self.view)
         with self._lock:
@@ -72,19 +72,19 @@ class ViewSchemas:
         return schema
 
     def find_valid(self, text: str, limits: Limits) -> ValidDocument | None:
-        """A document of the same text that was kept."""
+        """Return the cached document of this text; ``None`` if there is none."""
         with self._lock:
             return self._valid.use((text, limits))
 
     def keep_valid(self, text: str, limits: Limits, valid: ValidDocument) -> None:
-        """Keep a document that was found valid within limits."""
+        """Cache a document that was found valid within limits."""
         if len(text) <= MAX_KEPT_CHARS:
             with self._lock:
                 self._valid.put((text, limits), valid)
                 self._count()
 
     def _count(self) -> None:
-        """Count what is held anew. Only where something was added: a call that finds all of it pays nothing."""
+        """Count the memory again, after additions only: a call that finds everything in the cache pays nothing."""
         coordinates = sum(touched.coordinates for touched in self._held)
         characters = sum(len(text) for text, _ in self._valid)
         self.cost_bytes = COORDINATE_BYTES * coordinates + CHARACTER_BYTES * characters
@@ -108,7 +108,7 @@ class ViewSchemas:
         }
 
     def _compared_implementers(self, touched: Touched) -> set[str]:
-        """The implementers of interfaces. Only where two abstract types meet is it asked which objects they share."""
+        """Return the implementers of interfaces, which validation compares only if two abstract types meet."""
         named = touched.types | touched.parents
         abstract = [name for name in named if self.view.index.kind(name) in ("interface", "union")]
         if len(abstract) < 2:

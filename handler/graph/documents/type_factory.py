@@ -1,4 +1,4 @@
-"""graphql-core's types, made from a view's slices one by one, with what judging a document needs of them."""
+"""graphql-core's types, made one by one from a view, with the parts that validation needs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from handler.graph.index import Directive, Field, InputValue, TypeSlice
 from handler.graph.view import View
 
 FieldsOf = Callable[[str], Mapping[str, Mapping[str, InputValue]]]
-"""The fields that a type is made with, and the arguments of each."""
+"""Type -> the fields to make it with, and the arguments of each."""
 
 TypeNamed = Callable[[str], GraphQLNamedType]
 
 
 class InputTypes:
-    """Input objects, enums and scalars of a view. They are whole, so all schemas of the view share them."""
+    """Input objects, enums and scalars of a view. They are complete, so all schemas of the view share them."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -118,7 +118,7 @@ class OutputTypes:
 
 
 def make_directive(name: str, directive: Directive, inputs: InputTypes) -> GraphQLDirective:
-    """A directive that a request may carry, with the input types of the view."""
+    """Return a directive that a request may carry, with the input types of the view."""
     return GraphQLDirective(
         name,
         [DirectiveLocation[location] for location in directive.on],

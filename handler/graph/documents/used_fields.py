@@ -1,7 +1,7 @@
-"""What a document touches of a view: enough to judge the document as against the whole of it.
+"""The coordinates of a view that a document uses: enough to validate the document as against the whole view.
 
-A field is looked up on the type that stands around it, a type where it is named, an argument where it is given. No rule
-of GraphQL's asks for more, once it suggests no names; a fragment is judged where it is defined, so each is walked once.
+A field is looked up on its parent type, a type by a name in the document, an argument if it is given. GraphQL's rules
+need no more if they suggest no names. A fragment is validated at its definition, so each is walked once.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ COMPOSITE = frozenset({"object", "interface", "union"})
 
 @record(frozen=True, slots=True)
 class Touched:
-    """Coordinates taken apart, visible ones only. Documents that touch the same need the same schema."""
+    """Visible coordinates, in parts. Documents that use the same coordinates need the same schema."""
 
     fields: frozenset[tuple[str, str]]
     arguments: frozenset[tuple[str, str, str]]
     types: frozenset[str]  # named by fragments and variables
     directives: frozenset[str]  # of the API, by name
-    parents: frozenset[str]  # whose fields are asked for, or that a fragment is on
+    parents: frozenset[str]  # types whose fields are selected, or that a fragment is on
 
     @property
     def coordinates(self) -> int:
-        """How many there are."""
+        """The number of coordinates."""
         return sum(map(len, (self.fields, self.arguments, self.types, self.directives, self.parents)))
 
 
 def touched_by(document: DocumentNode, view: View) -> Touched:
-    """What a document touches; its fragments and its other operations count, as they are judged too."""
+    """Return the coordinates that a document uses, in all its fragments and operations, as all are validated."""
     walk = _Walk(view)
     for node in document.definitions:
         match node:
@@ -70,7 +70,7 @@ def touched_by(document: DocumentNode, view: View) -> Touched:
 
 
 def field_type(view: View, parent: str | None, field_name: str) -> str | None:
-    """The printed type of a visible field, or nothing where there is no such field."""
+    """Return the printed type of a visible field; ``None`` if there is no such field."""
     if parent is None or field_name not in view.members.get(parent, ()):
         return None
     field = view.index[parent].fields.get(field_name)
@@ -78,7 +78,7 @@ def field_type(view: View, parent: str | None, field_name: str) -> str | None:
 
 
 class _Walk:
-    """Collects while it descends; what stands below an unknown field or type has no parent."""
+    """Collects coordinates while it descends; selections below an unknown field or type have no parent."""
 
     def __init__(self, view: View) -> None:
         self._view = view

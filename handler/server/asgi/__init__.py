@@ -1,1 +1,1 @@
-"""Middleware and helpers around every request."""
+"""Middleware of all requests, and functions on headers, media types and sizes."""

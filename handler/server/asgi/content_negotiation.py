@@ -1,4 +1,4 @@
-"""Media types of requests and answers: read ``Content-Type`` and ``Accept``, and choose the type of an answer."""
+"""Media types: read ``Content-Type`` and ``Accept``, and choose the type of a response."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ GRAPHQL_RESPONSE = "application/graphql-response+json"
 EVENT_STREAM = "text/event-stream"
 
 TEXTS = (JSON, GRAPHQL_RESPONSE, EVENT_STREAM)
-"""All types of answers. Any other type would travel through Lambda in base64, which not every front door decodes."""
+"""All types of responses. Lambda would send any other type in base64, which not every front door decodes."""
 
 GRAPHQL_TYPES = (JSON, GRAPHQL_RESPONSE)
-"""The types of answers to GraphQL requests. The first one is the default."""
+"""The types of GraphQL responses. The first type is the default."""
 
 MAX_ACCEPTED = 50
 """Media ranges of an ``Accept`` header that are read to choose; browsers send eight."""
@@ -29,13 +29,13 @@ def media_type_of(content_type: str) -> str:
 
 
 def is_json(content_type: str) -> bool:
-    """Tell whether a body is declared as JSON in UTF-8, which is the default charset."""
+    """Tell if a body is declared as JSON in UTF-8, which is the default charset."""
     kind, parameters = _parts(content_type)
     return kind == JSON and parameters.get("charset", "utf-8") in _UTF_8
 
 
 def accepted_kinds(accept: str) -> set[str]:
-    """Return the media ranges of an ``Accept`` header without those of ``q=0``; an empty header accepts everything.
+    """Return the media ranges of an ``Accept`` header except those with ``q=0``; an empty header accepts everything.
 
     Source: RFC 9110, section 12.5.1.
     """
@@ -46,7 +46,7 @@ def accepted_kinds(accept: str) -> set[str]:
 def choose_graphql_type(accept: str | None) -> str | None:
     """Choose one of ``GRAPHQL_TYPES`` by quality, then by how exactly it is named, then by order.
 
-    Without the header, and for ``*/*``, it is ``application/json``; ``None`` if the client accepts neither.
+    ``application/json`` without the header and for ``*/*``; ``None`` if the client accepts neither type.
 
     Source: RFC 9110, section 12.5.1; GraphQL over HTTP, "Accept".
     """
@@ -86,5 +86,5 @@ def _quality(parameters: Mapping[str, str]) -> float:
 
 
 def _exactness(pattern: str, media_type: str) -> int:
-    """How exactly a range names a media type: 0 not at all, 3 itself."""
+    """Rate how exactly a range names a media type, from 0 (no match) to 3 (the type itself)."""
     return {media_type: 3, "application/*": 2, "*/*": 1}.get(pattern, 0)

@@ -1,7 +1,7 @@
-"""Browsers of other origins: those that STILE_ALLOWED_ORIGINS names may call, all others are refused.
+"""CORS: browsers of the origins in STILE_ALLOWED_ORIGINS may call, other origins are refused.
 
-It is one setting, because its two sides have no use apart: an origin that is refused has no answer to read, and one
-that cannot read answers has no reason to call. What an endpoint tells OAuth clients of itself is for any origin.
+One setting controls both requests and responses: a refused origin has no response to read, and an origin that cannot
+read responses has no reason to call. Metadata for OAuth clients is open to any origin.
 
 Credentials travel in headers that a script sets, never in cookies, so credentials mode is not offered.
 
@@ -23,20 +23,20 @@ from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 
 PREFLIGHT = {
     "access-control-allow-methods": "GET, POST",
-    # "*" stands for every name but this one.
+    # "*" does not include this name.
     "access-control-allow-headers": "authorization, *",
-    "access-control-max-age": "7200",  # what browsers hold at most
+    "access-control-max-age": "7200",  # the maximum in Chromium
 }
 EXPOSED = "www-authenticate, x-request-id"
 
 METADATA_PATH = rf"{WELL_KNOWN}/.*|(/[^/]+/[^/]+)?/\.well-known/({'|'.join(METADATA_NAMES)})(/.*)?"
-"""What endpoints tell OAuth clients of themselves, and of the server that people sign in at."""
+"""Paths of the metadata of endpoints and of authorization servers."""
 
 ANY = "*"
 
 
 class Cors:
-    """Judges the ``Origin`` of each request, answers preflights, and says who may read the answer."""
+    """Middleware that checks ``Origin``, answers preflights, and sets the origin that may read the response."""
 
     def __init__(self, app: ASGIApp, *, allowed_origins: Collection[str]) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class Cors:
         await app(scope, receive, send_with_headers)
 
     def _allowed_by(self, scope: Scope, origin: str | None) -> str | None:
-        """Who may read the answer: an origin, any, or (empty) not this one. Nothing where no browser asks for one."""
+        """Return the origin that may read the response, or ``*``; empty if refused, ``None`` without ``Origin``."""
         if origin is None:
             return None
         if ANY in self._allowed or re.fullmatch(METADATA_PATH, scope["path"]):

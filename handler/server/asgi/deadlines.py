@@ -1,4 +1,4 @@
-"""When an answer has to be there, so that callers get one of ours, and none from a gateway that gave up."""
+"""Deadlines of requests, so that callers get a response of Stile and not a gateway's timeout."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from handler.bundle.model import MAX_ANSWER_S
 from handler.errors import DeadlinePassed
 
 MARGIN_S = 1.0
-"""What is kept of the function's time to answer in; of less than 4 s, a quarter."""
+"""Part of the function's remaining time that is reserved for the response; a quarter if less than 4 s remain."""
 
 _DEADLINE = "stile.deadline"
 
 
 class Deadlines:
-    """Notes until when a request is worth working for, by the clock of ``time.monotonic``."""
+    """Middleware that notes the deadline of each request, on the clock of ``time.monotonic``."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -29,18 +29,18 @@ class Deadlines:
 
 
 def deadline_of(scope: Scope) -> float:
-    """When the answer to a request has to be there."""
+    """Return the deadline of a request, on the clock of ``time.monotonic``."""
     return float(scope[_DEADLINE])
 
 
 @asynccontextmanager
 async def before(deadline: float) -> AsyncIterator[None]:
-    """End what is done in here at the deadline, which is of the clock of ``time.monotonic``, as the event loop's is.
+    """Cancel the body at the deadline, on the clock of ``time.monotonic``, which is the event loop's.
 
-    A thread that it waits for goes on; whoever sends a request from there has to mind the deadline too.
+    A thread that the body waits for goes on, so requests from a thread need a timeout of their own.
 
     Raises:
-        DeadlinePassed: it was not done in time.
+        DeadlinePassed: the body did not end in time.
     """
     try:
         async with asyncio.timeout_at(deadline) as limit:

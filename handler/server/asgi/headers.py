@@ -1,4 +1,4 @@
-"""Values of headers that repeat what stands in a body.
+"""Request headers by name, and ``Mcp-Param`` headers, which repeat arguments in the body.
 
 Source: MCP 2026-07-28, basic/transports/streamable-http ("Value Encoding", "Server Validation").
 """
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"-?(\d{1,400})(\.\d{1,400})?")
 
 
 def folded(headers: Headers) -> dict[str, str]:
-    """Headers by their names in lower case, those that came twice as one value: as API Gateway passes them on."""
+    """Return headers by lower-case name. Repeated headers are joined to one value, as in API Gateway."""
     values: dict[str, str] = {}
     for name, value in headers.items():
         values[name] = f"{values[name]}, {value}" if name in values else value
@@ -31,14 +31,14 @@ CREDENTIALS = frozenset({"authorization", "cookie", "proxy-authorization", "x-ap
 
 
 def without_credentials(headers: Mapping[str, str]) -> dict[str, str]:
-    """Headers that something may be told or filled from: what says who calls is none of them, whoever asks for it."""
+    """Return the headers that may be forwarded or bound to variables: all except credentials, even if configured."""
     return {name: value for name, value in headers.items() if name not in CREDENTIALS}
 
 
 def decoded(value: str) -> str | None:
-    """The text that a header's value stands for; ``None``: it stands for none.
+    """Decode a header's value; ``None`` if it is not valid.
 
-    What is not plain ASCII travels as ``=?base64?…?=``, in the one way that base64 writes it.
+    Text that is not plain ASCII travels as ``=?base64?…?=``, in canonical base64.
     """
     text = value.strip(" \t")
     if not _PLAIN.fullmatch(text):
@@ -54,10 +54,10 @@ def decoded(value: str) -> str | None:
 
 
 def find_mismatch(schema: Mapping[str, Any], arguments: Mapping[str, Any], headers: Mapping[str, str]) -> str:
-    """Why the ``Mcp-Param`` headers of a call are not what its arguments say; empty where they are.
+    """Return how the ``Mcp-Param`` headers of a call differ from its arguments; empty string if they match.
 
-    ``headers`` are ``folded``. An argument that is absent or null has no header, and neither has one whose value is of
-    no type that could stand in one: what is wrong with that, the schema says.
+    ``headers`` are ``folded``. An argument that is absent or null has no header. A value of a type that does not fit
+    into a header has none either: the schema check reports such a value.
     """
     for parameter in mirrored_in(schema):
         name = f"mcp-param-{parameter.name.lower()}"
@@ -80,5 +80,5 @@ def _says(text: str | None, value: str | float) -> bool:
     number = _NUMBER.fullmatch(text)
     if number is None:
         return False
-    # Whole numbers are compared exactly, which a float would not do.
+    # Large integers are not exact as floats.
     return value == (float(text) if number[2] and number[2].strip(".0") else int(text.partition(".")[0]))

@@ -1,7 +1,7 @@
-"""Requests to a server on its author's own machine, where any page that the author's browser shows can send some.
+"""Protection of a server on its author's machine from pages in the author's browser, which can send requests to it.
 
-A page whose name is made to resolve to 127.0.0.1 (DNS rebinding) is of the same origin as this server to a browser, so
-its requests by GET have no ``Origin``; but their ``Host`` is the page's name.
+To a browser, a page whose name resolves to 127.0.0.1 (DNS rebinding) has the same origin as this server. So its GET
+requests have no ``Origin``, but their ``Host`` is the page's name.
 
 Source: RFC 9110, section 15.5.20 (421); Fetch Metadata Request Headers; MCP 2026-07-28,
 basic/transports/streamable-http, "Security Warning".
@@ -19,20 +19,20 @@ from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import refuse
 
 OTHER_SITES = ("cross-site", "same-site")
-"""The words of browsers for a request that another page began: a server at another port is of the same site."""
+"""``Sec-Fetch-Site`` of requests from other pages. A server at another port is of the same site."""
 
 SIGN_IN_PATH = r"/[^/]+/[^/]+/oauth/(?:authorize|callback)"
-"""The paths that other sites send people to, in a sign-in."""
+"""Paths that other sites redirect to in a sign-in."""
 
 
 def own_hosts(port: int) -> frozenset[str]:
-    """The values of ``Host`` that mean this machine. Browsers leave out the port 80."""
+    """Return the values of ``Host`` for this machine. Browsers omit port 80."""
     names = ("127.0.0.1", "localhost", "[::1]")
     return frozenset(f"{name}:{port}" for name in names) | (frozenset(names) if port == 80 else frozenset())
 
 
 class OwnMachine:
-    """The door that lets pass what was sent to one of ``hosts``, and by no page of another site."""
+    """Middleware that refuses requests to a ``Host`` not in ``hosts``, and requests from pages of other sites."""
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
         self._app = app

@@ -1,6 +1,6 @@
-"""Where clients reach the function, by what its owner or AWS says.
+"""The public URL of the function, from its owner's setting or the Lambda event.
 
-``Host`` and ``X-Forwarded-*`` are a caller's to write, so no URL that Stile names itself is made from them.
+Callers write ``Host`` and ``X-Forwarded-*``, so Stile never builds a URL from them.
 
 Source: the API Gateway guide, "Create AWS Lambda proxy integrations for HTTP APIs" (``rawPath`` lacks the key of an API
 mapping, ``path`` of format 1.0 has it) and events of Lambda proxy integrations; RFC 9728 and RFC 8414, section 3.1.
@@ -23,42 +23,42 @@ from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 ENCODED_SLASH = "%2f"
 DEFAULT_STAGE = "$default"
 
-# Patterns are compiled when they are first used, which most front doors do without.
+# Patterns are compiled at first use, because most front doors do not need them.
 _ENDPOINT = ENDPOINT_NAME.pattern
 ROUTE = (
     r"/health(/live)?"
     rf"|/{_ENDPOINT}/(mcp|graphql|__graphql|tools/[^/]+/graphql|oauth/[^/]+|\.well-known/[^/]+)"
     rf"|{WELL_KNOWN}/{_ENDPOINT}/mcp|/\.well-known/({'|'.join(METADATA_NAMES)})/{_ENDPOINT}"
 )
-"""The form of every route's path: which of two ways to read a path means one."""
+"""The form of every route's path, which decides between several readings of a path."""
 
 BASE_PATH = r"(/[A-Za-z0-9$._~+!*'()-]+)+"
-"""What may stand before the path of a route. Source: the API Gateway guide, characters of API mappings."""
+"""The prefix that may precede the path of a route. Source: the API Gateway guide, characters of API mappings."""
 
 METADATA_PATH = r"(/\.well-known/[^/]+)(/.+)"
 PARAMETER = r"\{([^{}+]+)\+?\}"
-"""In the path of an API's route."""
+"""A parameter in the path of an API's route."""
 
 _PUBLIC_URL = "stile.public_url"
 
 
 def public_url(scope: Scope) -> str:
-    """Scheme, domain and stage, without a slash at the end. Empty where nobody who is believed has said it."""
+    """Return scheme, domain and base path, without a final slash; empty string if no trusted source gives them."""
     return str(scope[_PUBLIC_URL])
 
 
 def note_unknown_url(scope: Scope) -> str:
-    """Note that nobody has said where clients reach the function, and return the sentence that callers get."""
+    """Note that the public URL is unknown, and return the sentence for the caller."""
     note(scope, unset="STILE_PUBLIC_URL")
     return "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
 
 
 class PublicUrl:
-    """Notes where clients reach the function, and takes what leads to it out of the path: a stage, a base path.
+    """Middleware that notes the public URL, and removes a stage or base path from the path.
 
-    ``public_url`` is what the owner says; where it is empty, the domain of the event is taken. A slash at the end of a
-    path means nothing. A path with an encoded slash is not found: a rule in front of the function (a WAF, a proxy)
-    reads another path than the routes would.
+    ``public_url`` is the owner's setting; if it is empty, the domain of the event is used. One final slash of a path
+    is ignored. A path with an encoded slash is not found, because a rule in front of the function (a WAF, a proxy)
+    would read another path than the routes.
     """
 
     def __init__(self, app: ASGIApp, *, public_url: str) -> None:
@@ -79,7 +79,7 @@ class PublicUrl:
 
 
 def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
-    """The path as each place has it that is not decoded: a web server's scope, or the event of any front door."""
+    """Yield all undecoded forms of the path, in a web server's scope and in the event of any front door."""
     context = event.get("requestContext") or {}
     yield (scope.get("raw_path") or b"").decode("latin-1")
     http = context.get("http")
@@ -91,16 +91,16 @@ def _raw_paths(scope: Scope, event: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _without_slash(path: str) -> str:
-    """A path without the one slash at its end; two are another path."""
+    """Remove one final slash from a path. Two slashes make another path."""
     return path[:-1] if len(path) > 1 and path.endswith("/") and not path.endswith("//") else path
 
 
 def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
-    """The path of a route in the path that was sent.
+    """Return the path of a route within the path that was sent.
 
-    API Gateway's own word on what stands before it comes first. Where there is none, a stage or base path is taken out
-    once, as whole segments, if a route is left; what is the path of a route already stays, unless the event has the
-    path as the client sent it.
+    The prefix that API Gateway states comes first. If it states none, a stage or base path is removed once, as whole
+    segments, if a route's path is left. A path that already is a route's path stays, unless the event has the path as
+    the client sent it.
     """
     context = event.get("requestContext") or {}
     known = _in_api(path, event) or _below_stage(path, event, context)
@@ -118,7 +118,7 @@ def _route_path(path: str, event: Mapping[str, Any], base_path: str) -> str:
 
 
 def _in_api(path: str, event: Mapping[str, Any]) -> str:
-    """The path as the route of the API has it that was chosen, if the route says one; without stage and base path."""
+    """Return the path by the API's matched route, without stage and base path; empty string if it has no path."""
     route, parameters = event.get("resource"), event.get("pathParameters") or {}
     if not isinstance(route, str):
         route = str(event.get("routeKey", "")).partition(" ")[2]
@@ -133,9 +133,9 @@ def _in_api(path: str, event: Mapping[str, Any]) -> str:
 
 
 def _below_stage(path: str, event: Mapping[str, Any], context: Mapping[str, Any]) -> str:
-    """The path below a named stage on a domain of API Gateway's own, where HTTP APIs have it in their paths.
+    """Return the path below a named stage of an HTTP API on API Gateway's own domain; empty string otherwise.
 
-    On an owner's domain nothing says whether it is there.
+    On a custom domain, the event does not show if the path contains the stage.
     """
     stage = _stage_path(context)
     if not stage or "version" not in event or not _is_gateways(context):
@@ -144,7 +144,7 @@ def _below_stage(path: str, event: Mapping[str, Any], context: Mapping[str, Any]
 
 
 def _below(path: str, base_path: str) -> str:
-    """The path without a base path at its beginning, or behind the name of metadata; empty if it has none there."""
+    """Remove a base path at the beginning, or after a metadata name; empty string if there is none."""
     if not base_path:
         return ""
     if path.startswith(f"{base_path}/"):
@@ -156,16 +156,16 @@ def _below(path: str, base_path: str) -> str:
 
 
 def _client_path(event: Mapping[str, Any], path: str) -> str:
-    """The path as the client sent it, where the event tells: REST APIs, and HTTP APIs by format 1.0."""
+    """Return the path as the client sent it, if the event has it: REST APIs, and HTTP APIs in format 1.0."""
     told = (event.get("requestContext") or {}).get("path")
     return told if isinstance(told, str) else path
 
 
 def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
-    """The URL that the paths of routes are below, by the event; empty for a load balancer, whose event has no domain.
+    """Return the base URL of the routes by the event; empty string for a load balancer, whose event has no domain.
 
-    A stage stands in the URLs of API Gateway's own domains. On a domain of the owner's, what stands before the path of
-    the route is the base path that the domain maps to the API, as far as the event has it.
+    URLs on API Gateway's own domains contain the stage. On a custom domain, the prefix of the route's path is the base
+    path that the domain maps to the API, if the event has that prefix.
     """
     context = event.get("requestContext") or {}
     domain, stage = context.get("domainName"), _stage_path(context)
@@ -173,7 +173,7 @@ def _url_in(event: Mapping[str, Any], sent: str, path: str) -> str:
         return f"https://{domain}{stage}" if domain else ""
     whole = _without_slash(_client_path(event, sent))
     before = whole.removesuffix(path) if whole.endswith(path) else ""
-    if "version" in event and stage:  # an HTTP API: its stage is in no URL of a mapped domain
+    if "version" in event and stage:  # URLs of a mapped domain do not contain an HTTP API's stage
         before = f"{before}/".replace(f"{stage}/", "/", 1).removesuffix("/")
     return f"https://{domain}{before}" if re.fullmatch(BASE_PATH, before) else f"https://{domain}"
 
@@ -183,6 +183,6 @@ def _is_gateways(context: Mapping[str, Any]) -> bool:
 
 
 def _stage_path(context: Mapping[str, Any]) -> str:
-    """The stage as the beginning of a path; empty if it has no name."""
+    """Return the stage as a path prefix; empty string for the default stage."""
     stage = context.get("stage") or DEFAULT_STAGE
     return "" if stage == DEFAULT_STAGE else f"/{stage}"

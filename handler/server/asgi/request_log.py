@@ -1,3 +1,5 @@
+"""The log line of each request, and the facts that the code of the request adds to it."""
+
 from __future__ import annotations
 
 import time
@@ -39,40 +41,40 @@ FOR_MAINTAINERS = frozenset(
         "no_verifier",
     }
 )
-"""The words that reasons begin with which whoever maintains an endpoint has to act on."""
+"""First words of reasons that the maintainer of an endpoint must act on."""
 
 _FACTS = "stile.facts"
 
 
 class WriteLine(Protocol):
-    """Writes one structured line; ``failure`` is the exception behind an unforeseen error."""
+    """A writer of one structured line; ``failure`` is the exception behind an unexpected error."""
 
     def __call__(self, facts: Mapping[str, Any], *, failure: BaseException | None) -> None: ...
 
 
 def note(scope: Scope, **facts: Any) -> None:
-    """Add facts to the line of the request under way: never a token, an argument or a body."""
+    """Add facts to the line of the current request: never a token, an argument or a body."""
     scope[_FACTS].update(bounded(facts))
 
 
 def request_id(scope: Scope) -> str:
-    """The id of the request under way, which its line and its response have."""
+    """Return the id of the current request, which is in its log line and its response."""
     return str(scope[_FACTS]["request_id"])
 
 
 def bounded(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Facts with texts that a line can hold."""
+    """Cut the texts in facts to a length that fits a line."""
     return {name: _cut(fact) if isinstance(fact, str) else fact for name, fact in facts.items()}
 
 
 def _cut(text: str) -> str:
-    """A caller's text for one line: bounded, and without what no log can write (half a surrogate pair)."""
+    """Cut a caller's text for a line, and escape half surrogate pairs, which a log cannot write."""
     return text[:MAX_FACT_CHARS].encode(errors="backslashreplace").decode()
 
 
 def level_of(facts: Mapping[str, Any]) -> str:
-    """The level of a line: ``WARNING`` if a maintainer has to act on what it says, of one request of a batch too."""
-    if "unset" in facts:  # a setting without which the request could not be answered as it should
+    """Return the level of a line: ``WARNING`` if a maintainer must act, also on one request of a batch."""
+    if "unset" in facts:  # a missing setting, which changed the response
         return WARNING
     reasons = [facts.get("reason"), *(each.get("reason") for each in facts.get("calls", ()))]
     words = {str(reason).partition(":")[0] for reason in reasons}
@@ -80,7 +82,7 @@ def level_of(facts: Mapping[str, Any]) -> str:
 
 
 class RequestLog:
-    """Gives every request an id, every response ``Cache-Control: no-store``, and the log one line."""
+    """Middleware that gives each request an id, a log line, and a response with ``Cache-Control: no-store``."""
 
     def __init__(self, app: ASGIApp, *, write_line: WriteLine) -> None:
         self._app = app
@@ -106,6 +108,6 @@ class RequestLog:
 
 
 def _id_for(scope: Scope) -> str:
-    """Lambda's id of the invocation, so that this line, the platform's and the caller's header say the same."""
+    """Return Lambda's id of the invocation, which the platform's log lines have too; a random id elsewhere."""
     context = scope.get("aws.context")
     return str(getattr(context, "aws_request_id", "") or uuid.uuid4())

@@ -1,4 +1,4 @@
-"""How large an answer may be. What Lambda takes is JSON in which the body is a JSON text once more."""
+"""Size limits of responses. Lambda takes JSON in which the body is a JSON string once more."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from handler.records import record
 from handler.strict_json import to_json_bytes, to_well_formed_json
 
 MAX_PAYLOAD_BYTES = 6_200_000
-"""What Lambda takes as an answer is 6 MiB, headers included."""
+"""Lambda takes a response of 6 MiB, headers included."""
 
 MAX_PAGE_BYTES = 800_000
-"""Of a list: about 200,000 tokens, more than a model reads of tools."""
+"""Size limit of a list page: about 200,000 tokens, more than a model reads of tools."""
 
 TOO_LARGE = "The result is larger than an answer may be. Ask for fewer rows or fields."
 TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
@@ -20,25 +20,25 @@ TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
 
 @record(frozen=True, slots=True, kw_only=True)
 class Room:
-    """The room of a front door for an answer: ``max_bytes`` of Lambda's JSON, ``page_bytes`` of a list before that."""
+    """The size limits of a front door: ``max_bytes`` of Lambda's JSON, ``page_bytes`` of a list in the body."""
 
     max_bytes: int
     page_bytes: int
 
     @property
     def surely_small_bytes(self) -> int:
-        """A response below this always fits: it is in the body twice, where a quote of it grows from 2 bytes to 12."""
+        """A response up to this size always fits. The body has it twice: an escaped quote grows from 2 bytes to 12."""
         return self.max_bytes // 13
 
     def fits(self, body: bytes) -> bool:
-        """Whether a JSON body may be answered with."""
+        """Tell if a JSON body fits into a response."""
         return len(body) <= self.surely_small_bytes or len(to_json_bytes(body.decode())) <= self.max_bytes
 
 
 def encoded(value: Any, *, refuse: Callable[[str], Exception], room: Room | None = None) -> bytes:
-    """Encode an answer as JSON. With ``room``, the JSON may be answered with at that front door.
+    """Encode a value as a JSON body. With ``room``, refuse a body that does not fit.
 
-    Raises what ``refuse`` makes of ``TOO_DEEP`` or ``TOO_LARGE`` if the answer cannot be written or is too large.
+    Raises the exception that ``refuse`` makes of ``TOO_DEEP`` or ``TOO_LARGE``.
     """
     try:
         body = to_well_formed_json(value)
@@ -52,12 +52,12 @@ def encoded(value: Any, *, refuse: Callable[[str], Exception], room: Room | None
 LAMBDA = Room(max_bytes=MAX_PAYLOAD_BYTES, page_bytes=MAX_PAGE_BYTES)
 
 LOAD_BALANCER = Room(max_bytes=1_000_000, page_bytes=490_000)
-"""A load balancer takes 1 MiB of Lambda's answer, headers included. In JSON, a page takes twice its size at most.
+"""A load balancer takes 1 MiB from Lambda, headers included. JSON at most doubles the size of a page.
 
 Source: the guide of Application Load Balancers, "Use Lambda functions as targets".
 """
 
 
 def room_at(event: Mapping[str, Any]) -> Room:
-    """The room at the front door that an event came through; Lambda's own where there is no event."""
+    """Return the size limits of an event's front door; Lambda's own limits if the event is empty."""
     return LOAD_BALANCER if "elb" in (event.get("requestContext") or {}) else LAMBDA

@@ -1,4 +1,4 @@
-"""Responses of every route: JSON, and the refusal of a request outside of its route."""
+"""Responses of all routes: JSON, and the refusal of a request before it reaches its route."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from handler.server.asgi.content_negotiation import JSON, choose_graphql_type
 from handler.strict_json import JSONObject, to_well_formed_json
 
 GRAPHQL_PATH = r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/*"
-"""The paths of GraphQL routes, and those with slashes too many."""
+"""Paths of GraphQL routes, also with extra slashes at the end."""
 
 
 def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    """Build a response that is JSON in UTF-8."""
+    """Build a JSON response in UTF-8."""
     return Response(to_well_formed_json(content), status, headers, media_type=JSON)
 
 
 def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """Build a refusal as the route at the path would: a GraphQL response in a type that its client takes, or JSON."""
+    """Build a refusal in the form of the path's route: a GraphQL response in an accepted media type, or JSON."""
     if not re.fullmatch(GRAPHQL_PATH, scope["path"]):
         return json_response({"error": message}, status=status, headers=headers)
     media_type = choose_graphql_type(Headers(scope=scope).get("accept")) or JSON

@@ -1,4 +1,4 @@
-"""The trace that a request belongs to, carried on to the API behind the endpoint.
+"""The trace context of a request, passed on to the API behind the endpoint.
 
 Source: W3C Trace Context, section 3; W3C Baggage, section 3; MCP 2026-07-28, basic ("OpenTelemetry trace context").
 """
@@ -18,7 +18,7 @@ MAX_BAGGAGE_CHARS = 8_192
 MAX_BAGGAGE_MEMBERS = 64
 
 _VERSION_0 = 55
-"""How long a ``traceparent`` of version 00 is. Later versions may be longer, behind a hyphen."""
+"""Length of a ``traceparent`` of version 00. Later versions may add more after a hyphen."""
 
 _PARENT = r"(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})(-[!-~]*)?"
 _KNOWN_FLAGS = 0b11  # sampled, and a random trace id
@@ -31,16 +31,16 @@ _BAGGAGE_VALUE = r"[!#-+\--:<-\[\]-~]*"
 
 @record(frozen=True, slots=True, kw_only=True)
 class Trace:
-    """A trace with our part of it as the parent of what follows."""
+    """A trace, with Stile's span as the parent of requests to the API."""
 
     id: str
-    headers: Mapping[str, str]  # for requests that belong to it
+    headers: Mapping[str, str]  # for requests in this trace
 
 
 def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
-    """Continue the trace in headers (their names in lower case) or in the ``_meta`` of a request, by the same names.
+    """Continue the trace in headers (lower-case names) or in the ``_meta`` of a request (same names).
 
-    What is malformed is left out: without a ``traceparent`` there is no trace.
+    Malformed members are left out. ``None`` without a valid ``traceparent``.
     """
     parent = re.fullmatch(_PARENT, _text(carrier, "traceparent", most=256))
     if parent is None or (parent[1] == "00" and len(parent[0]) != _VERSION_0):
@@ -57,7 +57,7 @@ def continue_trace(carrier: Mapping[str, Any]) -> Trace | None:
 
 
 def _is_state(text: str) -> bool:
-    """Members may be empty, but none of them stands twice."""
+    """Tell if a ``tracestate`` is valid. Members may be empty, but a key may not occur twice."""
     members = [each.strip(" \t") for each in text.split(",")]
     pairs = [each.partition("=")[::2] for each in members if each]
     keys = {key for key, _ in pairs}
@@ -72,7 +72,7 @@ def _is_baggage(text: str) -> bool:
 
 
 def _is_entry(member: str) -> bool:
-    """A key with its value, and properties, of which a value may be missing."""
+    """Tell if a baggage member is valid: a key with a value, then properties, whose values may be missing."""
     first, *properties = member.split(";")
     return "=" in first and all(map(_is_pair, [first, *properties]))
 

@@ -1,1 +1,1 @@
-"""Credentials of callers: tokens, keys, authorizers, and challenges."""
+"""Credentials of callers: tokens, keys and authorizers; secrets of the owner; metadata for OAuth clients."""

@@ -1,6 +1,6 @@
-"""Callers that an API Gateway authorizer has verified before the function was started.
+"""Claims of callers that an API Gateway authorizer has verified before the function was invoked.
 
-What it found stands in the Lambda event's request context, which API Gateway writes and no caller can.
+The claims are in the request context of the Lambda event, which API Gateway writes and callers cannot.
 
 Source: Amazon API Gateway, "Control access to HTTP APIs with JWT authorizers" and "Use API Gateway Lambda authorizers".
 """
@@ -15,17 +15,17 @@ from handler.errors import CredentialRefused
 from handler.server.auth.tokens import parse_token
 
 SIGNATURE = "AWS4-"
-"""How the schemes of AWS's signatures begin, version 4 and 4A."""
+"""The beginning of the schemes of AWS's signatures, versions 4 and 4A."""
 
 ListText = Callable[[Sequence[Any]], str]
-"""How API Gateway writes the list that a claim is."""
+"""API Gateway's text for a claim that is a list."""
 
 
 def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
-    """Whether a request carries a signature that AWS itself has verified, so that nobody else has to judge it.
+    """Tell if AWS has verified the request's signature, so that Stile need not check the header.
 
-    The event says so by the ARN of who signed: an HTTP API's or function URL's under ``authorizer.iam``, a REST API's
-    under ``identity``. Who signed is not told by this: the caller is anonymous.
+    The event then has the signer's ARN: for an HTTP API or function URL under ``authorizer.iam``, for a REST API under
+    ``identity``. The signature does not identify the caller, who is anonymous.
     """
     context = event.get("requestContext")
     if not authorization.startswith(SIGNATURE) or not isinstance(context, Mapping):
@@ -37,10 +37,10 @@ def is_signed_for_aws(event: Mapping[str, Any], *, authorization: str) -> bool:
 
 
 def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authorization: str) -> JSONObject:
-    """The claims that an authorizer of a trusted API verified; empty where there is none.
+    """Return the claims that an authorizer of a trusted API has verified; empty if there are none.
 
-    ``authorization`` is the request's header of that name. It gives claims back the types that API Gateway took, where
-    the author says that the authorizer verifies this very header: any other token in it is the caller's invention.
+    ``authorization`` is the request's header of that name. Its token restores the types that API Gateway has lost, if
+    the configuration says that the authorizer verifies this header. Otherwise a caller could have invented the token.
     """
     context = event.get("requestContext")
     if not isinstance(context, Mapping) or context.get("apiId") not in identity.trusted_apis:
@@ -52,14 +52,14 @@ def authorized_claims(event: Mapping[str, Any], identity: Identity, *, authoriza
     if event.get("version") == "2.0":
         claims = _of_jwt_authorizer(authorizer.get("jwt"), authorization, list_text=_in_brackets)
         return claims or _of_mapping(authorizer.get("lambda"))
-    if "claims" in authorizer:  # only events of REST APIs say no version
+    if "claims" in authorizer:  # only events of REST APIs have no version
         list_text = _in_brackets if "version" in event else _with_commas
         return _of_jwt_authorizer(authorizer, authorization, list_text=list_text)
     return _of_mapping({name: value for name, value in authorizer.items() if name != "integrationLatency"})
 
 
 def _of_jwt_authorizer(found: Any, authorization: str, *, list_text: ListText) -> JSONObject:
-    """Claims and, where the route asked for some, the scopes among them."""
+    """Return the claims, with the scopes if the route required some."""
     if not isinstance(found, Mapping):
         return {}
     claims = _with_types(_of_mapping(found.get("claims")), authorization, list_text)
@@ -74,11 +74,11 @@ def _of_mapping(found: Any) -> JSONObject:
 
 
 def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> JSONObject:
-    """Claims with the types that the token itself gives them, where both say the same.
+    """Give claims the types that they have in the token, if the values agree.
 
-    API Gateway makes one text of each claim, and different claims may have the same one: "[a b]" is a list of two, of
-    one with a space in it, or a text. So it takes the very token that was verified to tell them apart. It is not
-    verified again, and a claim of it counts only if its text is what API Gateway says.
+    API Gateway writes each claim as a text, and different claims may have the same text: "[a b]" is a list of two, a
+    list of one with a space in it, or a text. Only the verified token can tell them apart. The token is not verified
+    again, and a claim in it counts only if its text equals that of API Gateway.
     """
     scheme, _, text = authorization.partition(" ")
     try:
@@ -92,7 +92,7 @@ def _with_types(claims: JSONObject, authorization: str, list_text: ListText) -> 
 
 
 def _is_flattened(value: Any, text: Any, list_text: ListText) -> bool:
-    """Whether ``text`` is what API Gateway makes of a claim's value. Its numbers may be written with an exponent."""
+    """Tell if ``text`` is API Gateway's form of a claim's value. API Gateway may write numbers with an exponent."""
     if not isinstance(text, str):
         return False
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -109,7 +109,7 @@ def _in_brackets(values: Sequence[Any]) -> str:
 
 
 def _with_commas(values: Sequence[Any]) -> str:
-    """A list as REST APIs write what their Cognito authorizers verified."""
+    """A list as REST APIs with a Cognito authorizer write it."""
     return ",".join(map(_flattened, values))
 
 

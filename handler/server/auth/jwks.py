@@ -1,4 +1,4 @@
-"""The keys that issuers publish: JSON Web Key Sets, fetched when a token asks for one.
+"""The published keys of issuers: JSON Web Key Sets, fetched when a token needs one.
 
 Source: RFC 7517 (JSON Web Key).
 """
@@ -18,16 +18,16 @@ from handler.records import record
 from handler.strict_json import parse_json
 
 FRESH_S = 600.0
-"""How long a key set is believed without being asked for again."""
+"""Time that a key set is used without being fetched again."""
 
 STALE_S = 86_400.0
-"""How long its keys serve while the issuer does not answer."""
+"""Time after the last fetch that keys serve while the issuer does not answer."""
 
 UNKNOWN_KEY_PAUSE_S = 60.0
-"""How often a token that names an unknown key may have a fresh key set fetched: anybody can make such tokens."""
+"""Minimum time between fetches because of unknown key ids: anybody can make such tokens."""
 
 RETRY_PAUSE_S = 10.0
-"""How often an issuer that did not answer is asked again."""
+"""Minimum time between fetches if an issuer did not answer."""
 
 TIMEOUT_S = 2.0
 MAX_BYTES = 262_144
@@ -40,32 +40,32 @@ KEY_TYPES: Mapping[str, tuple[str, str]] = {
     "ES256": ("EC", "P-256"),
     "EdDSA": ("OKP", "Ed25519"),
 }
-"""Algorithm -> the key type and curve that it takes. Source: RFC 7518 and RFC 8037, section 3.1 of each."""
+"""Algorithm -> its key type and curve. Source: RFC 7518 and RFC 8037, section 3.1 of each."""
 
 PUBLIC_MEMBERS: Mapping[str, tuple[str, ...]] = {
     "RSA": ("kty", "n", "e"),
     "EC": ("kty", "crv", "x", "y"),
     "OKP": ("kty", "crv", "x"),
 }
-"""What makes a public key. A secret (``oct``) is no key that a URL could vouch for."""
+"""Key type -> members of a public key. A secret (``oct``) must not be published."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Jwk:
-    """One public key of a set. Without an ``id`` no token can name it, without an ``algorithm`` its type decides."""
+    """A public key of a set. Without ``id``, no token can name the key. Without ``algorithm``, the key type decides."""
 
     id: str | None
     algorithm: str | None
-    members: Mapping[str, str]  # the public ones
+    members: Mapping[str, str]  # public members only
 
     def fits(self, algorithm: str) -> bool:
-        """Whether signatures of this algorithm can be its."""
+        """Tell if the key fits an algorithm."""
         type_ = (self.members["kty"], self.members.get("crv", ""))
         return self.algorithm in (None, algorithm) and KEY_TYPES.get(algorithm) == type_
 
 
 class KeySets:
-    """Key sets by their URL, fetched when they are needed and kept between requests, ``max_sets`` of them."""
+    """A cache of ``max_sets`` key sets by URL, each fetched when it is needed."""
 
     def __init__(self, http: HttpClient, *, timeout_s: float = TIMEOUT_S, max_sets: int = MAX_SETS) -> None:
         self._http = http
@@ -73,11 +73,11 @@ class KeySets:
         self._held: Lru[str, _KeySet] = Lru(most=max_sets)
 
     async def find(self, url: str, *, algorithm: str, key_id: str | None, now: float) -> Mapping[str, str]:
-        """The members of the one key that a token's header means. ``now`` is a UNIX time.
+        """Return the members of the one key that fits a token's header. ``now`` is a UNIX time.
 
         Raises:
-            CredentialRefused: no such key, or more than one.
-            KeysUnavailable: there is no key set to be had.
+            CredentialRefused: no key fits, or more than one.
+            KeysUnavailable: the key set cannot be fetched.
         """
         key_set = self._held.use_or_make(url, lambda: _KeySet(url, self._http, timeout_s=self._timeout_s))
         keys = await key_set.keys(key_id, now)
@@ -87,7 +87,7 @@ class KeySets:
         return found[0].members
 
     def fetched_at(self, url: str) -> float:
-        """When the set that is held was fetched, as a UNIX time; ``-inf``: none is."""
+        """Return the UNIX time when the cached set was fetched; ``-inf`` if no set is cached."""
         held = self._held.peek(url)
         return held.fetched_at if held else -inf
 
@@ -107,7 +107,7 @@ class _KeySet:
     async def keys(self, key_id: str | None, now: float) -> tuple[Jwk, ...]:
         if self._is_due(key_id, now):
             async with self._lock:
-                if self._is_due(key_id, now):  # else it was fetched while this request waited
+                if self._is_due(key_id, now):  # else another request has fetched it meanwhile
                     await self._fetch(now)
         if now - self.fetched_at > STALE_S:
             raise KeysUnavailable
@@ -120,7 +120,7 @@ class _KeySet:
         return unknown and now - self._asked_at >= UNKNOWN_KEY_PAUSE_S
 
     async def _fetch(self, now: float) -> None:
-        """Fetch the set; what cannot be fetched or is none leaves the keys that there are."""
+        """Fetch the set. If that fails or the response is not a key set, the old keys stay."""
         request = HttpRequest(
             method="GET",
             url=self._url,
@@ -136,17 +136,17 @@ class _KeySet:
                 self.fetched_at = now
         except (HttpError, ValueError):
             pass
-        self._asked_at = now  # only now: who asks meanwhile has to wait for the answer
+        self._asked_at = now  # only now, so that concurrent requests wait for the response
 
 
 def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
-    """The keys that signatures can be verified with; others are passed over.
+    """Parse the keys that can verify signatures; other keys are skipped.
 
     Raises:
-        ValueError: this is no key set.
+        ValueError: the JSON is not a key set.
     """
     content = parse_json(raw)
-    if nests_deeper(content, MAX_NESTING):  # some versions of Python read what others cannot
+    if nests_deeper(content, MAX_NESTING):  # Python versions differ in the nesting that they can read
         raise ValueError("nested too deeply")
     match content:
         case {"keys": list(keys)}:
@@ -156,7 +156,7 @@ def parse_key_set(raw: bytes) -> tuple[Jwk, ...]:
 
 
 def _jwk(key: Mapping[str, Any]) -> Jwk | None:
-    """Private members, which no key set should have, are left out, and so is what says where certificates are."""
+    """Parse one key; ``None`` if it cannot verify. Private members and certificate locations are left out."""
     type_ = key.get("kty")
     names = PUBLIC_MEMBERS.get(type_, ()) if isinstance(type_, str) else ()
     members = {name: key.get(name) for name in names}

@@ -1,4 +1,4 @@
-"""Secrets of the function's owner, which settings give as texts or name by their ARNs."""
+"""Secrets of the function's owner, which settings give as texts or as ARNs in Secrets Manager."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from handler.strict_json import parse_json
 SERVICE, ACTION = "secretsmanager", "secretsmanager.GetSecretValue"
 
 TTL_S = 300.0
-"""How long a secret is used without being read again."""
+"""Time that a secret is used without being read again."""
 
 STALE_S = 3_600.0
-"""How long it serves while AWS does not answer."""
+"""Time after the last read that a secret serves while AWS does not answer."""
 
 RETRY_S = 10.0
 MAX_RETRY_S = 60.0
 """Pause after a failed read of an owner's secret; it doubles with each failure."""
 
 MAX_READ_S = 4.0
-"""Bound of one read of an owner's secret, which has no deadline of a call; resolving a name has none of its own."""
+"""Time limit of one read, which has no deadline of a call; resolving a host name has no time limit of its own."""
 
 REFUSED_PAUSE_S = 10.0
-"""How often a value is got again because it was refused: whoever refuses any would have it got for each request."""
+"""Minimum time between reads because of a refusal. Otherwise each request with a bad token could cause a read."""
 
 
 class OwnSecrets:
-    """Reads the owner's secrets: texts as they are, and those in Secrets Manager when they are first needed.
+    """A reader of the owner's secrets. A secret in Secrets Manager is read when it is first needed.
 
-    White space around a text in Secrets Manager does not count, as files end with a line break. ``on_trouble`` is told
-    the variable and what is wrong, once for each thing that goes wrong.
+    White space around a text in Secrets Manager is removed, because files end with a line break. ``on_trouble`` gets
+    the secret and the reason of a failed read, once until the reason changes.
     """
 
     def __init__(
@@ -53,28 +53,28 @@ class OwnSecrets:
         self._read: dict[SecretArn, _Read] = {}
 
     async def read(self, secret: Secret, *, fault_of: Callable[[str], str] = lambda _: "") -> str:
-        """The text of a secret. ``fault_of`` says what is expected of a text that does not fit.
+        """Return the text of a secret. ``fault_of`` returns what is expected if a text does not fit, else empty string.
 
-        Who asks while a secret is read waits for that, and shares its failure.
+        Concurrent callers share one read and its failure.
 
         Raises:
-            SecretUnavailable: it cannot be read, or does not fit.
+            SecretUnavailable: the secret cannot be read, or does not fit.
         """
         if isinstance(secret, str):
             return secret
         entry = self._read.setdefault(secret, _Read())
         if self._clock() >= entry.due_at:
             async with entry.lock:
-                if self._clock() >= entry.due_at:  # else it was read while this one waited
+                if self._clock() >= entry.due_at:  # else another caller has read it meanwhile
                     await self._renew(secret, entry, fault_of)
         if entry.text is None:
             raise SecretUnavailable(secret.variable, entry.reason)
         return entry.text
 
     def refuse(self, secret: Secret, text: str) -> bool:
-        """Have a secret read again that was refused or opens nothing. Whether another text may come of it.
+        """Have a refused secret read again, and return ``True`` if the next read may differ.
 
-        The text serves on while AWS does not answer: anybody can bring what it does not open.
+        The text still serves while AWS does not answer, because anybody can send tokens that the secret rejects.
         """
         if isinstance(secret, str):
             return False
@@ -87,7 +87,7 @@ class OwnSecrets:
         return True
 
     def clear(self) -> None:
-        """Forget all that was read."""
+        """Forget all secrets that were read."""
         self._read.clear()
 
     async def _renew(self, secret: SecretArn, entry: _Read, fault_of: Callable[[str], str]) -> None:
@@ -128,7 +128,7 @@ class OwnSecrets:
 
 
 class _Read:
-    """One secret of the owner's, as it was read last."""
+    """The state of one secret in Secrets Manager."""
 
     def __init__(self) -> None:
         self.lock = asyncio.Lock()

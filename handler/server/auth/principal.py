@@ -1,3 +1,5 @@
+"""Identification of the caller, by an API key, a token or an authorizer's claims."""
+
 from __future__ import annotations
 
 import hashlib
@@ -18,26 +20,26 @@ from handler.server.auth.tokens import TokenVerifier
 
 @record(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who calls. An unrestricted one skips policies; what patterns hide stays hidden for everybody."""
+    """The caller. An unrestricted principal skips policies; hidden coordinates stay hidden."""
 
     kind: str  # anonymous | api_key | token | authorizer | development
     name: str = ""  # of an API key
-    claims: Mapping[str, Any] | None = None  # verified, what policies call $jwt; None: no credential brought any
+    claims: Mapping[str, Any] | None = None  # verified, ``$jwt`` in policies; None if no credential has claims
     unrestricted: bool = False
 
     @property
     def issuer(self) -> str:
-        """Who vouches for the claims; empty where they do not say."""
+        """The ``iss`` claim; empty string if absent."""
         return self._text("iss")
 
     @property
     def subject(self) -> str:
-        """Whom the claims are about; empty where they do not say."""
+        """The ``sub`` claim; empty string if absent."""
         return self._text("sub")
 
     @property
     def scopes(self) -> frozenset[str]:
-        """What the claims allow."""
+        """The scopes that the claims grant."""
         return scopes_of(self.claims or {})
 
     def _text(self, name: str) -> str:
@@ -58,23 +60,23 @@ SCOPE_CLAIMS = ("scope", "scp")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Presented:
-    """What a request says of its caller: its headers (lower-case names), and the Lambda event, empty elsewhere."""
+    """The parts of a request that identify its caller: headers (lower-case names) and Lambda event, empty elsewhere."""
 
     headers: Mapping[str, str]
     event: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def bearer(self) -> str:
-        """What came as ``Authorization: Bearer``, whatever it is; empty where nothing did."""
+        """The unchecked value of ``Authorization: Bearer``; empty string if absent."""
         scheme, _, value = self.headers.get("authorization", "").strip().partition(" ")
         return value.strip() if scheme.lower() == "bearer" else ""
 
 
 def require_readable_credential(headers: Headers) -> None:
-    """Let a request pass that has at most one credential, and one that can be read if it is a bearer token.
+    """Refuse a request with several credentials or a malformed bearer token.
 
     Raises:
-        CredentialMalformed: it has several, or a bearer token that is none.
+        CredentialMalformed: as above.
 
     Source: RFC 6750, section 3.1 (invalid_request).
     """
@@ -85,9 +87,10 @@ def require_readable_credential(headers: Headers) -> None:
 
 
 def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) -> Principal | None:
-    """Whom an authorizer of a trusted API has verified. No header is judged then: the API took those that it asks for.
+    """Return the principal that an authorizer of a trusted API has verified; ``None`` if there is none.
 
-    On ``stile dev`` there is no API in front, and none is believed.
+    The headers then need no check: the API has checked those that it requires. On ``stile dev`` there is no API in
+    front of the server, so no event is trusted.
     """
     if development:
         return None
@@ -99,15 +102,16 @@ def find_authorized(presented: Presented, bundle: Bundle, *, development: bool) 
 async def identify(
     presented: Presented, bundle: Bundle, *, tokens: TokenVerifier, development: bool, now: float
 ) -> Principal:
-    """Tell who calls, where no authorizer has said it. ``now`` is a UNIX time.
+    """Identify the caller of a request that no authorizer has verified. ``now`` is a UNIX time.
 
     An API key comes as ``Authorization: Apikey K``, ``Authorization: Bearer stile_…`` or ``X-API-Key: K``, a token as
     ``Authorization: Bearer T``. Without a credential the caller is anonymous, or, on ``stile dev``, the development
-    principal. A signature that AWS has verified counts as no credential.
+    principal. A signature that AWS has verified does not count as a credential.
 
     Raises:
-        CredentialRefused: a credential that is unknown, expired or malformed. It is never taken for none.
-        CredentialRequired: none, where the endpoint challenges anonymous callers.
+        CredentialRefused: the credential is unknown, expired or malformed. Its caller is never anonymous.
+        CredentialRequired: there is no credential, and the endpoint challenges anonymous callers.
+        KeysUnavailable, VerifierMissing: the token cannot be verified, see ``TokenVerifier.verify``.
     """
     headers, identity = presented.headers, bundle.identity
     given = [headers[name] for name in ("authorization", "x-api-key") if name in headers]
@@ -124,7 +128,7 @@ async def identify(
 
 
 def anonymous_at(bundle: Bundle) -> Principal:
-    """The anonymous principal, where the endpoint lets it in.
+    """Return the anonymous principal, if the endpoint allows anonymous callers.
 
     Raises:
         CredentialRequired: the endpoint challenges anonymous callers.
@@ -135,7 +139,7 @@ def anonymous_at(bundle: Bundle) -> Principal:
 
 
 def _credential_in(headers: Mapping[str, str]) -> tuple[str, str]:
-    """The scheme, ``apikey`` or ``bearer``, and what came with it."""
+    """Return the scheme, ``apikey`` or ``bearer``, and the credential."""
     if "x-api-key" in headers:
         return "apikey", headers["x-api-key"].strip()
     scheme, _, value = headers["authorization"].strip().partition(" ")
@@ -147,7 +151,7 @@ def _credential_in(headers: Mapping[str, str]) -> tuple[str, str]:
 
 def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
     digest = hashlib.sha256(key.encode()).hexdigest()
-    # Every key is compared, so that the time taken tells nothing about which one came close.
+    # Every key is compared, so that the duration does not reveal which key came close.
     matches = [entry for entry in known if hmac.compare_digest(entry.sha256, digest)]
     if not matches:
         raise CredentialRefused("unknown_api_key")
@@ -158,9 +162,9 @@ def _holder(key: str, known: tuple[ApiKey, ...], now: float) -> Principal:
 
 
 def scopes_of(claims: Mapping[str, Any]) -> frozenset[str]:
-    """The scopes that verified claims grant: texts separated by spaces, or arrays of texts.
+    """Return the scopes in verified claims, each a string separated by spaces or an array of strings.
 
-    Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is Okta's and Entra's name for it.
+    Source: RFC 9068, section 2.2.3 (``scope``); ``scp`` is the name at Okta and Entra.
     """
     return frozenset(scope for name in SCOPE_CLAIMS for scope in _texts(claims.get(name)))
 

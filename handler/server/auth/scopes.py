@@ -1,4 +1,4 @@
-"""Scopes: what a caller's credential was issued for, and what a tool asks for."""
+"""The check of a credential's scopes against the scopes that a tool requires."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from handler.server.auth.principal import ANONYMOUS, Principal
 
 
 def require_scopes(name: str, needed: Sequence[str], principal: Principal) -> None:
-    """Let a caller pass who may use a tool, or a tool's operation, that needs these scopes.
+    """Refuse a caller without the scopes that a tool, or a tool's operation, needs.
 
-    Who has no claims (a key without any, development) is not asked.
+    A known principal without claims (an API key without claims, development) passes.
 
     Raises:
-        CredentialRequired: nobody is known to call.
-        InsufficientScope: the caller's claims lack some of them.
+        CredentialRequired: the caller is anonymous.
+        InsufficientScope: the caller's claims lack a scope.
     """
     if not has_scopes(needed, principal):
         if principal == ANONYMOUS:
@@ -24,7 +24,7 @@ def require_scopes(name: str, needed: Sequence[str], principal: Principal) -> No
 
 
 def has_scopes(needed: Sequence[str], principal: Principal) -> bool:
-    """Whether ``require_scopes`` would let a caller pass."""
+    """Tell if a caller passes ``require_scopes``."""
     if needed and principal == ANONYMOUS:
         return False
     return principal.claims is None or principal.scopes.issuperset(needed)

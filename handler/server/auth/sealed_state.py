@@ -1,7 +1,7 @@
-"""What a client keeps between the question a call asks and the call that brings the answer.
+"""The sealed state that a client holds between the question of a call and the call with the answer.
 
-Nothing is kept here: the state travels through the client, which may be anybody. So it is sealed: whoever changes it,
-sends it for another call or another caller, or sends it late, is refused.
+The server stores nothing: the state travels through the client, which is not trusted. So the state is sealed. A state
+that is changed, late, or sent for another call or caller is refused.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr ("requestState").
 """
@@ -21,7 +21,7 @@ from handler.settings import SecretArn, state_key_fault, state_keys_in
 from handler.strict_json import parse_json, to_json_bytes
 
 STATE_S = 900
-"""How long an answer may take, in seconds."""
+"""Time for an answer, in seconds."""
 
 MAX_STATE_BYTES = 65_536
 
@@ -29,9 +29,9 @@ _TAG_BYTES = 32
 
 
 class RequestStates:
-    """Seals states with the first of its keys, and opens those of any: so a key is replaced without a gap.
+    """The sealing of states with the first key, and opening with any key, so that a key can be replaced without a gap.
 
-    ``keys`` may be a secret that has them as text, separated by a comma. ``clock`` gives UNIX seconds.
+    ``keys`` may be a secret whose text has the keys, separated by a comma. ``clock`` returns UNIX seconds.
     """
 
     def __init__(
@@ -48,14 +48,14 @@ class RequestStates:
 
     @property
     def available(self) -> bool:
-        """Whether the owner has given a key. One that cannot be read now counts: nobody's word replaces it."""
+        """True if a key is configured, even an unreadable one: the model's word must not replace a sealed state."""
         return bool(self._keys or self._secret)
 
     async def seal(self, state: Any, *, binding: Any) -> str:
-        """The text to send to the client: ``state`` is JSON, ``binding`` is what the next call has to equal.
+        """Seal ``state`` (JSON) into a text for the client. The next call must have the same ``binding``.
 
         Raises:
-            StateUnavailable: there is no key, or the state is too large.
+            StateUnavailable: there is no readable key, or the state is too large.
         """
         keys = self._keys_in(await self._text())
         if not keys:
@@ -66,10 +66,10 @@ class RequestStates:
         return base64.b64encode(content + _tag(keys[0], content, binding)).decode()
 
     async def open(self, sealed: Any, *, binding: Any) -> Any:
-        """The state that was sealed for the same binding.
+        """Return the state that was sealed for the same binding.
 
         Raises:
-            StateRefused: it is not as it was sealed, was sealed for something else, or is too old.
+            StateRefused: the state was changed, was sealed for another binding, or is too old.
         """
         content, tag = _parts(sealed)
         text = await self._text()
@@ -83,7 +83,7 @@ class RequestStates:
         return opened["state"]
 
     async def _text(self) -> str:
-        """The text of the secret; empty if there is none, or it cannot be read, of which the log was told."""
+        """Return the text of the secret; empty string if there is none, or after a failed read, which the log has."""
         try:
             return await self._own.read(self._secret, fault_of=state_key_fault)
         except SecretUnavailable:
@@ -105,7 +105,7 @@ def _opens(keys: Iterable[bytes], content: bytes, tag: bytes, binding: Any) -> b
 
 
 def _parts(sealed: Any) -> tuple[bytes, bytes]:
-    """What was sealed, and its tag. Only the one way to write base64 is read: any other character was added."""
+    """Split a sealed state into content and tag. Only canonical base64 is accepted: anything else was changed."""
     if not isinstance(sealed, str) or len(sealed) > 2 * MAX_STATE_BYTES:
         raise StateRefused
     try:

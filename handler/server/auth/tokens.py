@@ -1,6 +1,6 @@
-"""Tokens that callers bring: signed JSON Web Tokens, verified against the issuers that an endpoint names.
+"""Verification of callers' tokens: signed JSON Web Tokens of the issuers that an endpoint names.
 
-Only ``alg``, ``kid`` and ``crit`` of a token's header are looked at: where its key is, a token does not decide.
+Only ``alg``, ``kid`` and ``crit`` of a token's header are read: a token must not choose the location of its key.
 
 Source: RFC 7519 (JSON Web Token), RFC 7515 (JSON Web Signature), RFC 8725 (best current practices).
 """
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
 MAX_TOKEN_CHARS = 16_384
 
 MAX_CHECKED = 4_096
-"""Tokens whose signature is remembered; the one unused for longest goes first."""
+"""Tokens whose checked signature is cached; the least recently used token is dropped first."""
 
 LATEST_TIME = 253_402_300_799
-"""The last second of the year 9999: a time beyond it is a mistake or an attack."""
+"""The last second of the year 9999. A later time is a mistake or an attack."""
 
 _COMPACT = r"([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]+)"
 
 
 class TokenVerifier:
-    """Verifies tokens, and keeps between requests what is the same for the next one: key sets and checked signatures.
+    """A verifier of tokens that caches key sets and checked signatures between requests.
 
-    ``secrets`` are those that keys of issuers refer to, by name. PyJWT loads with the first signature that is checked.
+    ``secrets`` maps the names that issuers' keys refer to. PyJWT loads with the first signature that is checked.
     """
 
     def __init__(self, http: HttpClient, *, secrets: Mapping[str, Secret], own: OwnSecrets | None = None) -> None:
@@ -55,12 +55,12 @@ class TokenVerifier:
         self._algorithms: Mapping[str, Algorithm] | None = None
 
     async def verify(self, text: str, issuers: tuple[Issuer, ...], *, now: float) -> JSONObject:
-        """The claims of a token that one of ``issuers`` made, for this endpoint and this time (UNIX seconds).
+        """Return the claims of a token of one of ``issuers``, valid for this endpoint at ``now`` (UNIX seconds).
 
         Raises:
-            CredentialRefused: any other token; the reason is a word for the log, with nothing of the token in it.
-            KeysUnavailable: the keys that could tell cannot be read, from its issuer or as a secret.
-            VerifierMissing: the packages that could tell are not there.
+            CredentialRefused: the token is not valid; the reason is a word for the log, without parts of the token.
+            KeysUnavailable: the keys cannot be read, from the issuer or as a secret.
+            VerifierMissing: the packages that verify signatures are missing.
         """
         token = parse_token(text)
         issuer = _issuer_of(token.claims, issuers)
@@ -72,17 +72,18 @@ class TokenVerifier:
         return token.claims
 
     async def _is_believed(self, voucher: _Voucher, issuer: Issuer, now: float) -> bool:
-        """Whether what vouched for a signature still counts: a key may have been replaced since."""
+        """Tell if the key behind a checked signature is still valid: it may have been replaced since."""
         if voucher.given is not None:
             return voucher.material == await self._material(voucher.given)
         fetched_at = voucher.fetched_at
         return fetched_at == self._key_sets.fetched_at(issuer.jwks_url) and now - fetched_at < FRESH_S
 
     async def _check_signature(self, token: Token, issuer: Issuer, now: float) -> _Voucher:
-        """What vouches for the signature of a token.
+        """Check the signature of a token, and return the key or key set behind it.
 
         Raises:
-            CredentialRefused: nothing does.
+            CredentialRefused: no key of the issuer made the signature.
+            KeysUnavailable, VerifierMissing: as ``verify``.
         """
         algorithm = self._require_algorithm(token, issuer)
         given = _given_key(token, issuer)
@@ -94,7 +95,7 @@ class TokenVerifier:
         return _Voucher(fetched_at=self._key_sets.fetched_at(issuer.jwks_url))
 
     async def _check_with_given(self, token: Token, algorithm: Algorithm, given: VerificationKey) -> _Voucher:
-        """Check a signature with a key of the author's. A secret that lies elsewhere may have been replaced there."""
+        """Check a signature with a configured key. A secret in Secrets Manager is read again, as it may be new."""
         material = await self._material(given)
         if not _is_signed(token, algorithm, material):
             secret = self._secret_of(given)
@@ -105,7 +106,7 @@ class TokenVerifier:
         return _Voucher(given=given, material=material)
 
     async def _published(self, algorithm: Algorithm, token: Token, issuer: Issuer, now: float) -> Any:
-        """The key of the issuer's key set that the token names, ready for its algorithm."""
+        """Return the key that the token names in the issuer's key set, prepared for the algorithm."""
         from jwt.exceptions import PyJWTError
 
         url = issuer.jwks_url
@@ -121,7 +122,7 @@ class TokenVerifier:
         return key
 
     def _require_algorithm(self, token: Token, issuer: Issuer) -> Algorithm:
-        """The algorithm that the token names, if the issuer's keys are for it."""
+        """Return the algorithm that the token names, if it fits the issuer's keys."""
         of_key_set = issuer.algorithms if issuer.jwks_url else ()
         if token.algorithm not in (*of_key_set, *(key.algorithm for key in issuer.keys)):
             raise CredentialRefused("algorithm")
@@ -132,10 +133,10 @@ class TokenVerifier:
         return self._algorithms[token.algorithm]
 
     async def _material(self, key: VerificationKey) -> str:
-        """The text of a key: its own, or that of the secret it refers to.
+        """Return the text of a key, or of the secret that the key refers to.
 
         Raises:
-            CredentialRefused: there is no such secret.
+            CredentialRefused: the secret does not exist.
             KeysUnavailable: the secret cannot be read.
         """
         if key.algorithm != "HS256" or not is_reference(key.key):
@@ -149,7 +150,7 @@ class TokenVerifier:
             raise KeysUnavailable(f"secret: {exc.variable}") from exc
 
     def _secret_of(self, key: VerificationKey) -> Secret:
-        """The secret that an HS256 key refers to; empty if there is none."""
+        """Return the secret that an HS256 key refers to; empty string if there is none."""
         if key.algorithm != "HS256" or not key.key.startswith(SECRET_REFERENCE):
             return ""
         return self._secrets.get(key.key.removeprefix(SECRET_REFERENCE), "")
@@ -157,7 +158,7 @@ class TokenVerifier:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Voucher:
-    """What vouched for a signature: a key of the author's as it was then, or a key set of that time (UNIX seconds)."""
+    """The source of a checked signature: a configured key with its text, or a key set by its time (UNIX seconds)."""
 
     given: VerificationKey | None = None
     material: str = field(default="", repr=False)
@@ -166,7 +167,7 @@ class _Voucher:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Token:
-    """A token as it came: nothing of it is believed yet."""
+    """A parsed token that is not verified yet."""
 
     algorithm: str
     key_id: str | None
@@ -176,10 +177,10 @@ class Token:
 
 
 def parse_token(text: str) -> Token:
-    """Take a token in JWS compact form apart, without verifying it.
+    """Parse a token in JWS compact form, without verification.
 
     Raises:
-        CredentialRefused: it is none, too large, or asks for an extension.
+        CredentialRefused: the text is malformed or too large, or requires an extension (``crit``).
     """
     if len(text) > MAX_TOKEN_CHARS:
         raise CredentialRefused("too_large")
@@ -210,7 +211,7 @@ def _decoded(part: str) -> bytes:
 
 
 def _issuer_of(claims: Mapping[str, Any], issuers: tuple[Issuer, ...]) -> Issuer:
-    """The issuer that a token says it is from: its keys alone can vouch for that."""
+    """Return the issuer that ``iss`` names, else the one without a name. Only its keys may verify the token."""
     name = claims.get("iss")
     if isinstance(name, str) or name is None:
         for issuer in issuers:
@@ -223,7 +224,7 @@ def _issuer_of(claims: Mapping[str, Any], issuers: tuple[Issuer, ...]) -> Issuer
 
 
 def _judge(claims: Mapping[str, Any], issuer: Issuer, now: float) -> None:
-    """Refuse claims that are not for this time or not for this endpoint."""
+    """Refuse claims that are not valid at this time or for this endpoint."""
     expires = _time(claims, "exp")
     begins = max(_time(claims, "nbf") or 0, _time(claims, "iat") or 0)
     if expires is None:
@@ -241,7 +242,7 @@ def _judge(claims: Mapping[str, Any], issuer: Issuer, now: float) -> None:
 
 
 def _time(claims: Mapping[str, Any], name: str) -> float | None:
-    """A time in UNIX seconds, or ``None`` where there is none. ``True`` is no number."""
+    """Return a time in UNIX seconds; ``None`` if absent. ``True`` is not a number."""
     if name not in claims:
         return None
     value = claims[name]
@@ -251,9 +252,9 @@ def _time(claims: Mapping[str, Any], name: str) -> float | None:
 
 
 def audiences_in(claims: Mapping[str, Any]) -> set[str]:
-    """Whom a token is for.
+    """Return the audiences of a token.
 
-    Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have no ``aud`` but a ``client_id``.
+    Source: RFC 7519, section 4.1.3; Amazon Cognito, whose access tokens have a ``client_id`` instead of ``aud``.
     """
     found = claims.get("aud")
     if "aud" not in claims and claims.get("token_use") == "access":
@@ -263,10 +264,10 @@ def audiences_in(claims: Mapping[str, Any]) -> set[str]:
 
 
 def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
-    """The key of the author's that the token means. One without an id is the only key that there is.
+    """Return the configured key for a token; ``None`` if no key fits. A key without an id is the issuer's only key.
 
     Raises:
-        CredentialRefused: the token names none, and several could be meant.
+        CredentialRefused: several keys fit.
     """
     named = token.key_id is not None or issuer.jwks_url
     found = [
@@ -278,7 +279,7 @@ def _given_key(token: Token, issuer: Issuer) -> VerificationKey | None:
 
 
 def _is_signed(token: Token, algorithm: Algorithm, material: str) -> bool:
-    """Whether a key of the author's, whose text is ``material``, made the signature of a token."""
+    """Tell if the configured key with the text ``material`` made the signature of a token."""
     from jwt.exceptions import PyJWTError
 
     try:

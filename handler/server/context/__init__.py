@@ -1,1 +1,1 @@
-"""One request in context: services, caller, denials."""
+"""The context of a request: services, endpoint and caller, and responses to denied requests."""

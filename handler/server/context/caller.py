@@ -1,3 +1,5 @@
+"""One caller of one endpoint, in the context of a request."""
+
 from __future__ import annotations
 
 import asyncio
@@ -19,34 +21,34 @@ from handler.server.endpoints.endpoint import Endpoint, schema_loading
 
 @record(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """One endpoint as one caller has it: the judgement says which conditions hold for them."""
+    """A caller and the endpoint. ``judgement`` has the conditions that hold for the caller."""
 
     endpoint: Endpoint
     principal: Principal
     judgement: Evaluation
     services: Services
-    credential: str = field(default="", repr=False)  # the token that the request came with, if it was verified
-    deadline: float = math.inf  # when they have to be answered, on the clock of time.monotonic
-    room: Room = LAMBDA  # for their answer, at the front door that they came through
-    trace: Trace | None = None  # that the request belongs to
-    headers: Mapping[str, str] = field(default_factory=dict)  # of the request, by lower-case names; no credentials
-    request_id: str = ""  # as the log has it
-    note: Callable[..., None] = lambda **_: None  # adds facts to the request's line in the log
+    credential: str = field(default="", repr=False)  # the verified token of the request; empty if there is none
+    deadline: float = math.inf  # of the response, on the clock of time.monotonic
+    room: Room = LAMBDA  # size limits at the front door of the request
+    trace: Trace | None = None  # of the request
+    headers: Mapping[str, str] = field(default_factory=dict)  # by lower-case name, without credentials
+    request_id: str = ""  # as in the log
+    note: Callable[..., None] = lambda **_: None  # adds facts to the request's log line
 
     @property
     def http(self) -> HttpClient:
-        """What sends requests for them."""
+        """The HTTP client for requests on behalf of the caller."""
         return self.services.http
 
     def as_anybody(self) -> Caller:
-        """Who brings no credential, in their place."""
+        """Return this caller as an anonymous caller."""
         return replace(self, principal=ANONYMOUS, judgement=self.endpoint.everybody, credential="", headers={})
 
     async def can_use(self, tool: Tool) -> bool:
-        """Tell whether they may use a tool.
+        """Tell if the caller may use a tool.
 
         Raises:
-            UpstreamError: the schema that decides it cannot be loaded.
+            UpstreamError: the schema, which decides that, cannot be loaded.
         """
         if not self.endpoint.needs_schema(tool, self.judgement):
             return self.endpoint.is_visible(tool, self.judgement)
@@ -54,11 +56,11 @@ class Caller:
             return await asyncio.to_thread(self.endpoint.is_visible, tool, self.judgement)
 
     async def find_tool(self, name: str) -> Tool:
-        """Return the tool of a name or an alias.
+        """Return the tool with a name or an alias.
 
         Raises:
-            ToolNotFound: there is none for this caller, which is the same whether or not it exists.
-            CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
+            ToolNotFound: the tool does not exist, or is hidden from the caller; both look alike.
+            CredentialRequired: instead of ``ToolNotFound`` if the caller is anonymous and a credential could help.
             UpstreamError: as ``can_use``.
         """
         tool = self.endpoint.tools.get(name)
@@ -67,6 +69,6 @@ class Caller:
         raise self.missing(ToolNotFound(name))
 
     def missing(self, reason: NotFound) -> NotFound | CredentialRequired:
-        """What to raise where something is not there for them: who has no credential may need only one."""
+        """Return the error for a missing or hidden thing: an anonymous caller may only need a credential."""
         could_help = self.principal == ANONYMOUS and self.endpoint.bundle.identity.exists
         return CredentialRequired() if could_help else reason

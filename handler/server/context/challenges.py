@@ -1,4 +1,4 @@
-"""How a caller learns that a request was denied, and what would do.
+"""The ``WWW-Authenticate`` challenge of a denied request.
 
 Source: RFC 6750, section 3; RFC 9728, section 5; MCP 2026-07-28, basic/authorization; MCP 2025-11-25,
 basic/authorization ("Scope Challenge Handling").
@@ -30,23 +30,23 @@ CODES: Mapping[type[AccessError], str] = {
     CredentialMalformed: "invalid_request",
     InsufficientScope: "insufficient_scope",
 }
-"""Who sent no credential made no error (RFC 6750, section 3.1)."""
+"""A request without a credential gets no error code (RFC 6750, section 3.1)."""
 
 
 SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")
-"""Source: RFC 6749, section 3.3. A token's claims may have anything else, which no header could carry."""
+"""Source: RFC 6749, section 3.3. A token's claims may have other texts, which a header cannot carry."""
 
 MAX_HELD_CHARS = 2_000
-"""Of the scopes that a caller's token has."""
+"""Characters of the challenge for the scopes of the caller's token."""
 
 
 def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
-    """The value of ``WWW-Authenticate``.
+    """Build the value of ``WWW-Authenticate``.
 
-    An endpoint that takes tokens says where its metadata is, and asks for the scopes that are needed: the tool's where
-    a tool was asked for, else those of all tools that anybody sees, so that one consent does for all of them. A caller
-    whose token lacks some is told those that it has as well: some clients ask for exactly what the challenge says, and
-    would lose these. They are the token's, whatever this endpoint makes of them, so they tell nothing of its tools.
+    The challenge of an endpoint that takes tokens has the URL of its metadata and the needed scopes: those of the
+    requested tool, else those of all tools that anonymous callers see, so that one consent covers all of them. If the
+    caller's token lacks a scope, the challenge repeats the scopes of the token: some clients request exactly the scopes
+    of the challenge, and would lose the others. Scopes of the token do not reveal anything about the endpoint's tools.
     """
     parameters = {
         "realm": bundle.endpoint,
@@ -58,7 +58,7 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
 
 
 def signing_in_helps(caller: Caller) -> bool:
-    """Whether a caller who lacks a credential for an API behind the endpoint may get one by bringing a token here."""
+    """Tell if a caller without a credential for the API may get one by sending a token to the endpoint."""
     brought = caller.principal.kind in ("token", "authorizer")
     return not brought and bool(caller.endpoint.bundle.identity.issuers)
 
@@ -76,7 +76,7 @@ def _scopes(reason: AccessError, bundle: Bundle) -> list[str]:
 
 
 def _tellable(held: Sequence[str]) -> list[str]:
-    """The scopes of a token that a header can carry, as many as there is room for."""
+    """Return the scopes of a token that a header can carry, up to ``MAX_HELD_CHARS``."""
     told: list[str] = []
     room = MAX_HELD_CHARS
     for scope in held:

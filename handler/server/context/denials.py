@@ -1,4 +1,4 @@
-"""What a caller is answered who may not have what they ask for."""
+"""The status and headers of the response to a denied request."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from handler.server.context.statuses import status_of
 
 @record(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """What a caller who may not do something is answered with, whatever the body's form."""
+    """The status and headers of a denial, for a body of any form."""
 
     status: int
     headers: Mapping[str, str]
 
 
 def deny(http_call: HttpCall, reason: AccessError) -> Denial:
-    """Note that the caller was denied, and challenge them. The request's endpoint has been found."""
+    """Note a denial and build its response. The request's endpoint has been found."""
     note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
@@ -40,7 +40,7 @@ def deny(http_call: HttpCall, reason: AccessError) -> Denial:
 
 
 def sign_in_headers(http_call: HttpCall) -> dict[str, str]:
-    """What tells a client where to get a token, of which nothing else is known to be wrong."""
+    """Build the challenge that tells a client where to get a token, without an error."""
     return _challenge_headers(http_call, CredentialRequired())
 
 

@@ -1,4 +1,4 @@
-"""What every route does first: read the body, find the endpoint, and tell who calls and what they may use."""
+"""The first steps of every route: read the body, find the endpoint, and identify the caller."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from handler.server.endpoints.endpoint import Endpoint
 MAX_BODY_BYTES = 1_048_576
 
 ENDPOINT = "stile.endpoint"
-"""Where a request's scope has the endpoint that was found for it."""
+"""The key of the request's endpoint in the ASGI scope."""
 
 
 def endpoint_name(http_call: HttpCall) -> str:
-    """The ``folder/name`` of a request's path, whether or not there is such an endpoint."""
+    """Return the ``folder/name`` of a request's path; the endpoint may not exist."""
     return f"{http_call.path_params['folder']}/{http_call.path_params['name']}"
 
 
 async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
-    """The endpoint that a request's path names.
+    """Return the endpoint that a request's path names.
 
     Raises:
-        HTTPException: 404 where there is none, 503 where it cannot be loaded, or not be served by this function.
+        HTTPException: 404 if it does not exist, 503 if it cannot be loaded or the function lacks a part for it.
     """
     name = endpoint_name(http_call)
     if not ENDPOINT_NAME.fullmatch(name):
@@ -54,10 +54,10 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
 
 
 async def identify_caller(services: Services, http_call: HttpCall, endpoint: Endpoint) -> Caller:
-    """Who calls, and the endpoint as they have it.
+    """Authenticate the request and return its context.
 
     Raises:
-        AccessError: a credential is asked for, or the one that came is refused.
+        AccessError: a credential is required, or the given one is refused or cannot be verified.
     """
     bundle, development = endpoint.bundle, services.development
     presented = Presented(headers=http_call.headers, event=http_call.scope.get("aws.event", {}))
@@ -87,10 +87,10 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
 
 
 async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> bytes:
-    """The whole body.
+    """Read the whole body.
 
     Raises:
-        HTTPException: 413, it is longer than ``max_bytes``.
+        HTTPException: 413 if the body is longer than ``max_bytes``.
     """
     body = bytearray()
     async for chunk in http_call.stream():

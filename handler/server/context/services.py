@@ -15,12 +15,12 @@ from handler.server.outgoing.services import OutgoingServices
 
 @record(frozen=True, slots=True, kw_only=True)
 class Services:
-    """What requests are answered with.
+    """The services that all requests share.
 
-    ``development``: no credential means the development principal. ``public_url``: where clients reach the function,
-    empty for where the events say; ``PublicUrl`` decides. ``code_modules``: whose tools in Python may run.
-    ``outgoing``: what the APIs behind endpoints are asked with. ``own_hosts``: by which values of ``Host`` alone a
-    server on its author's machine answers, empty elsewhere.
+    ``development``: a request without a credential has the development principal. ``public_url``: the owner's setting;
+    if it is empty, ``PublicUrl`` uses the event. ``code_modules``: modules whose tools in Python may run.
+    ``outgoing``: services for requests to APIs. ``own_hosts``: the values of ``Host`` that a server on its author's
+    machine accepts; empty elsewhere.
     """
 
     endpoints: Endpoints

@@ -1,7 +1,7 @@
-"""The HTTP status of each error that a request may end with, on every route; ``errors.py`` draws their tree.
+"""The HTTP status of each error of a request, for all routes. ``errors.py`` shows the tree of errors.
 
-The route of MCP answers with less of them: a ``CallError`` is the result of a call there, and an error of JSON-RPC has
-the status of its code.
+The MCP route uses fewer statuses: there, a ``CallError`` is the result of a call, and a JSON-RPC error has the status
+of its code.
 """
 
 from __future__ import annotations
@@ -56,5 +56,5 @@ STATUSES: Mapping[type[StileError], int] = {
 
 
 def status_of(error: StileError) -> int:
-    """Return the status of an error, by the nearest class that has a row."""
+    """Return the status of an error, by its nearest class in ``STATUSES``."""
     return next(STATUSES[each] for each in type(error).__mro__ if each in STATUSES)

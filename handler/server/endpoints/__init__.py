@@ -1,1 +1,1 @@
-"""Endpoints that are loaded, and kept fresh."""
+"""Loaded endpoints, and the cache that refreshes them."""

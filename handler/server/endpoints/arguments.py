@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 class ArgumentsValidator:
-    """One tool's enforced schema, ready to check calls. Built once per bundle version.
+    """The validator of a tool's arguments, or of an operation's variables, against one schema.
 
-    The compiler made and checked the schema. jsonschema loads with the first arguments that do not surely fit.
+    The compiler made and checked the schema. jsonschema loads with the first values that the fast path does not accept.
     """
 
     def __init__(self, tool: str, schema: JSONObject, *, max_values: int = MAX_VALUES) -> None:
@@ -25,10 +25,10 @@ class ArgumentsValidator:
         self._max_values = max_values
 
     def read(self, arguments: JSONObject) -> JSONObject:
-        """The arguments of a tool call as they are meant: see ``sent_arguments.py``.
+        """Return the validated arguments of a tool call, corrected as in ``sent_arguments.py``.
 
         Raises:
-            InvalidArguments: as ``check``.
+            InvalidArguments: as ``check``, or a stringified argument cannot be read.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
         if surely_fits(arguments, self._schema):
@@ -47,8 +47,8 @@ class ArgumentsValidator:
         """Check the variables of a GraphQL request, or arguments that have been read.
 
         Raises:
-            InvalidArguments: with each violation, as ``Checker.violations`` has them; or they are too many or nested
-                too deeply, and nothing else of them was looked at.
+            InvalidArguments: with the violations of ``Checker.violations``, or with one only, if the values are too
+                many or nested too deeply.
         """
         refuse_excess(self._tool, arguments, max_values=self._max_values)
         if surely_fits(arguments, self._schema):
@@ -58,7 +58,7 @@ class ArgumentsValidator:
             raise InvalidArguments(self._tool, violations)
 
     def misfits(self, values: Mapping[str, Any]) -> list[str]:
-        """The names among ``values`` that do not fit."""
+        """Return the names of the ``values`` that do not fit."""
         return [] if surely_fits(values, self._schema) else self._checker.misfits(values)
 
     @cached_property
@@ -69,10 +69,10 @@ class ArgumentsValidator:
 
 
 def refuse_excess(tool: str, values: Mapping[str, Any], *, max_values: int) -> None:
-    """Refuse arguments or variables that are too many, before anything walks them.
+    """Refuse too many or too deeply nested values, before other code walks them.
 
     Raises:
-        InvalidArguments: they are, or they are nested too deeply.
+        InvalidArguments: as above.
     """
     excess = excess_of(values, max_values=max_values)
     if excess:

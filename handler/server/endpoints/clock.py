@@ -1,4 +1,4 @@
-"""How long ago something was, on a machine that is frozen between requests and whose clock may be set."""
+"""Ages on a machine that is frozen between requests and whose clock may be set."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Instant(NamedTuple):
     wall: float  # UNIX time, which can be set
 
     def age_s(self, then: Instant | None) -> float:
-        """How long before this ``then`` was, by the clock that says more. ``None`` is longer ago than anything."""
+        """Return the age of ``then`` at this moment, by the clock that gives more; infinite for ``None``."""
         return inf if then is None else max(self.monotonic - then.monotonic, self.wall - then.wall)
 
 
 def now() -> Instant:
-    """This moment."""
+    """Return the current moment."""
     return Instant(time.monotonic(), time.time())

@@ -1,4 +1,4 @@
-"""One loaded bundle, and what is built from it."""
+"""One loaded bundle, and the validators, views and schemas that are built from it."""
 
 from __future__ import annotations
 
@@ -42,39 +42,39 @@ K = TypeVar("K")
 T = TypeVar("T")
 
 MAX_VIEWS = 16
-"""Views held for one endpoint, and as many of them with the schemas of the documents that came to them."""
+"""Views cached for one endpoint, and also the limit of those with schemas for documents."""
 
 MAX_PRINTED = 16
-"""Views held for one endpoint as SDL."""
+"""Views cached for one endpoint as SDL."""
 
 MAX_ENTRIES = 256
-"""Entries of ``tools/list`` held for one endpoint that are not in the bundle as callers see them."""
+"""Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
 
 MAX_VALIDATORS = 1_000
 MAX_JUDGEMENTS = 256
 
 WITHOUT_TOKEN = ("api_key", "authorizer")
-"""Kinds of principals with a credential that is not a token which this function verified."""
+"""Kinds of principals whose credential is not a token that this function has verified."""
 
 COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
-"""About how many bytes one of each takes, but for what an entry says."""
+"""Approximate bytes of one object of each kind, without the JSON of an entry."""
 
 ANSWER_CHECKER_BYTES = 12_000
-"""Likewise of an output schema that answers are judged by: there is one for each operation's tool that was called."""
+"""Approximate bytes of a checker of responses. Each called tool with an output schema has one."""
 
 ENTRY_SHARE = 4
-"""What an entry takes of what its JSON does, with that: as much again where it is text, and more for its objects."""
+"""Memory of an entry, as a multiple of its JSON: the JSON, its text, and its objects."""
 
 VIEW_SHARE = 0.05
-"""What a view takes of what its index does, measured on GitHub's schema."""
+"""Memory of a view, as a share of its index, measured on GitHub's schema."""
 
 
 @contextmanager
 def schema_loading() -> Iterator[None]:
-    """Turn the failure to load a schema into what a call can answer.
+    """Turn the failure to load a schema into the error of a call.
 
     Raises:
-        UpstreamError: storage fails, or holds another schema than the bundle names.
+        UpstreamError: storage fails, or its schema index is not the one that the bundle names.
     """
     try:
         yield
@@ -83,9 +83,9 @@ def schema_loading() -> Iterator[None]:
 
 
 class Endpoint:
-    """One loaded bundle and what is built from it, each part once: when the bundle goes, all of it goes.
+    """One loaded bundle, with a cache of the objects built from it, which ends with the bundle.
 
-    ``on_trouble`` is told if the schema index cannot be loaded, once until it can be.
+    ``on_trouble`` is called if the schema index cannot be loaded, once until it can be loaded.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Endpoint:
         on_trouble: Callable[[Exception], None] = lambda _: None,
     ) -> None:
         self.bundle = bundle
-        self.digest = digest  # of the stored bundle, its beginning
+        self.digest = digest  # the beginning of the stored bundle's digest
         self.tools: Mapping[str, Tool] = {
             name: tool for tool in bundle.tools for name in (tool.name, *tool.options.aliases)
         }
@@ -110,12 +110,12 @@ class Endpoint:
         self._storage = storage
         self._conditions = Conditions(bundle.conditions)
         self._on_trouble = on_trouble
-        self.schema_fails = False  # the last time that it was needed, the schema index could not be loaded
+        self.schema_fails = False  # the last load of the schema index failed
         self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
         self._index_bytes = 0
         self._judgements: Lru[bytes, Evaluation] = Lru(most=MAX_JUDGEMENTS)  # by a digest of the claims
-        # Each by what it is of and an outcome.
+        # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
         self._entries: Lru[tuple[str, Mask], Entry | None] = Lru(most=MAX_ENTRIES)
@@ -126,7 +126,7 @@ class Endpoint:
 
     @property
     def held(self) -> Mapping[str, int]:
-        """How much of each kind is held that was made for outcomes."""
+        """The number of cached objects of each kind."""
         return {
             "judgements": len(self._judgements),
             "validators": len(self._validators),
@@ -138,7 +138,7 @@ class Endpoint:
 
     @property
     def cost_bytes(self) -> int:
-        """About how much memory it takes, with what has been made of it so far."""
+        """Approximate memory in bytes, with all cached objects."""
         with self._lock:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
@@ -150,7 +150,7 @@ class Endpoint:
 
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
-        """The persisted operations by their names."""
+        """The persisted operations by name."""
         found: dict[str, tuple[PersistedOperation, ...]] = {}
         for persisted in (each for document in self.documents.values() for each in document):
             name = persisted.operation.name
@@ -159,12 +159,12 @@ class Endpoint:
 
     @cached_property
     def asks_for_consent(self) -> bool:
-        """Whether any way to write asks for the consent of a caller's user."""
+        """True if any tool asks for consent of the caller's user."""
         return any(tool.options.confirm for tool in self.bundle.tools)
 
     @cached_property
     def everybody(self) -> Evaluation:
-        """What holds for whoever brings no credential."""
+        """The evaluation for anonymous callers."""
         return Evaluation(self._conditions, claims=None)
 
     @cached_property
@@ -177,7 +177,7 @@ class Endpoint:
         return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
 
     def judgement_of(self, principal: Principal) -> Evaluation:
-        """What holds for a principal. Callers with the same claims share it, and are judged once."""
+        """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
         lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
         if principal.unrestricted:
             without = Evaluation(self._conditions, claims=None, unrestricted=True, lacking=lacking) if lacking else None
@@ -190,36 +190,36 @@ class Endpoint:
         )
 
     def validator(self, tool: Tool, judgement: Evaluation) -> ArgumentsValidator:
-        """The validator of a tool's arguments, as a caller may give them."""
+        """Return the validator of a tool's arguments for a caller."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
         key, outcome = f"tool {tool.name}", judgement.outcome(conditions)
         limits = tool.limits if isinstance(tool, GraphQLTool) else None
         return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
 
     def variables_validator(self, persisted: PersistedOperation, judgement: Evaluation) -> ArgumentsValidator:
-        """The validator of the variables of an operation that is called by its document's id."""
-        # Two operations without a name may have one text, and differ in what is bound.
+        """Return the validator of the variables of a persisted operation."""
+        # Two anonymous operations may have the same text and different bindings, so the key is an identity.
         key, outcome = f"operation {id(persisted.variables)}", judgement.outcome(persisted.conditions)
         return self._validator(key, persisted.operation.name, persisted.variables, outcome)
 
     def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
-        """The validator of what fills the bound variables of a tool or a persisted operation: they are no caller's."""
+        """Return the validator of the bound variables of a tool or persisted operation, the same for all callers."""
         return self._validator(f"bound {id(bound.bound)}", bound.operation.name, bound.bound, OPEN)
 
     def misfit(self, tool: Tool, answer: JSONObject) -> Misfit | None:
-        """Hold an answer against the output schema that a tool lists. ``None``: it fits, or there is no such schema."""
+        """Check a response against the tool's output schema. ``None`` if it fits, or there is no output schema."""
         schema = tool.entry.get("outputSchema")
         return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
     def needs_schema(self, tool: Tool, judgement: Evaluation) -> bool:
-        """Tell whether ``is_visible`` and ``entry`` have to make a view of the schema, which blocks."""
+        """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
         if not isinstance(tool, GraphQLTool):
             return False
         outcome = judgement.outcome(tool.conditions)
         return _listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
 
     def is_visible(self, tool: Tool, judgement: Evaluation) -> bool:
-        """Tell whether a caller may use a tool. Blocks if the tool needs the schema.
+        """Tell if a caller may use a tool. Blocks if the tool needs the schema.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -238,7 +238,7 @@ class Endpoint:
                 return True
 
     def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-        """Return a tool as a caller sees it listed; ``None`` if it is not visible. Blocks if the tool needs the schema.
+        """Return the caller's listing of a tool; ``None`` if it is not visible. Blocks if the tool needs the schema.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -254,7 +254,7 @@ class Endpoint:
                 return tool.entry
 
     def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
-        """What callers of this outcome may use through a tool, or without one of all there is. Blocks while it is made.
+        """Return the view of an outcome through a tool, or of the whole schema if ``None``. Blocks while it is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -269,7 +269,7 @@ class Endpoint:
             return self._views.use_or_make((tool.name if tool else "", outcome), made)
 
     def has_fields(self, judgement: Evaluation) -> bool:
-        """Whether callers may ask anything of the endpoint's own GraphQL. Blocks while the view is made.
+        """Tell if the caller may use any field over GraphQL. Blocks while the view is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -277,7 +277,7 @@ class Endpoint:
         return bool(self.view(None, judgement.outcome(self.bundle.graphql.conditions)).root_fields())
 
     def sdl(self, tool: GraphQLTool | None, judgement: Evaluation) -> str:
-        """A view as SDL; empty if there is nothing in it. Blocks while it is made.
+        """Return a view as SDL; empty string if it has no fields. Blocks while it is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
@@ -290,10 +290,10 @@ class Endpoint:
             return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
     def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
-        """What documents of a caller are judged against. Blocks while it is made; the first one loads graphql-core.
+        """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
 
         Raises:
-            DocumentRefused: there is nothing that these callers may use.
+            DocumentRefused: the caller may not use any field.
             StorageError, BundleError: the schema index cannot be loaded.
         """
         from handler.graph.documents.partial_schema import ViewSchemas
@@ -311,7 +311,7 @@ class Endpoint:
         return schemas
 
     def recheck_schema(self, *, timeout_s: float) -> None:
-        """Load the schema index if it could not be loaded the last time. Blocks."""
+        """Load the schema index again if its last load failed. Blocks."""
         if self.schema_fails:
             with self._lock, suppress(StorageError, BundleError):
                 self._require_index(timeout_s)
@@ -397,10 +397,10 @@ class Endpoint:
 
 
 def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
-    """What the compiler made of a tool for callers of this outcome."""
+    """Return the compiled listing of a tool for an outcome; ``None`` if the compiler made none."""
     return next((each for each in tool.listings if each.outcome == outcome), None)
 
 
 def read_cost(stored_bytes: int) -> int:
-    """About how much memory a bundle or an index takes that is stored in so many bytes, with what is lost between."""
+    """Return the approximate memory in bytes of a bundle or index of a stored size, with fragmentation."""
     return 16_000 + 8 * stored_bytes

@@ -1,4 +1,4 @@
-"""Parts that a bundle needs of its function, and that the build or the settings of the function do not have."""
+"""Parts that a bundle needs and that the function's build or settings lack."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ _REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`
 
 @record(frozen=True, slots=True, kw_only=True)
 class Lack:
-    """One missing part. ``sentence`` is for the log; ``closes``: nobody may use the endpoint without the part."""
+    """A missing part. ``sentence`` is for the log; ``closes``: the endpoint cannot be used without the part."""
 
     sentence: str
     closes: bool
 
 
 def find_lacks(bundle: Bundle, *, code_modules: Sequence[str], secrets: Collection[str]) -> tuple[Lack, ...]:
-    """The parts that an endpoint needs and the function lacks. Nothing is imported, as a module of an author would run.
+    """Find the parts that an endpoint needs and the function lacks. No module is imported, as its code would run.
 
-    Where tokens cannot be verified, a token is neither good nor bad. A caller who is told to sign in would do so for
-    ever, so the endpoint closes for everybody. A part that tools in Python need fails the calls of these tools alone.
-    ``secrets`` are the names of those that keys of issuers may refer to.
+    If tokens cannot be verified, a caller asked to sign in would do so for ever. So the endpoint closes for all
+    callers. If a part for tools in Python is missing, only the calls of these tools fail. ``secrets`` are the names of
+    the secrets that keys of issuers may refer to.
     """
     return (*_lacks_of_tokens(bundle, secrets), *_lacks_of_code(bundle, code_modules))
 
 
 def _lacks_of_tokens(bundle: Bundle, secrets: Collection[str]) -> Iterator[Lack]:
     if bundle.identity.trusted_apis:
-        return  # the authorizer verifies; what comes by another way is refused as ``VerifierMissing``
+        return  # the authorizer verifies; a token on another way is refused as ``VerifierMissing``
     if bundle.identity.issuers and not all(map(is_there, JWT_PACKAGES)):
         yield Lack(sentence=f"the extra jwt is missing, which verifies tokens of issuers: {_REMEDY}", closes=True)
     keys = [key for issuer in bundle.identity.issuers for key in issuer.keys]

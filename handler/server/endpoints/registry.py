@@ -1,3 +1,5 @@
+"""The cache of endpoints: loads a bundle at its first request, and refreshes it."""
+
 from __future__ import annotations
 
 import asyncio
@@ -22,19 +24,19 @@ if TYPE_CHECKING:
 
 MAX_MISSES = 1_000
 MISS_S = 30.0
-"""How long an endpoint that is not there is not asked for again."""
+"""Time that storage is not asked again for a missing endpoint; ``refresh_s`` if shorter."""
 
 BESIDE_S = 1.0
-"""How long storage has for an answer that a request does not need itself."""
+"""Time limit of a refresh that no request waits for."""
 
 MAX_DOUBTFUL = 100
-"""Endpoints that count as failing though nothing says that they exist: storage did not answer for them."""
+"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
 
 DOUBTFUL_S = 300.0
-"""How long each of these counts after storage was last asked for it."""
+"""Time that such an endpoint counts after storage was last asked for it."""
 
 NEVER_STORED = ".health"
-"""The key of an object that nobody stores: storage that can be read says so."""
+"""The key of an object that is never stored: readable storage answers that it does not exist."""
 
 OnTrouble = Callable[[str, Exception], None]
 
@@ -43,10 +45,10 @@ FindLacks = Callable[[Bundle], Sequence["Lack"]]
 
 @record(frozen=True, slots=True, kw_only=True)
 class CachePolicy:
-    """How long a bundle is believed, and how much is held.
+    """The ages at which bundles are refreshed, and the size of the cache.
 
-    After ``refresh_s`` storage is asked beside the request that finds it so, after ``max_stale_s`` before it is
-    answered. ``max_bytes`` is of all that is held together.
+    After ``refresh_s``, the next request starts a refresh and is served the old bundle. After ``max_stale_s``, the
+    next request waits for the refresh. ``max_bytes`` limits all cached endpoints together.
     """
 
     refresh_s: float = 60.0
@@ -56,14 +58,14 @@ class CachePolicy:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """An endpoint, when storage was last asked for it, and when it last said that this is the one."""
+    """A cached endpoint, and the moments when storage was last asked for it and last confirmed it."""
 
     endpoint: Endpoint
     etag: str
     asked: Instant | None
     confirmed: Instant | None
     lacks: Sequence[Lack]
-    failing: bool = False  # the last time nothing good came: what is held is the last good one
+    failing: bool = False  # the last refresh failed, so the endpoint is the last good one
 
     @property
     def cost_bytes(self) -> int:
@@ -71,14 +73,14 @@ class _Held:
 
     @property
     def closed(self) -> bool:
-        """``True`` if the function lacks something without which nobody may use the endpoint."""
+        """True if the function lacks a part without which the endpoint cannot be used."""
         return any(lack.closes for lack in self.lacks)
 
     def require_open(self) -> Endpoint:
-        """The endpoint.
+        """Return the endpoint.
 
         Raises:
-            FunctionLacks: it is closed.
+            FunctionLacks: the endpoint is closed.
         """
         if self.closed:
             raise self.lacking
@@ -86,13 +88,13 @@ class _Held:
 
     @property
     def lacking(self) -> FunctionLacks:
-        """All that the function lacks for it, as an error."""
+        """The error with all parts that the function lacks for the endpoint."""
         return FunctionLacks(self.endpoint.bundle.endpoint, [lack.sentence for lack in self.lacks])
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Failed:
-    """An endpoint that is not held and could not be loaded. ``exists``: whether anything says that there is one."""
+    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
 
     asked: Instant
     exists: bool
@@ -100,22 +102,22 @@ class _Failed:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Known:
-    """The state of one endpoint, as this process knows it."""
+    """The state of one endpoint in this process."""
 
     name: str
     asked: Instant | None  # when storage was last asked for it
     serves: bool
-    failing: bool  # storage or what it holds failed the last time, or the schema; the last good bundle may serve
-    lacking: bool  # the function was built or configured without what it needs
+    failing: bool  # storage, bundle or schema failed the last time; the last good bundle may serve
+    lacking: bool  # the function's build or settings lack a part
 
 
 class Endpoints:
-    """The endpoints of one storage, each loaded at its first request and asked for again when it is old.
+    """The endpoints of one storage, each loaded at its first request and refreshed when it is old.
 
-    A good bundle is never replaced by a bad one: while storage fails or holds something unreadable, the last good one
-    serves, and ``on_trouble`` is told. A bundle that the function lacks something for does replace it: what it closes
-    must not stay open. Nothing runs between requests, because Lambda freezes the process: what a request started,
-    ``settle`` waits for.
+    An unreadable bundle never replaces a good one: while storage fails or has an unreadable bundle, the last good
+    bundle serves, and ``on_trouble`` is called. A bundle for which the function lacks a part does replace the good one,
+    because an endpoint that it closes must not stay open. Lambda freezes the process between requests, so ``settle``
+    waits for refreshes that requests started.
     """
 
     def __init__(
@@ -134,18 +136,18 @@ class Endpoints:
         self._keeping = keeping or CachePolicy()
         self.clock = clock
         self._held: Lru[str, _Held] = Lru(max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.cost_bytes)
-        # Apart from the held ones: asking for names that do not exist must not push out those that do.
+        # Separate from ``_held``: requests for missing names must not evict endpoints.
         self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
         self._failed: dict[str, _Failed] = {}
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
     async def find(self, name: str) -> Endpoint:
-        """The endpoint ``folder/name``.
+        """Return the endpoint ``folder/name``.
 
         Raises:
-            EndpointNotFound: it is not published, or not any more.
-            StorageError, BundleError: it is not held, and could not be loaded.
-            FunctionLacks: the function lacks what it needs.
+            EndpointNotFound: the endpoint is not published (any more).
+            StorageError, BundleError: the endpoint is not cached, and could not be loaded.
+            FunctionLacks: the endpoint is closed, because the function lacks a part for it.
         """
         held = self._held.use(name)
         refresh_s, max_stale_s = self._keeping.refresh_s, self._keeping.max_stale_s
@@ -161,9 +163,9 @@ class Endpoints:
         return held.require_open()
 
     def load(self, name: str) -> Endpoint:
-        """``find``, asking storage whatever is held. Blocks, and is for when there are no requests yet.
+        """Load an endpoint from storage, also if it is cached. Blocks, so it is for the time before requests.
 
-        The endpoint counts as failing while it cannot be loaded: the owner says that it exists.
+        Raises as ``find``. While storage or the bundle fails, the endpoint counts as failing: the owner has named it.
         """
         self._expected.add(name)
         with self._noting_failure(name):
@@ -171,45 +173,45 @@ class Endpoints:
         return self._take(name, held)
 
     async def ask(self, name: str) -> None:
-        """Ask storage for an endpoint. Whatever comes of it, ``known`` tells."""
+        """Ask storage for an endpoint. ``known`` then has the outcome."""
         with suppress(EndpointNotFound, StorageError, BundleError, FunctionLacks):
             await self._load(name)
 
     async def reach(self) -> None:
-        """Ask storage for an object that it does not have.
+        """Ask storage for an object that does not exist.
 
         Raises:
-            StorageError: it cannot be read.
+            StorageError: storage cannot be read.
         """
         with suppress(ObjectNotFound):
             await asyncio.to_thread(self._storage.read, NEVER_STORED, timeout_s=READ_TIMEOUT_S)
 
     async def settle(self) -> None:
-        """Wait for what requests have started, for a second at most; then let go what is too much to hold."""
+        """Wait for started refreshes, at most ``BESIDE_S``, then evict endpoints above ``max_bytes``."""
         if self._under_way:
             await asyncio.wait(list(self._under_way.values()), timeout=BESIDE_S)
         self._held.fit()
 
     def doubt(self) -> None:
-        """Ask storage again before anything that is held serves, as after a snapshot: nobody knows how old it is."""
+        """Have storage asked before a cached endpoint serves again, as after a snapshot, when its age is unknown."""
         for held in self._held.values():
             self._held.put(held.endpoint.bundle.endpoint, replace(held, asked=None, confirmed=None))
         self._missing.clear()
 
     @property
     def count(self) -> int:
-        """How many endpoints are held."""
+        """The number of cached endpoints."""
         return len(self._held)
 
     @property
     def oldest_check_s(self) -> float | None:
-        """How long ago storage last confirmed the endpoint that it has not confirmed for longest, if it is known."""
+        """The age of the oldest confirmation by storage, in seconds; ``None`` if unknown."""
         oldest = max((self._age_s(held.confirmed) for held in self._held.values()), default=inf)
         return None if oldest == inf else oldest
 
     @property
     def known(self) -> list[Known]:
-        """All endpoints that are held, and those that exist, or may, and could not be loaded."""
+        """All cached endpoints, and those that exist or may exist and could not be loaded."""
         held = [
             Known(
                 name=each.endpoint.bundle.endpoint,
@@ -228,18 +230,18 @@ class Endpoints:
         return held + failed
 
     def is_old(self, then: Instant | None) -> bool:
-        """Tell whether storage has to be asked again, if it was last asked at that moment."""
+        """Tell if storage must be asked again, if it was last asked at that moment."""
         return self._age_s(then) >= min(self._keeping.refresh_s, self._keeping.max_stale_s)
 
     def _age_s(self, then: Instant | None) -> float:
         return self.clock().age_s(then)
 
     async def _load(self, name: str) -> Endpoint:
-        # A caller who goes away must not take the answer from others who wait for it.
+        # A cancelled request must not cancel the load that other requests wait for.
         return await asyncio.shield(self._asking(name, timeout_s=READ_TIMEOUT_S))
 
     def _asking(self, name: str, *, timeout_s: float) -> asyncio.Task[Endpoint]:
-        """The question to storage that is under way, or a new one: all who wait for an endpoint share it."""
+        """Return the running load of an endpoint, or start one: all waiting requests share it."""
         task = self._under_way.get(name)
         if task is None:
             task = self._under_way[name] = asyncio.create_task(self._ask(name, timeout_s))
@@ -249,7 +251,7 @@ class Endpoints:
     def _forget(self, name: str, task: asyncio.Task[Endpoint]) -> None:
         self._under_way.pop(name, None)
         if not task.cancelled():
-            task.exception()  # who waits for it gets it, and beside a request nobody does
+            task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
 
     async def _ask(self, name: str, timeout_s: float) -> Endpoint:
         with self._noting_failure(name):
@@ -258,7 +260,7 @@ class Endpoints:
 
     @contextmanager
     def _noting_failure(self, name: str) -> Iterator[None]:
-        """Note that an endpoint could not be loaded. Names that nobody stored are bounded: anybody can ask for them."""
+        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
         try:
             yield
         except (StorageError, BundleError) as exc:
@@ -273,11 +275,11 @@ class Endpoints:
         return failed.exists or self._age_s(failed.asked) < DOUBTFUL_S
 
     def _take(self, name: str, held: _Held | None) -> Endpoint:
-        """Hold what was read; nothing: the endpoint is not there.
+        """Cache the endpoint that was read, and return it.
 
         Raises:
-            EndpointNotFound: it is not.
-            FunctionLacks: it is closed.
+            EndpointNotFound: ``held`` is ``None``.
+            FunctionLacks: the endpoint is closed.
         """
         self._failed.pop(name, None)
         if held is None:
@@ -290,10 +292,10 @@ class Endpoints:
         return held.require_open()
 
     def _read(self, name: str, known: _Held | None, timeout_s: float) -> _Held | None:
-        """What to hold from now on. Blocks, maybe in a thread, so it changes nothing that is held.
+        """Read the endpoint; ``None`` if it does not exist. Blocks, maybe in a thread, so the cache stays unchanged.
 
         Raises:
-            StorageError, BundleError: nothing is known, and nothing could be read.
+            StorageError, BundleError: the endpoint could not be read, and is not cached.
         """
         asked = self.clock()
         try:

@@ -1,7 +1,7 @@
-"""One way for every GraphQL request of a caller, be it in a tool call or on a GraphQL route.
+"""One path for every GraphQL request of a caller, in a tool call or on a GraphQL route.
 
-First it is prepared, which judges it and settles what would be sent; then, if its transport allows that, it is run.
-Nothing else sends what a caller wrote.
+Preparing a request checks it and determines the text to send. If the transport allows the request, it is then run.
+No other module sends a caller's document.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Document:
-    """What a caller wrote: GraphQL text, which operation of it to run, and values for its variables."""
+    """A caller's GraphQL text, the name of the operation to run, and values for its variables."""
 
     text: str
     operation_name: str | None
@@ -39,11 +39,11 @@ class Document:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Prepared:
-    """A request that its caller may make, if its user agrees where ``consent_for`` names what asks for that.
+    """A request that its caller may make, with the user's consent if ``consent_for`` names a tool or operation.
 
-    ``confirm``: how firmly that asks.
+    ``confirm``: how firmly the tool or operation asks for consent.
 
-    ``answer``: what introspection says, which is never sent.
+    ``answer``: the result of introspection, for which nothing is sent.
     """
 
     kind: str  # query | mutation
@@ -57,13 +57,13 @@ class Prepared:
 async def prepare_document(
     caller: Caller, document: Document, *, tool: GraphQLTool | None, for_model: bool = True
 ) -> Prepared:
-    """Judge a document against what its caller may use: through a tool, or without one of the whole endpoint.
+    """Check a document against the caller's view of a tool, or without a tool, of the whole endpoint.
 
-    ``for_model``: a model reads the answer, so what it says of the schema is bounded as suits one.
+    ``for_model``: a model reads the answer, so introspection is bounded accordingly.
 
     Raises:
-        InvalidArguments: there are too many variables, or they are nested too deeply.
-        DocumentRefused: it is malformed, passes a limit, or leaves the caller's view.
+        InvalidArguments: the variables are too many, or nested too deeply.
+        DocumentRefused: the document is malformed, exceeds a limit, or leaves the caller's view.
         UpstreamError: the schema cannot be loaded.
     """
     limits = (tool or caller.endpoint.bundle).limits
@@ -102,11 +102,11 @@ async def prepare_document(
 
 
 def choose_persisted(caller: Caller, document_id: str, operation_name: str | None) -> PersistedOperation:
-    """Choose an operation of a persisted document, before anything else of the request is judged.
+    """Choose an operation of a persisted document, before anything else of the request is checked.
 
     Raises:
-        DocumentNotFound: no such document, or none of its operations is for this caller, which is the same.
-        DocumentRefused: which operation to run cannot be told.
+        DocumentNotFound: no such document, or the caller may use none of its operations; the error is equal.
+        DocumentRefused: the operation to run is not named, or unknown.
 
     Source: GraphQL over HTTP, "Persisted Documents".
     """
@@ -121,14 +121,14 @@ def choose_persisted(caller: Caller, document_id: str, operation_name: str | Non
 
 
 def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variables: Mapping[str, Any]) -> Prepared:
-    """Check the values of an operation's variables, and fill those that are bound.
+    """Check the values of an operation's variables, and fill the bound variables.
 
-    Variables that the operation does not declare are left out, and so are bound ones, which are filled here.
+    Values are ignored if the operation does not declare their variable, or if the variable is bound.
 
     Raises:
         InvalidArguments: with every variable that does not fit.
-        AccessError: a tool runs this operation, and asks for scopes that the caller lacks.
-        BindingMissing: the request lacks what fills a bound variable.
+        AccessError: the caller lacks scopes of a tool that runs this operation.
+        BindingMissing: the request lacks the value of a bound variable.
         ValuesRefused: a policy does not let this caller give these values.
 
     Source: GraphQL specification, section 6.1.2 (Coercing Variable Values).
@@ -152,7 +152,7 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
 
 
 async def run(caller: Caller, prepared: Prepared) -> JSONObject:
-    """Send what was prepared, unless it is answered already, and return the GraphQL response.
+    """Send a prepared request, unless it is answered already, and return the GraphQL response.
 
     Raises:
         UpstreamError: the API gave no usable answer.
@@ -166,8 +166,8 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
 
 
 def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
-    """Whether the operation to run is a mutation, be it one that the caller may run or not."""
-    import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, which costs half as much then
+    """Tell if the operation to run is a mutation, whether or not the caller may run it."""
+    import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import it halves
 
     # isort: split
     from graphql import GraphQLError, OperationType, get_operation_ast, parse  # noqa: TID251 - a document has arrived
@@ -186,7 +186,7 @@ async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
-    """Of the whole endpoint, ``__schema`` and ``__type`` are for those whom the policy of ``Query`` lets use them."""
+    """Refuse ``__schema`` and ``__type`` of the whole endpoint if ``Query``'s policy hides them from the caller."""
     from handler.graph.documents.locations import fault_at
 
     guards = caller.endpoint.bundle.graphql.guards

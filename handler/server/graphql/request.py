@@ -19,12 +19,12 @@ MAPS = ("variables", "extensions")
 
 
 class Malformed(Exception):
-    """No well-formed GraphQL request; the message says what was expected."""
+    """A malformed GraphQL request; the message names the expected form."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Parameters:
-    """The parameters of a GraphQL request: either ``query`` or ``document_id`` is there."""
+    """The parameters of a GraphQL request: either ``query`` or ``document_id`` is given."""
 
     query: str | None
     document_id: str | None
@@ -37,8 +37,7 @@ def parse_url(query_string: bytes) -> Parameters:
     """Read the parameters of a GET request. Empty ``variables`` and ``extensions``, as forms send them, are absent.
 
     Raises:
-        Malformed: a parameter that stands twice, ``variables`` or ``extensions`` that are no JSON object, or what
-            ``parse_body`` refuses.
+        Malformed: a parameter is repeated, ``variables`` or ``extensions`` is not a JSON object, or as ``parse_body``.
     """
     values: dict[str, Any] = {}
     for name, text in _pairs(query_string):
@@ -52,8 +51,8 @@ def parse_body(body: bytes) -> Parameters:
     """Read the parameters of a POST request. Members that GraphQL over HTTP does not have are ignored.
 
     Raises:
-        Malformed: no JSON object, a list of requests, a parameter of a wrong type, none or both of ``query`` and
-            ``documentId``.
+        Malformed: the body is not a JSON object, or is a list of requests; a parameter is of a wrong type; neither or
+            both of ``query`` and ``documentId`` are given.
     """
     try:
         values = parse_json(body)

@@ -1,3 +1,5 @@
+"""The GraphQL routes: from an HTTP request to a GraphQL response or a refusal."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -74,13 +76,13 @@ class GraphQLRoute:
         try:
             _refuse_transport(http_call, media_type)
             response, body = await self._answer(http_call)
-        except Exception as exc:  # noqa: BLE001 - the edge of a request: what is no refusal of ours is noted as a failure
+        except Exception as exc:  # noqa: BLE001 - the edge of a request: an unknown error is noted as a failure
             return _refusal(http_call, exc).response(media_type or JSON)
         note(http_call.scope, outcome="errors" if "errors" in response else "ok")
         return _graphql_response(body, media_type or JSON)
 
     async def _answer(self, http_call: HttpCall) -> tuple[JSONObject, bytes]:
-        """The GraphQL response, and its JSON."""
+        """Return the GraphQL response, and its JSON."""
         endpoint = await find_endpoint(self._services, http_call)
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
@@ -105,9 +107,9 @@ class GraphQLRoute:
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Refusal:
-    """A GraphQL response without data. ``firm``: whatever the media type, this is its status.
+    """A GraphQL response without data. ``firm``: the status is equal in every media type.
 
-    What refuses a well-formed request is not firm: its status in ``application/json`` is 200.
+    The refusal of a well-formed request is not firm: its status in ``application/json`` is 200.
     """
 
     status: int
@@ -132,7 +134,7 @@ def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
 
 
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
-    """The tool that the path names. A prescribed one has no schema of its own to serve."""
+    """Return the GraphQL tool that the path names. A prescribed tool has no schema of its own to serve."""
     name = http_call.path_params["tool"]
     note(http_call.scope, tool=name)
     tool = await caller.find_tool(name)
@@ -163,7 +165,7 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
         return await prepare_document(caller, document, tool=tool, for_model=False)
     except DocumentRefused:
         limits = (tool or caller.endpoint.bundle).limits
-        # A mutation may be refused for what it asks, but by GET it is refused for what it is.
+        # By GET, a mutation is refused as a mutation, whatever else is wrong with it.
         if http_call.method == "GET" and asks_for_mutation(document, max_tokens=limits.max_tokens):
             _refuse_mutation(http_call)
         raise
@@ -176,7 +178,7 @@ def _refuse_mutation(http_call: HttpCall) -> None:
 
 
 def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
-    """What a request is refused with; the log gets the reason, but nothing that the caller wrote."""
+    """Return the refusal for an exception. The log gets the reason, but no words of the caller."""
     match exc:
         case HTTPException():
             note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
@@ -209,19 +211,19 @@ def _faults(exc: CallError) -> Sequence[Fault]:
         case DocumentRefused():
             return exc.faults
         case InvalidArguments():
-            # Each begins with a JSON pointer, but for the last of too many.
+            # Each violation begins with a JSON pointer, except the last of too many.
             return [Fault(_of_variables(each) if each.startswith("/") else each) for each in exc.violations]
         case _:
             return [Fault(str(exc))]
 
 
 def _of_variables(violation: str) -> str:
-    """A violation as one of ``variables``, which a pointer to the whole stands for."""
+    """Place a violation under ``variables``, to which the pointer ``/`` refers."""
     return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
 
 
 def _error(fault: Fault) -> JSONObject:
-    """An error as GraphQL has it. Source: GraphQL specification, section 7.1.2 (Errors)."""
+    """Return a GraphQL error. Source: GraphQL specification, section 7.1.2 (Errors)."""
     if not fault.line:
         return {"message": fault.message}
     return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}

@@ -1,7 +1,7 @@
-"""What the items of a batch may take together: bytes of the answer, time, and work.
+"""The budget that the items of a batch share: bytes of the answer, time, and work.
 
-An answer is bytes as soon as it is there, and nothing else of it is kept: twenty answers of 3 MB each would be 2 GB of
-objects. What is over stays over, so that which items are answered does not depend on the size of later ones.
+Each answer is encoded at once, and only its bytes are kept: twenty answers of 3 MB each would be 2 GB of objects. A
+budget once exceeded stays exceeded, so that later answers are not chosen by their size.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from handler.server.asgi.response_size import LAMBDA, Room
 from handler.strict_json import to_json_bytes
 
 MAX_WORK_S = 0.3
-"""Processor time of the event loop's thread after which no further item is started. A batch and its last item together
-stay below a second, on a core half as fast as well.
+"""Processor time of the event loop's thread after which no further item starts. A batch and its last item together
+stay below a second, even on a core half as fast.
 """
 
 ROOM_FOR_ERRORS = 20_000
-"""Bytes that are kept for what is said of the items that are not answered."""
+"""Bytes reserved for the errors of items that are not answered."""
 
 ALONE = "Send this request by itself."
 TOO_LARGE = f"Not answered, because the answers before it fill the batch. {ALONE}"
@@ -31,7 +31,7 @@ TOO_MUCH_WORK = f"Not answered, because the requests before it took all the work
 
 
 class BatchBudget:
-    """The budget of one batch. ``deadline`` is of ``monotonic``; ``work_s`` is processor time so far."""
+    """The budget of one batch. ``deadline`` is a time of ``monotonic``; ``work_s`` returns processor time so far."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class BatchBudget:
         self._bytes_left = room.max_bytes - ROOM_FOR_ERRORS
 
     def refusal(self) -> str:
-        """Say why no further item is started; empty if one may be."""
+        """Return the reason why no further item may start; empty string if one may."""
         if self._bytes_left < 0:
             return TOO_LARGE
         if self._monotonic() >= self._deadline:
@@ -56,6 +56,6 @@ class BatchBudget:
         return TOO_MUCH_WORK if self._work_s() >= self._work_ends else ""
 
     def takes(self, answer: bytes) -> bool:
-        """Whether an answer fits beside those before it. After the first that does not, nothing is started."""
-        self._bytes_left -= len(to_json_bytes(answer.decode()))  # as it stands in Lambda's answer
+        """Tell if an answer fits beside those before it. After the first that does not fit, no item starts."""
+        self._bytes_left -= len(to_json_bytes(answer.decode()))  # its size as a string in Lambda's answer
         return self._bytes_left >= 0

@@ -1,3 +1,5 @@
+"""One MCP request of one caller, as the methods get it."""
+
 from __future__ import annotations
 
 from collections import deque
@@ -22,42 +24,42 @@ class Call:
     request: Request
     caller: Caller
     notifications: deque[JSONObject] = field(default_factory=lambda: deque(maxlen=MAX_NOTIFICATIONS))
-    """What goes before the answer: progress and messages. The last ones are kept: of progress, they say most."""
+    """Progress and log messages to send before the answer. Only the last are kept: late progress says most."""
 
     @property
     def note(self) -> Callable[..., None]:
-        """Adds facts to the request's line in the log."""
+        """The function that adds facts to the request's line in the log."""
         return self.caller.note
 
     @property
     def deadline(self) -> float:
-        """When an answer has to be there, on the clock of ``time.monotonic``."""
+        """The time by which to answer, on the clock of ``time.monotonic``."""
         return self.caller.deadline
 
     @property
     def anonymous(self) -> bool:
-        """Whether no credential came with it."""
+        """True if the request came without a credential."""
         return self.caller.principal == ANONYMOUS
 
     @property
     def arguments(self) -> Any:
-        """The arguments of a call, which may be of any type; an empty object if they are absent or ``null``."""
+        """The arguments of a call, of any type; an empty object if they are absent or ``null``."""
         arguments = self.request.params.get("arguments")
         return {} if arguments is None else arguments
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        """What the client says beside the parameters."""
+        """The member ``_meta`` of the parameters; empty if it is absent or not an object."""
         return _object(self.request.params.get("_meta"))
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """What the client can do. Clients of the legacy era said it in a handshake, of which nothing is kept."""
+        """The client's capabilities; empty in the legacy era, in which the handshake has them and is not kept."""
         return _object(self.meta.get(CLIENT_CAPABILITIES)) if is_modern(self.request.revision) else {}
 
 
 Method = Callable[[Call], Awaitable[dict[str, Any]]]
-"""A method of MCP: it answers a call with its result."""
+"""A method of MCP, which returns the result of a call."""
 
 
 def _object(value: Any) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""The catalog: what its caller may use of an endpoint, hidden entries too, and nothing that they may not."""
+"""The catalog: search all that its caller may use of an endpoint, hidden entries included, and nothing else."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from handler.strict_json import to_well_formed_json
 
 
 async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:
-    """Find what fits arguments that were checked, and return an MCP ``CallToolResult``.
+    """Find the entries that fit checked arguments, and return an MCP ``CallToolResult``.
 
     Raises:
         UpstreamError, McpError: as ``usable_tools``.
-        ToolError: there is more of it than an answer may be.
+        ToolError: the result is larger than an answer may be.
     """
     declared = tool.arguments["properties"]
     wanted = {name: value for name, value in arguments.items() if name in declared}

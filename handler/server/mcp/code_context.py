@@ -1,4 +1,4 @@
-"""What a tool, prompt or resource in Python is told of the request that it answers."""
+"""The context that a tool, prompt or resource in Python gets of the request that it answers."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ UNTOLD = frozenset(
         "x-forwarded-authorization",
     }
 )
-"""Headers in which others say who calls. What authors need of that is in the claims, and none of it is theirs."""
+"""Headers that identify the caller to others. Authors read the claims instead: these values are not theirs."""
 
 
 MAX_TOKEN_CHARS = 1_000
-"""Each report of progress repeats the client's token. There is none to a longer one."""
+"""The longest progress token that gets reports. Each report repeats the token."""
 
 
 async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
-    """The context of one call.
+    """Return the context of one call.
 
     Raises:
-        CredentialUnavailable: the call needs the credential for the API, which cannot be got.
-        InvalidParams: the answers that came with the request are not for it, or not as MCP has them.
+        CredentialUnavailable: the call needs the credential for the API, and it cannot be obtained.
+        InvalidParams: the answers in the request are malformed, or not for this call.
     """
     caller, answers, requests = call.caller, await answers_to(call), OwnRequests(call.caller)
     access = await api_access(caller, required=needs_credential)
@@ -46,7 +46,7 @@ async def context_of(call: Call, *, needs_credential: bool = False) -> Context:
         client_info=_client_info(call),
         client_capabilities=call.client_capabilities,
         headers={name: value for name, value in caller.headers.items() if name not in UNTOLD},
-        auth=deepcopy(caller.principal.claims),  # policies judge ours, and those of a key outlive the call
+        auth=deepcopy(caller.principal.claims),  # policies read ours, and a key's outlive the call
         scopes=caller.principal.scopes,
         auth_strategy=access.strategy,
         provider_token=access.token,

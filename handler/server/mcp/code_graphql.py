@@ -1,4 +1,4 @@
-"""What a tool in Python asks of its endpoint: as its caller could, and in no other way."""
+"""GraphQL requests of a code tool to its own endpoint, with the rights of its caller and no others."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, Prepared, prepare_document, prepare_persisted, run
 
 MAX_REQUESTS = 50
-"""GraphQL requests that one call may send."""
+"""The most GraphQL requests that one call may send."""
 
 
 class OwnRequests:
-    """The GraphQL requests of one call. They have the caller's view, policies, credentials and limits."""
+    """The GraphQL requests of one call, with the caller's view, policies, credentials and limits."""
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
         self._sent = 0
 
     async def graphql(self, query: str, variables: Mapping[str, Any]) -> JSONObject:
-        """Ask what the document asks, and return ``data``.
+        """Run a document and return ``data``.
 
         Raises:
-            ToolError: it is refused, the API gave no answer, or one with errors (``GraphQLErrors``).
+            ToolError: the document is refused, the API gave no answer, or one with errors (``GraphQLErrors``).
         """
         if not self._caller.endpoint.bundle.index:
             raise ToolError("This tool asks a GraphQL API, and its endpoint has none.")
@@ -43,11 +43,11 @@ class OwnRequests:
         return await self._run(prepared)
 
     async def operation(self, name: str, variables: Mapping[str, Any]) -> JSONObject:
-        """Run an operation of the endpoint's files, and return ``data``.
+        """Run an operation of the endpoint's files by name, and return ``data``.
 
         Raises:
-            ToolError: as ``graphql``; or there is no such operation for this caller.
-            InsufficientScope, CredentialRequired: a tool runs it, and asks for scopes that the caller lacks.
+            ToolError: as ``graphql``, or the caller has no such operation.
+            InsufficientScope, CredentialRequired: the caller lacks scopes of a tool that runs the operation.
         """
         persisted = self._require_operation(name)
         unknown = [each for each in variables if each not in persisted.variables.get("properties", {})]
@@ -64,9 +64,9 @@ class OwnRequests:
         return await self._run(prepared)
 
     def _require_operation(self, name: str) -> PersistedOperation:
-        """The operation of a name; what is hidden from the caller answers as what there is not.
+        """Return the operation of a name. A hidden operation and a missing one give the same error.
 
-        One that stands in several documents asks for all that it asks for in any of them.
+        An operation in several documents has the strictest ``confirm`` and all scopes of any of them.
         """
         judgement = self._caller.judgement
         found = [

@@ -1,6 +1,6 @@
-"""Running what authors wrote in Python.
+"""Run the tools, prompts and resources that authors wrote in Python.
 
-Whoever imports this loads jsonschema; pydantic and an author's module load with the first call.
+Importing this module loads jsonschema; pydantic and an author's module load with the first call.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ OnFailure = Callable[[Exception], None]
 async def call_code_tool(
     call: Call, tool: CodeTool, arguments: Mapping[str, Any], *, name: str, on_failure: OnFailure
 ) -> JSONObject:
-    """Call a tool in Python by its name or an alias, and return an MCP ``CallToolResult``, or what it asks first.
+    """Call a code tool by its name or an alias. Return a ``CallToolResult``, or an ``input_required`` result.
 
-    ``on_failure`` is told why a result has ``isError``.
+    ``on_failure`` gets the cause of a result with ``isError``.
 
     Raises:
-        McpError: by the tool's will, or for lack of a credential.
+        McpError: the tool raises it, or the caller lacks a credential.
         AccessError: the caller lacks scopes.
-        Rejected: the tool asks for what the client cannot give.
+        Rejected: the tool asks for input that the client does not support.
     """
 
     async def answer() -> JSONObject:
@@ -60,11 +60,11 @@ async def call_code_tool(
 
 
 async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str, Any]) -> JSONObject:
-    """Write a prompt in Python and return a ``GetPromptResult``, or what it asks first.
+    """Run a code prompt. Return a ``GetPromptResult``, or an ``input_required`` result.
 
     Raises:
-        McpError: the arguments do not fit, or it failed, of which nobody but the log is told more.
-        Rejected: it asks for what the client cannot give.
+        McpError: the arguments do not fit, or the prompt failed; only the log gets an exception of the author's code.
+        Rejected: the prompt asks for input that the client does not support.
     """
     what = f"Prompt {prompt.name}"
     try:
@@ -77,11 +77,11 @@ async def get_code_prompt(call: Call, prompt: CodePrompt, arguments: Mapping[str
 
 
 async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JSONObject:
-    """Read a resource in Python at a URI that is of it, and return a ``ReadResourceResult``, or what it asks first.
+    """Read a code resource at a URI of it. Return a ``ReadResourceResult``, or an ``input_required`` result.
 
     Raises:
-        McpError: it failed, of which nobody but the log is told more.
-        Rejected: it asks for what the client cannot give.
+        McpError: the resource failed; only the log gets an exception of the author's code.
+        Rejected: the resource asks for input that the client does not support.
     """
     own = resource.entry.get("uri") or resource.entry["uriTemplate"]
     what = f"Resource {own}"
@@ -94,21 +94,21 @@ async def read_code_resource(call: Call, resource: CodeResource, uri: str) -> JS
 
 
 async def may_use(call: Call, tool: CodeTool) -> bool:
-    """Whether the kit lets this caller use a tool of its own. A kit that cannot tell does not."""
+    """Tell if the toolkit lets this caller use a tool of its own; false if its code fails."""
     try:
         definition = _loaded(call, tool.kit).find_tool(tool.name)
         with authors_code():
-            return definition is None or definition.allows(await context_of(call))  # what is gone, its call says
+            return definition is None or definition.allows(await context_of(call))  # a call to a missing tool says so
     except AuthorFailed as exc:
         _log(call, f"allow of tool {tool.name}", exc)
         return False
 
 
 async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
-    """The tools that a kit has for this caller, as the endpoint's configuration shows them.
+    """Return the tools of a toolkit for this caller, as the endpoint's configuration shows them.
 
     Raises:
-        McpError: the kit cannot tell.
+        McpError: the toolkit's code failed.
     """
     try:
         loaded = _loaded(call, kit.use)
@@ -122,17 +122,17 @@ async def tools_of_kit(call: Call, kit: CodeKit) -> list[Listed]:
     return [
         each if each.entry["name"] in own else _configured(each, kit)
         for each in sections["tools"]
-        if each.entry["name"] not in own or each.entry["name"] in published  # a tool of the code waits to be published
+        if each.entry["name"] not in own or each.entry["name"] in published  # tools of newer code await publishing
     ]
 
 
 async def call_provided_tool(
     call: Call, kit: CodeKit, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
 ) -> JSONObject:
-    """Call a tool that one of a kit's providers has for this caller, as ``call_code_tool`` does.
+    """Call a tool that a toolkit's provider has for this caller, as ``call_code_tool`` does.
 
     Raises:
-        McpError: as ``call_code_tool``; or there is no such tool any more.
+        McpError: as ``call_code_tool``, or the tool no longer exists.
     """
 
     async def answer() -> JSONObject:
@@ -146,7 +146,7 @@ async def call_provided_tool(
 async def _result(
     call: Call, name: str, answer: Callable[[], Awaitable[JSONObject]], on_failure: OnFailure
 ) -> JSONObject:
-    """What a tool answers, or the result that says why it does not."""
+    """Return a tool's result, or a result with ``isError`` that says why the tool failed."""
     try:
         return await answer()
     except AuthorFailed as exc:
@@ -159,10 +159,10 @@ async def _result(
 
 
 def _own(call: Call, tool: str, arguments: Mapping[str, Any]) -> JSONObject:
-    """A copy for the author to change: a state that the call asks with is for the arguments as they came.
+    """Copy the arguments for the author to change: the state of a question is bound to the arguments as they came.
 
     Raises:
-        InvalidArguments: they are too many, or nested too deeply.
+        InvalidArguments: the arguments are too many, or nested too deeply.
     """
     refuse_excess(tool, arguments, max_values=call.caller.endpoint.bundle.limits.max_values)
     return deepcopy(dict(arguments))
@@ -174,10 +174,10 @@ def _loaded(call: Call, use: str) -> Toolkit:
 
 
 def _published(definition: Definition | None, digest: str, what: str) -> Definition:
-    """The definition, if it takes and returns what the bundle says.
+    """Return the definition if it takes and returns what the bundle says.
 
     Raises:
-        CodeChanged: it does not, or is gone.
+        CodeChanged: the definition differs from the bundle, or is ``None``.
     """
     with authors_code():
         if definition is None or digest_of(definition) != digest:
@@ -186,27 +186,27 @@ def _published(definition: Definition | None, digest: str, what: str) -> Definit
 
 
 async def _context(call: Call, definition: ToolDefinition) -> Context:
-    """The context of a call whose caller has what the code asks for, be it published or not.
+    """Return the context of a call whose caller meets the options in the code, which may be newer than the bundle's.
 
     Raises:
         AccessError: the caller lacks scopes.
-        AuthenticationRequired: nobody is known to call.
+        AuthenticationRequired: the caller is anonymous.
     """
     require_scopes(definition.name, definition.options.scopes, call.caller.principal)
     if definition.options.requires_auth and call.caller.principal == ANONYMOUS:
         raise AuthenticationRequired
     ctx = await context_of(call, needs_credential=definition.options.requires_auth)
     if call.caller.principal.claims is None:
-        ctx.scopes = frozenset(definition.options.scopes)  # who has no claims is not asked for any
+        ctx.scopes = frozenset(definition.options.scopes)  # a caller without claims needs no scopes
     return ctx
 
 
 async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
-    """What is sent: a result, or questions.
+    """Return the result to send, which may ask questions.
 
     Raises:
-        CallError: it is too large, or the client cannot be asked.
-        AuthorFailed: there are no such questions.
+        CallError: the result is too large, or the client cannot be asked.
+        AuthorFailed: the questions are not valid, or the value is not JSON.
     """
     try:
         if isinstance(value, InputRequired):
@@ -220,7 +220,7 @@ async def _answer(call: Call, value: JSONObject | InputRequired) -> JSONObject:
 
 
 def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:
-    """The result in the form, and with the metadata, that the bundle gives it."""
+    """Return the result in the form, and with the metadata, of the tool's options in the bundle."""
     options = tool.options
     if options.output == "text":
         result = {name: value for name, value in result.items() if name != "structuredContent"}
@@ -230,7 +230,7 @@ def _with_options(result: JSONObject, tool: CodeTool) -> JSONObject:
 
 
 def _configured(listed: Listed, kit: CodeKit) -> Listed:
-    """A provider's tool: the configuration speaks of it as of all that the kit has."""
+    """Return a provider's tool with the configuration that the endpoint gives to the whole toolkit."""
     entry = listed.entry
     if kit.category:
         entry = {**entry, "_meta": {**entry.get("_meta", {}), "category": kit.category}}
@@ -238,7 +238,7 @@ def _configured(listed: Listed, kit: CodeKit) -> Listed:
 
 
 def _failure(call: Call, what: str, exc: AuthorFailed | CallError) -> McpError:
-    """What a client is told where there is no result that could say it."""
+    """Return the error for a failed prompt or resource, whose results cannot express failure."""
     call.note(reason=type(exc).__name__)
     if isinstance(exc, CallError):
         return McpError(McpError.INTERNAL_ERROR, str(exc))

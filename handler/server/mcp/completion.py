@@ -1,4 +1,4 @@
-"""Values that a client may offer its user while they fill an argument."""
+"""Values that a client may offer to a user who fills an argument."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ EXPECTED = "expected a ref (ref/prompt with its name, or ref/resource with its u
 
 
 def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
-    """The ``CompleteResult``: values that begin with what is there so far, in either case.
+    """Return the ``CompleteResult``: the values that begin with the text so far, in upper or lower case.
 
     Raises:
-        InvalidParams: parameters that do not fit; an argument, or a template of resources, that is not there.
-        PromptNotFound: no prompt of that name for this caller.
-        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
+        InvalidParams: the parameters do not fit, or the argument or resource template does not exist.
+        PromptNotFound: the caller has no such prompt.
+        CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
     """
     match params:
         case {
@@ -37,7 +37,7 @@ def complete(caller: Caller, params: Mapping[str, Any]) -> JSONObject:
         }:
             if find_template(caller, uri) is None:
                 raise InvalidParams(f"Unknown resource template: {uri:.200}")
-            return _completed((), begun)  # what a function reads, only the function knows
+            return _completed((), begun)  # only the function knows its resources
         case _:
             raise InvalidParams(f"Invalid params: {EXPECTED}")
 

@@ -1,7 +1,7 @@
-"""Asking a client's user before an operation is sent, where a tool says ``confirm``.
+"""Ask the client's user before an operation is sent, if the tool says ``confirm``.
 
-Whoever can be asked is asked, whatever the model says: the answer comes from the client. Of others ``advisory`` asks
-for an argument, which is the model's word; ``required`` refuses them.
+A user who can be asked is asked, whatever the model says: the answer comes from the client. If not, ``advisory``
+demands an argument, which is the model's word, and ``required`` refuses the call.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from handler.server.mcp.call import Call
 from handler.server.mcp.input_required import answers_to, ask
 
 BRAILLE_BLANK = "\u2800"
-"""A letter to Unicode, without a dot to be seen."""
+"""A printable symbol to Unicode, without a visible dot."""
 
 _BLANK_LINES = re.compile(r"\n(?: *\n){2,}")
 
@@ -36,16 +36,16 @@ FORM: JSONObject = {
 
 @record(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What a user is asked about: the operation, and those of its variables that callers fill."""
+    """The operation that a user is asked about, and those of its variables that callers fill."""
 
     text: str
     variables: Mapping[str, Any]
 
     def question(self, call: Call, tool: Tool) -> str:
-        """The text that the user reads: all of the operation and of the variables.
+        """Return the text that the user reads: all of the operation and of the variables.
 
         Raises:
-            ConsentTooLong: there is more of it than a question may have.
+            ConsentTooLong: the operation or the variables are longer than a question allows.
         """
         said = f"{tool.entry.get('title') or tool.name} would send this to {call.caller.endpoint.bundle.endpoint}:"
         parts = [said, _shown(self.text, tool, "the operation")]
@@ -55,35 +55,35 @@ class Proposal:
         return "\n\n".join(parts)
 
     def digest(self, question: str) -> str:
-        """A digest of the question, and of what it shows as it is sent."""
+        """Return a digest of the question, and of the operation and variables as they are sent."""
         whole = json.dumps([question, self.text, self.variables], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Agreed:
-    """The call goes on."""
+    """Consent, with which the call goes on."""
 
-    idempotency_key: str = ""  # the same each time the answer is sent; empty where nobody was asked
+    idempotency_key: str = ""  # equal each time the answer is sent; empty string if nobody was asked
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The result that asks."""
+    """The result that asks the user."""
 
     result: JSONObject
 
 
 async def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal) -> Agreed | Asked:
-    """Judge a call of a tool that says ``confirm``.
+    """Return the consent to a call of a tool that says ``confirm``, or the result that asks for consent.
 
     Raises:
-        ConsentRequired: nobody can be asked, and the model did not say that its user agreed.
-        ConsentImpossible: nobody can be asked, and the tool takes no model's word.
-        ConsentDeclined: the user does not want it.
-        ConsentTooLong: the user cannot be shown all of it.
-        StateUnavailable: the function has no key for what it would ask.
-        StateRefused: the answer is not one to this call, or comes too late.
+        ConsentRequired: the user cannot be asked, and the model did not say that the user agreed.
+        ConsentImpossible: the user cannot be asked, and the tool does not take the model's word.
+        ConsentDeclined: the user declined.
+        ConsentTooLong: the question is too long to show it whole.
+        StateUnavailable: the function has no key to seal the question with.
+        StateRefused: the answer is not to this call, or comes too late.
     """
     is_required = tool.options.confirm == "required"
     if not _takes_forms(call) or not (is_required or call.caller.services.states.available):
@@ -92,7 +92,7 @@ async def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], prop
     asked = proposal.digest(question)
     answers = await answers_to(call)
     state = answers.state
-    # An answer to another question is none: something else was published since.
+    # An answer to another question does not count: another version was published since.
     if not isinstance(state, dict) or state.get("asked") != asked:
         return await _ask(call, question, {"asked": asked, "key": str(uuid.uuid4())})
     match answers.responses.get(CONFIRM):
@@ -104,7 +104,7 @@ async def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], prop
 
 
 def _takes_forms(call: Call) -> bool:
-    """Whether the client's user can be asked to fill a form.
+    """Tell if the client's user can be asked to fill a form.
 
     Source: MCP 2026-07-28, client/elicitation ("Capabilities"): an empty object means forms.
     """
@@ -127,7 +127,7 @@ async def _ask(call: Call, question: str, state: JSONObject) -> Asked:
 
 
 def _shown(text: str, tool: Tool, part: str) -> str:
-    """Text that shows what it is, whole: no character that is invisible, turns others around or pushes them away."""
+    """Escape all characters of a text that are invisible, turn others around or push them away. Nothing is cut."""
     visible = "".join(each if _is_seen(each) else ascii(each)[1:-1] for each in escaped(text))
     shown = _BLANK_LINES.sub(lambda run: "\\n" * run[0].count("\n"), visible)
     if len(shown) > MAX_CONSENT_CHARS:

@@ -33,7 +33,7 @@ async def _list_templates(call: Call) -> JSONObject:
 
 
 async def _list(call: Call, key: str, listed_for: Callable[[Caller], Awaitable[list[Listed]]]) -> JSONObject:
-    """A page of what a caller may use of one kind and is not hidden."""
+    """Return a page of the entries of one kind that a caller may use and that are not hidden."""
 
     async def entries_for(caller: Caller) -> list[JSONObject]:
         return [listed.entry for listed in await listed_for(caller) if not listed.hidden]
@@ -82,7 +82,7 @@ def _refuse_excess(call: Call, values: Mapping[str, Any]) -> None:
 
 
 async def _anybody_gets(call: Call, got: T, get: Callable[[Caller], Awaitable[T]]) -> bool:
-    """Whether who brings no credential gets the same."""
+    """Tell if a caller without a credential gets an equal value."""
     if call.caller.endpoint.bundle.access.anonymous != "allow":
         return False
     try:

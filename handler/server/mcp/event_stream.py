@@ -1,4 +1,4 @@
-"""What a call tells its client before the answer, in an event stream that is sent whole when the answer is there.
+"""An event stream with the notifications of a call and its answer, sent whole at the end of the call.
 
 Nothing is sent while a call runs: neither API Gateway nor Lambda's ordinary invocation passes a part of a body on.
 
@@ -19,15 +19,15 @@ from handler.server.mcp.revisions import notified, wanted_log_level
 from handler.strict_json import to_well_formed_json
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-"""Where clients may end a line that an event stream does not. JSON has its own ends of lines escaped already."""
+"""Line ends to some clients, but not in an event stream. JSON escapes its own line ends already."""
 
 
 def event_stream(
     request: Request, notifications: Iterable[JSONObject], answer: JSONObject, *, room: Room
 ) -> bytes | None:
-    """The body of an event stream: those of a call's notifications that its request asks for, then its answer.
+    """Return the body of an event stream: the notifications that the request asks for, then the answer.
 
-    ``None``: it asks for none of them, or there is no room for all of it.
+    ``None`` if the request asks for none of them, or if the body does not fit ``room``.
     """
     wanted = [*_wanted(request, notifications)]
     if not wanted:
@@ -40,14 +40,14 @@ def _wanted(request: Request, notifications: Iterable[JSONObject]) -> Iterator[b
     meta = request.params.get("_meta")
     wants = _Wants(meta if isinstance(meta, dict) else {}, request.revision)
     for each in notifications:
-        # What an author logs may be no JSON. The call is done, so its answer goes out without that.
+        # An author may log a value that is not JSON. The call is done, so that message is left out.
         with suppress(TypeError, ValueError, RecursionError):
             if wants.take(each):
                 yield to_well_formed_json({"jsonrpc": "2.0", **notified(each, request.revision)})
 
 
 class _Wants:
-    """What one request asks for, and how far its progress has come."""
+    """The notifications that one request asks for, and the progress reported so far."""
 
     def __init__(self, meta: Mapping[str, Any], revision: str) -> None:
         self._token = meta.get("progressToken")
@@ -64,7 +64,7 @@ class _Wants:
                 return False
 
     def _takes_progress(self, token: object, progress: object) -> bool:
-        """Source: MCP 2026-07-28, basic/patterns/progress: a known token, and more each time."""
+        """Source: MCP 2026-07-28, basic/patterns/progress: the request's token, and more progress each time."""
         if token is None or token != self._token or type(token) is not type(self._token):
             return False
         if not isinstance(progress, int | float) or not self._progress < progress < math.inf:
@@ -73,8 +73,8 @@ class _Wants:
         return True
 
     def _takes_message(self, level: str) -> bool:
-        """Source: MCP 2026-07-28, server/utilities/logging: none that is not asked for."""
-        from handler.code_tools.context import LEVELS  # who sends messages has loaded it
+        """Source: MCP 2026-07-28, server/utilities/logging: no messages unless the request asks for them."""
+        from handler.code_tools.context import LEVELS  # loaded already by the code that sends messages
 
         return self._level in LEVELS and level in LEVELS and LEVELS.index(level) >= LEVELS.index(self._level)
 

@@ -1,4 +1,4 @@
-"""What happens when a tool over GraphQL is called."""
+"""Call a tool over GraphQL: check its arguments, send the operation, and return the result."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ async def call_tool(
     *,
     on_failure: Callable[[CallError], None] = lambda _: None,
 ) -> JSONObject:
-    """Call a tool that ``Caller.find_tool`` gave. Return a ``CallToolResult``, or the question that it asks first.
+    """Call a tool from ``Caller.find_tool``. Return a ``CallToolResult``, or an ``input_required`` result.
 
-    What goes wrong for a reason that a model can act on is a result with ``isError``, and ``on_failure`` is told.
+    A failure that a model can act on is a result with ``isError``, and ``on_failure`` gets its cause.
 
     Raises:
-        StateRefused: the call answers a question that was not asked, or not of this call and caller.
+        StateRefused: the call answers a question that was not asked, or one of another call or caller.
     """
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
@@ -58,7 +58,7 @@ async def call_tool(
 
 
 def failed(reason: CallError) -> JSONObject:
-    """The result of a call that failed for a reason that a model can act on."""
+    """Return the result of a call that failed for a reason that a model can act on."""
     return {"content": [_text(str(reason))], "isError": True}
 
 
@@ -110,12 +110,12 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
 
 
 def _repeatable(sent: GraphQLRequest, key: str) -> GraphQLRequest:
-    """A mutation that the API can tell to be the same one, where its user's client sends their answer twice."""
+    """Give a mutation its key, by which the API recognizes it if the client sends the user's answer twice."""
     return sent if sent.is_query else replace(sent, idempotency_key=key)
 
 
 def _variables(tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
-    """The operation's variables among the arguments."""
+    """Return the operation's variables among the arguments."""
     given = arguments if tool.flat else arguments.get("variables") or {}
     confirmed = tool.options.confirm == "advisory" and tool.flat
     sent = tool.operation.sendable(given)
@@ -132,7 +132,7 @@ def _require_fitting(caller: Caller, tool: PrescribedTool, response: JSONObject)
 
 
 def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
-    """The result of a call whose answer is not what the output schema promises: clients would throw it away."""
+    """Return the result for an answer that violates the output schema, as text: clients would discard it otherwise."""
     result = {"content": [_text(f"{reason}\n{reason.answer}")], "isError": True}
     if room.fits(to_well_formed_json(result)):
         return result
@@ -140,7 +140,7 @@ def _misfitting(reason: AnswerMisfit, room: Room) -> JSONObject:
 
 
 def _result(response: JSONObject, tool: Tool, room: Room) -> JSONObject:
-    """A GraphQL response as a tool result. Errors beside usable data do not make it an error."""
+    """Return a GraphQL response as a tool result. Errors beside usable data do not make it an error."""
     text = encoded(response, refuse=UpstreamError)
     output = tool.options.output
     result: JSONObject = {"content": [] if output == "structured" else [_text(text.decode())]}

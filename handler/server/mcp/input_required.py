@@ -1,7 +1,7 @@
 """Results that ask the client's user first, and the answers that come with the next call.
 
-Nothing is kept between the two. What a call has to remember travels through the client, sealed for this endpoint, this
-request (but for its id) and this caller.
+The server keeps nothing between the two. The state of a call travels through the client, sealed for this endpoint, this
+caller, and the method, name and arguments of the request.
 
 Source: MCP 2026-07-28, basic/patterns/mrtr.
 """
@@ -27,12 +27,12 @@ CAPABILITIES: Mapping[str, str] = {
     "sampling/createMessage": "sampling",
     "roots/list": "roots",
 }
-"""What a client that answers a request of a method says that it can."""
+"""The capability that a client declares if it answers requests of a method."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What came back: the answers to what was asked, by its keys, and the state that went with the questions."""
+    """The answers to requests, by the keys of the requests, and the state that was sent with them."""
 
     responses: Mapping[str, JSONObject]
     state: Any
@@ -42,13 +42,13 @@ NO_ANSWERS = Answers(responses={}, state=None)
 
 
 async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = None) -> JSONObject:
-    """The result that asks for answers to ``requests``, which are as MCP has them; ``state`` is JSON.
+    """Return the result that asks for answers to ``requests``, which are MCP's objects by key; ``state`` is JSON.
 
     Raises:
         ClientCannotAsk: the revision has no such results.
-        Rejected: the client does not say that it can ask this.
-        StateUnavailable: there is a state, and no key to seal it with, or it is too large.
-        TypeError, ValueError: a request that is none to ask with, or neither a request nor a state.
+        Rejected: the client does not declare the capability for a request.
+        StateUnavailable: there is no key to seal the state with, or the state is too large.
+        TypeError, ValueError: a request is not valid, or there is neither a request nor a state.
     """
     if not requests and state is None:
         raise ValueError("expected requests, or a state")
@@ -71,14 +71,14 @@ async def ask(call: Call, requests: Mapping[str, JSONObject], *, state: Any = No
 
 
 async def answers_to(call: Call) -> Answers:
-    """The answers that came with a call.
+    """Return the answers that came with a call.
 
-    With a state, they are those to what was asked with it, of this caller for this very call. Without one nothing
-    says that anything was asked, and nothing has to: such answers are the client's word, as arguments are.
+    With a state, only answers to the requests of that state count, from this caller for this very call. Without a
+    state, no earlier request is proven or needed: such answers are the client's word, as arguments are.
 
     Raises:
-        StateRefused: the state is not one for this call and caller, or too old.
-        InvalidParams: answers that are no objects.
+        StateRefused: the state is not for this call and caller, or too old.
+        InvalidParams: the answers are not an object of objects.
     """
     if not is_modern(call.request.revision) or call.request.method not in NAMED_METHODS:
         return NO_ANSWERS
@@ -94,7 +94,7 @@ async def answers_to(call: Call) -> Answers:
 
 
 def _needed(request: JSONObject) -> JSONObject:
-    """The capability that a client needs for a request, as it would declare it."""
+    """Return the capability that a client needs for a request, as the client would declare it."""
     method = str(request.get("method", ""))
     if method not in CAPABILITIES:
         raise ValueError(f"a request of {method}: expected one of {', '.join(CAPABILITIES)}")
@@ -106,7 +106,7 @@ def _needed(request: JSONObject) -> JSONObject:
 
 
 def _require(call: Call, needed: JSONObject) -> None:
-    """Who declares no mode of elicitation can show forms."""
+    """Refuse a client without the capability. A client that declares no mode of elicitation can show forms."""
     ((name, modes),) = needed.items()
     declared = call.client_capabilities.get(name)
     can = isinstance(declared, dict) and ("url" in declared if modes else "url" not in declared or "form" in declared)
@@ -116,7 +116,7 @@ def _require(call: Call, needed: JSONObject) -> None:
 
 
 def _binding(call: Call) -> JSONObject:
-    """What the next call has to equal: all that it says but its id and the answers, and who makes it."""
+    """Return the facts that have to be equal in the next call: endpoint, method, name, arguments and caller."""
     request, caller = call.request, call.caller
     return {
         "endpoint": caller.endpoint.bundle.endpoint,
@@ -128,10 +128,10 @@ def _binding(call: Call) -> JSONObject:
 
 
 def _digest(arguments: Any) -> str:
-    """A digest of JSON, in whatever order its members come.
+    """Return a digest of JSON that does not depend on the order of members.
 
     Raises:
-        StateRefused: it is nested so deeply that no call with it can have been asked anything.
+        StateRefused: the JSON is nested so deeply that no call with it can have asked anything.
     """
     try:
         return hashlib.sha256(json.dumps(arguments, sort_keys=True).encode()).hexdigest()
@@ -140,6 +140,6 @@ def _digest(arguments: Any) -> str:
 
 
 def _identity(principal: Principal) -> list[str]:
-    """Who calls. Whoever's claims name no subject is told apart by all of them."""
+    """Return the identity of a caller: without a subject, it includes all claims."""
     claims = "" if principal.subject else json.dumps(principal.claims, sort_keys=True)
     return [principal.kind, principal.name, principal.issuer, principal.subject, claims]

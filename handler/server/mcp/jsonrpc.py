@@ -1,17 +1,16 @@
-"""From headers and body to messages or a rejection. Pure: no I/O, nothing of Stile's own.
+"""Parse headers and body into messages or a rejection. Pure: no I/O.
 
-The rungs, first failure wins:
+The checks, in order; the first failure wins:
 
 1. the body is JSON: one object, or a batch at 2025-03-26     JSON-RPC 2.0; MCP 2025-03-26, basic ("Batching")
-2. without an id it is a notification, with a result nothing   MCP, basic ("Notifications", "Responses")
+2. no id: a notification; a result: a response, legacy only   MCP, basic ("Notifications", "Responses")
 3. the id is a string or an integer, the method a string      MCP, basic ("Requests")
-4. the era: modern unless the header or its absence says so   MCP 2026-07-28, basic/versioning
+4. the era: legacy by the header, or if no version is named   MCP 2026-07-28, basic/versioning
 5. modern: ``_meta`` names version and client capabilities    basic ("Request metadata")
 6. modern: the routing headers equal the body                 basic/transports/streamable-http, "Standard headers"
 7. the version is one we serve                                basic/versioning
 
-Two more need the endpoint: ``methods.py`` knows which methods there are, ``tools_call.py`` which arguments are
-repeated in headers.
+Two more need the endpoint: ``methods.py`` checks the method, ``tools_call.py`` the arguments repeated in headers.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ HEADER_MISMATCH = -32020
 MISSING_CAPABILITY = -32021
 UNSUPPORTED_VERSION = -32022
 DENIED = -32001
-"""An item of a batch that its caller may not have: a whole request would be 401 or 403."""
+"""The caller is denied an item of a batch. Outside a batch, the status would be 401 or 403."""
 
 REASONS: Mapping[int, str] = {
     PARSE_ERROR: "ParseError",
@@ -55,16 +54,16 @@ REASONS: Mapping[int, str] = {
     MISSING_CAPABILITY: "MissingCapability",
     UNSUPPORTED_VERSION: "UnsupportedVersion",
 }
-"""What the log says of a rejected message, as its error may repeat what the caller wrote."""
+"""The log's names of rejections. The log gets no error message, which may repeat the caller's words."""
 
 OWN_ERROR = "McpError"
-"""The same of an error with a code of an author's."""
+"""The log's name of an error with an author's own code."""
 
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Methods that have an ``Mcp-Name`` header, and the parameter it repeats."""
+"""The methods with an ``Mcp-Name`` header, and the parameter that the header repeats."""
 
 MAX_BATCH = 20
-"""Messages in one batch. It is answered as a whole, within the time of one request."""
+"""The most messages in one batch. A batch is answered as a whole, within the time of one request."""
 
 VERSION = "mcp-protocol-version"
 
@@ -73,7 +72,7 @@ Id = str | int
 
 @record(frozen=True, slots=True, kw_only=True)
 class Request:
-    """One request. ``revision`` is the one to answer in."""
+    """One request, to be answered in ``revision``."""
 
     id: Id
     method: str
@@ -83,13 +82,13 @@ class Request:
 
 @record(frozen=True, slots=True, kw_only=True)
 class Notification:
-    """A message that wants no answer: a notification, or a response, though nothing was asked."""
+    """A message without an answer: a notification, or a response, although the server sends no requests."""
 
     method: str
 
 
 class Rejected(Exception):
-    """A message that goes no further: the JSON-RPC error and the HTTP status to answer with."""
+    """A rejected message: the JSON-RPC error and the HTTP status of its answer."""
 
     def __init__(
         self,
@@ -109,7 +108,7 @@ class Rejected(Exception):
 
 
 class SignInRequired(Rejected):
-    """A message whose caller has to bring a token, whatever the era: the client is told where to get one."""
+    """A message that needs a token, in either era. The answer tells the client where to get one."""
 
     def __init__(self, code: int, message: str, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
         super().__init__(code, message, id=id, status=401)
@@ -128,14 +127,14 @@ class _Message:
 
 
 Item = Request | Notification | Rejected
-"""One message of a batch. What is rejected is answered beside the others."""
+"""One message of a batch. A rejected message is answered beside the others."""
 
 
 def classify(headers: Mapping[str, str], body: bytes) -> Request | Notification | list[Item]:
     """Read one message, or a batch of them. ``headers`` have lower-case names.
 
     Raises:
-        Rejected: at the first rung that fails.
+        Rejected: at the first check that fails.
     """
     raw = _parse(body)
     if isinstance(raw, list):
@@ -166,7 +165,7 @@ def _parse(body: bytes) -> Any:
 
 
 def _batch(raw: list[Any], headers: Mapping[str, str]) -> list[Item]:
-    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have none."""
+    """Source: MCP 2025-03-26, basic ("Batching") and basic/lifecycle; later revisions have no batches."""
     if not has_batches(revision_told(headers.get(VERSION))):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected one JSON-RPC message, batches ended with 2025-03-26")
     if not 1 <= len(raw) <= MAX_BATCH:
@@ -187,7 +186,7 @@ def _item(raw: Any) -> Item:
 
 
 def _posted_response(headers: Mapping[str, str]) -> Notification:
-    """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); in 2026-07-28 nobody posts one."""
+    """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages."""
     if is_modern(revision_told(headers.get(VERSION))):
         raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
     return Notification(method="response")

@@ -1,4 +1,4 @@
-"""The MCP methods: one function each, the same parameters everywhere, one table."""
+"""The MCP methods: one function each with the same parameter, and one table for each era."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from handler.server.mcp.tools_list import list_entries, list_tools, page_of
 from handler.strict_json import to_well_formed_json
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
-"""The HTTP status of an error that a tool in Python gives, by its code; of any other code it is 200."""
+"""The HTTP status of an error that a code tool raises, by its code; 200 for any other code."""
 
 
 async def answer(call: Call) -> JSONObject:
     """Answer a request with its result.
 
     Raises:
-        Rejected: a method that this revision does not have, parameters that do not fit.
-        ToolNotFound: a caller named a tool that they cannot see, whether or not it exists.
-        CredentialRequired: an anonymous caller did, where there are credentials, or named one that asks for scopes.
-        InsufficientScope: a caller's claims lack scopes of the tool.
+        Rejected: the revision has no such method, or the parameters do not fit.
+        ToolNotFound: the caller cannot see a tool of the name, whether or not it exists.
+        CredentialRequired: instead of that, if an anonymous caller could use a credential, or the tool asks for scopes.
+        InsufficientScope: the caller's claims lack scopes of the tool.
     """
     request = call.request
     methods = METHODS if is_modern(request.revision) else LEGACY_METHODS
@@ -54,7 +54,7 @@ async def answer(call: Call) -> JSONObject:
 
 
 def _rejection(call: Call, reason: McpError) -> Rejected:
-    """An error that a tool in Python gave, or one about what it was sent. What is no JSON fails here, and alone."""
+    """Return the rejection for an ``McpError``. Its data, if not JSON, fails here, and a batch loses this item only."""
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
         return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
     if isinstance(reason, AuthenticationRequired):
@@ -67,7 +67,7 @@ def _rejection(call: Call, reason: McpError) -> Rejected:
 
 
 def _offered(call: Call) -> list[str]:
-    """What the endpoint has for anybody, by the capabilities that say so."""
+    """Return the capabilities of the endpoint, whichever of its callers may use them."""
     bundle = call.caller.endpoint.bundle
     offered = {
         "tools": bool(bundle.tools) or any(kit.per_caller for kit in bundle.code),
@@ -80,13 +80,13 @@ def _offered(call: Call) -> list[str]:
 
 
 def _has_resources(bundle: Bundle) -> bool:
-    """Whether an endpoint has any resource, be it for everybody or not."""
+    """Tell if an endpoint has any resource, for whichever callers."""
     has_schemas = bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools)
     return bool(bundle.resources) or (bool(bundle.index) and has_schemas)
 
 
 def _introduction(call: Call, revision: str) -> JSONObject:
-    """What both eras begin with."""
+    """Return the capabilities and instructions, with which both eras begin."""
     instructions = call.caller.endpoint.bundle.instructions
     said = {"instructions": instructions} if instructions else {}
     return {"capabilities": capabilities_of(_offered(call), revision), **said}
@@ -114,7 +114,7 @@ async def _list_tools(call: Call) -> JSONObject:
 
 
 async def _answer_content(call: Call) -> JSONObject:
-    """The methods of prompts and resources, which load with the first of them."""
+    """Answer a method of prompts, resources or completion. Their modules load with the first such request."""
     from handler.server.mcp.content_methods import CONTENT_METHODS
 
     return await CONTENT_METHODS[call.request.method](call)
@@ -135,7 +135,7 @@ async def _call_tool(call: Call) -> JSONObject:
 
 
 async def _is_public(call: Call, entries: list[JSONObject]) -> bool:
-    """Whether anybody gets the identical list without a credential."""
+    """Tell if a caller without a credential gets the identical list."""
     endpoint = call.caller.endpoint
     if endpoint.bundle.access.anonymous != "allow" or any(kit.per_caller for kit in endpoint.bundle.code):
         return False
@@ -152,9 +152,9 @@ CAPABILITIES: Mapping[str, str] = {
     "resources/read": "resources",
     "completion/complete": "completions",
 }
-"""Methods that an endpoint has only with what they are for, and the capability that says so.
+"""The methods that an endpoint has only with a capability, and that capability.
 
-Who may use none of what there is for others gets an empty list: the capability is the endpoint's, and tells nothing.
+A capability is the endpoint's and reveals nothing of a caller: a caller who may use nothing of it gets an empty list.
 
 Source: MCP 2026-07-28, server/tools ("Capabilities"); schema, ``ServerCapabilities``.
 """

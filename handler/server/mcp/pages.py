@@ -1,7 +1,7 @@
-"""Pages of the lists that clients ask for, so that none passes what Lambda takes.
+"""Pages of lists, so that no result is larger than Lambda allows.
 
-A cursor says which list it is of and where that goes on, and nothing is remembered. It holds for the list that its
-caller sees of this very bundle: of another one it would skip entries or repeat them.
+A cursor holds a digest of its list and the next position; the server keeps nothing. A cursor is valid only for the
+caller's list of this very bundle: in another list it would skip or repeat entries.
 
 Source: MCP 2026-07-28, server/utilities/pagination.
 """
@@ -27,12 +27,12 @@ UNKNOWN = "Invalid params: unknown cursor: it is of another list, or the list ha
 
 
 def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
-    """The page of a list that a request asks for, as a result with the list under ``key``.
+    """Return the result with the page of a list that a request asks for, under ``key``.
 
     Output schemas, which no model reads, are left out of a list that would not fit one page with them.
 
     Raises:
-        InvalidParams: the cursor is not one of this list.
+        InvalidParams: the cursor is not a cursor of this list.
     """
     entries: Sequence[Entry] = listed
     if listed.size > call.caller.room.page_bytes:
@@ -46,7 +46,7 @@ def page_of(call: Call, key: str, listed: Entries) -> JSONObject:
 
 
 def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
-    """The entries that fit an answer; of others the log says that they are not listed."""
+    """Return the entries that fit an answer, and note the names of the others in the log."""
     room = call.caller.room
     listable = [each for each in entries if is_listable(each.json) and room.fits(each.json)]
     if len(listable) < len(entries):
@@ -56,7 +56,7 @@ def _listable(call: Call, entries: Sequence[Entry]) -> list[Entry]:
 
 
 def _end(entries: Sequence[Entry], start: int, room: Room) -> int:
-    """Where a page ends. It has one entry at least."""
+    """Return the position after a page, which has at least one entry."""
     left = room.page_bytes
     for place in range(start, len(entries)):
         left -= len(entries[place].json) + 1
@@ -78,10 +78,10 @@ def _cursor(place: int, digest: bytes) -> str:
 
 
 def _place(cursor: Any, digest: bytes) -> int:
-    """Where the page of a cursor begins.
+    """Return the position at which the page of a cursor begins.
 
     Raises:
-        InvalidParams: it is not a cursor of the list with this digest.
+        InvalidParams: the cursor is not a cursor of the list with this digest.
     """
     try:
         raw = base64.urlsafe_b64decode(f"{cursor}==") if isinstance(cursor, str) else b""

@@ -1,4 +1,4 @@
-"""What a caller sees of an endpoint's prompts, and the messages that one of them gives."""
+"""List a caller's prompts, and return the messages of one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from handler.server.context.caller import Caller
 from handler.server.mcp.call import Call
 
 MAX_PROMPT_CHARS = 200_000
-"""Of all messages together. What a caller gives for an argument may stand in many places."""
+"""Characters of all messages together. An argument may be inserted in many places."""
 
 
 async def prompts_for(caller: Caller) -> list[Listed]:
-    """The prompts that a caller may use, in the order of the bundle."""
+    """Return the prompts that a caller may use, in the order of the bundle."""
     return [
         Listed(entry=prompt.entry, hidden=isinstance(prompt, CodePrompt) and prompt.hidden)
         for prompt in caller.endpoint.bundle.prompts
@@ -26,11 +26,11 @@ async def prompts_for(caller: Caller) -> list[Listed]:
 
 
 def find_prompt(caller: Caller, name: str) -> Prompt:
-    """The prompt of a name.
+    """Return the prompt of a name.
 
     Raises:
-        PromptNotFound: there is none for this caller, which is the same whether or not it exists.
-        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
+        PromptNotFound: the caller has no such prompt, whether or not it exists.
+        CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
     """
     prompt = caller.endpoint.prompts.get(name)
     if prompt is None or not caller.judgement.meets(prompt.mask):
@@ -39,11 +39,12 @@ def find_prompt(caller: Caller, name: str) -> Prompt:
 
 
 async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -> JSONObject:
-    """The ``GetPromptResult`` of a prompt that ``find_prompt`` gave, or what a function asks first.
+    """Return the ``GetPromptResult`` of a prompt from ``find_prompt``, or an ``input_required`` result.
 
     Raises:
-        InvalidParams: arguments that do not fit.
-        McpError, Rejected: a function says so, or asks for what the client cannot give.
+        InvalidParams: the arguments do not fit.
+        McpError: a function raises it or fails.
+        Rejected: a function asks for input that the client does not support.
     """
     match prompt:
         case TextPrompt():
@@ -58,7 +59,7 @@ async def get_prompt(call: Call, prompt: Prompt, arguments: Mapping[str, Any]) -
 
 
 def _checked(prompt: TextPrompt, arguments: Mapping[str, Any]) -> Mapping[str, str]:
-    """What was given. Forms of clients send empty texts for what their user left out."""
+    """Return the given arguments. Forms of clients send empty strings for arguments that the user left out."""
     faults = list(_faults(prompt, arguments))
     if faults:
         raise InvalidParams(f"Invalid arguments for prompt {prompt.name}: {'; '.join(faults)}")

@@ -1,4 +1,4 @@
-"""What a caller sees of an endpoint's resources: files, schemas as SDL, and what functions read."""
+"""List and read a caller's resources: files, schemas as SDL, and code resources."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from handler.server.mcp.call import Call
 from handler.strict_json import to_well_formed_json
 
 SDL = "application/graphql"
-"""What documents of GraphQL are called, though nobody registered it."""
+"""The usual media type of GraphQL documents, which is not registered."""
 
 INTROSPECTION = ("__schema", "__type")
 
 MAX_URI_CHARS = 2_000
-"""What is longer is of no template, and is not compared with any."""
+"""A longer URI is not compared with code resources and their templates, and matches none of them."""
 
 
 async def resources_for(caller: Caller) -> list[Listed]:
-    """The resources that a caller may read: those of the bundle in its order, then schemas.
+    """Return the resources that a caller may read: those of the bundle in its order, then schemas.
 
     Raises:
-        UpstreamError: the schema that one depends on cannot be loaded.
+        UpstreamError: the schema that a resource depends on cannot be loaded.
     """
     endpoint = caller.endpoint
     schemas = [
@@ -42,20 +42,20 @@ async def resources_for(caller: Caller) -> list[Listed]:
 
 
 async def templates_for(caller: Caller) -> list[Listed]:
-    """The templates of resources that a caller may read, in the order of the bundle."""
+    """Return the resource templates that a caller may read, in the order of the bundle."""
     return [each for each in _own(caller) if "uriTemplate" in each.entry]
 
 
 async def read_resource(call: Call, uri: str) -> JSONObject:
-    """The ``ReadResourceResult`` of a URI, or what a function asks first. There are no two spellings of one URI.
+    """Return the ``ReadResourceResult`` of a URI, or an ``input_required`` result. A URI has one spelling.
 
     Raises:
-        ResourceNotFound: there is none for this caller, which is the same whether or not it exists.
-        CredentialRequired: instead of that to an anonymous caller, where there are credentials that could help.
-        InsufficientScope: it is the schema of a tool, and the caller's claims lack some of its scopes.
+        ResourceNotFound: the caller has no such resource, whether or not it exists.
+        CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
+        InsufficientScope: the resource is a tool's schema, and the caller's claims lack scopes of the tool.
         UpstreamError: the schema cannot be loaded.
-        McpError: it is too large, or a function says so.
-        Rejected: a function asks for what the client cannot give.
+        McpError: the result is too large, or a function raises it.
+        Rejected: a function asks for input that the client does not support.
     """
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:
@@ -64,7 +64,7 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
     resource = _find_code_resource(call.caller, uri)
     if resource is None:
         raise call.caller.missing(ResourceNotFound(uri))
-    # What a template's URI says beyond the template is an argument, which is not for the log.
+    # The log gets the template only: the rest of the URI holds arguments.
     call.note(resource=_place(resource), decision="allowed")
     from handler.server.mcp.code_tools import read_code_resource
 
@@ -72,7 +72,7 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
 
 
 async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
-    """What a caller reads of a file or a schema; nothing where the URI is of neither, or not for them.
+    """Return the contents of a file or schema; ``None`` if the caller has neither at this URI.
 
     Raises:
         CredentialRequired, InsufficientScope, UpstreamError: as ``read_resource``.
@@ -85,7 +85,7 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     for tool in _with_schemas(endpoint):
         if _schema_uri(endpoint, tool) == uri:
             if tool and not await caller.can_use(tool):
-                return None  # told without the schema index, as of a tool that does not exist
+                return None  # answered without the schema index, as for a tool that does not exist
             if tool:
                 require_scopes(tool.name, tool.options.scopes, caller.principal)
             sdl = await _sdl(caller, tool)
@@ -94,7 +94,7 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
 
 
 def find_template(caller: Caller, template: str) -> CodeResource | None:
-    """The template of resources that is written like this, if a caller may read what is of it."""
+    """Return the resource with exactly this template; ``None`` if the caller has no such resource."""
     for resource in caller.endpoint.bundle.resources:
         if isinstance(resource, CodeResource) and resource.entry.get("uriTemplate") == template:
             return resource if caller.judgement.meets(resource.mask) else None
@@ -102,7 +102,7 @@ def find_template(caller: Caller, template: str) -> CodeResource | None:
 
 
 def _own(caller: Caller) -> list[Listed]:
-    """What the bundle has, as its author wrote it."""
+    """Return the bundle's resources and templates for a caller, as their author wrote them."""
     return [
         Listed(entry=resource.entry, hidden=isinstance(resource, CodeResource) and resource.hidden)
         for resource in caller.endpoint.bundle.resources
@@ -111,7 +111,7 @@ def _own(caller: Caller) -> list[Listed]:
 
 
 def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
-    """What a function reads. A URI of its own is stronger than a template, and a template than later ones."""
+    """Find the code resource of a URI. A fixed URI wins over templates, and a template over later ones."""
     if len(uri) > MAX_URI_CHARS:
         return None
     found = [
@@ -134,7 +134,7 @@ def _pattern(template: str) -> UriPattern:
 
 
 def _with_schemas(endpoint: Endpoint) -> Iterator[GraphQLTool | None]:
-    """What has a schema of its own: the endpoint, which is None, and its GraphQL tools."""
+    """Yield the owners of schemas: the endpoint, as ``None``, and its GraphQL tools."""
     yield None
     yield from (tool for tool in endpoint.bundle.tools if isinstance(tool, GraphQLTool))
 
@@ -160,22 +160,23 @@ def _schema_entry(endpoint: Endpoint, tool: GraphQLTool | None) -> JSONObject:
 
 
 async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
-    """Whether a caller may read a schema. Of a tool that is known without making it."""
+    """Tell if a caller may read a schema. For a tool, the schema is not made."""
     if tool is None:
         return _may_introspect(caller) and await _has_fields(caller)
     return has_scopes(tool.options.scopes, caller.principal) and await caller.can_use(tool)
 
 
 async def _has_fields(caller: Caller) -> bool:
-    """Whether there is anything that a caller may ask of the endpoint's own GraphQL."""
+    """Tell if a caller may use any field of the endpoint's own GraphQL."""
     with schema_loading():
         return await asyncio.to_thread(caller.endpoint.has_fields, caller.judgement)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
-    """What a caller may ask a tool, or without one the endpoint's own GraphQL, as SDL; empty where that is nothing.
+    """Return the caller's view of a tool, or of the endpoint if ``None``, as SDL; empty string if the view is empty.
 
-    The whole endpoint is shown to whom it would answer introspection: what runs persisted documents shows no schema.
+    The endpoint's schema is for callers whose introspection it answers. If it runs only persisted documents, it shows
+    no schema.
     """
     if tool is None and not _may_introspect(caller):
         return ""

@@ -1,4 +1,4 @@
-"""What differs between the revisions of MCP. Nothing outside this module compares revisions.
+"""The differences between the revisions of MCP. No other module compares revisions.
 
 Source: MCP 2026-07-28, basic/versioning; the changelogs of the earlier revisions.
 """
@@ -17,7 +17,7 @@ TEXT_ONLY = ("2025-03-26", "2024-11-05")
 NULL_IDS = ("2025-06-18", "2025-03-26", "2024-11-05")
 FIRST = "2024-11-05"
 ASSUMED = "2025-03-26"
-"""What a request without any version speaks. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
+"""The revision of a request that names none. Source: MCP 2025-06-18, basic/transports, "Protocol Version Header"."""
 
 BATCHING = "2025-03-26"
 """The one revision in which a body may hold several messages."""
@@ -33,17 +33,17 @@ LOG_LEVEL = f"{_META_PREFIX}logLevel"
 
 
 def is_modern(revision: str) -> bool:
-    """Whether requests carry their own metadata and there is no handshake."""
+    """Tell if requests carry their own metadata, without a handshake."""
     return revision in MODERN
 
 
 def has_batches(revision: str) -> bool:
-    """Whether a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
+    """Tell if a body may hold several messages. Source: MCP 2025-03-26, basic ("Batching")."""
     return revision == BATCHING
 
 
 def revision_told(header: str | None) -> str:
-    """The revision that the header ``MCP-Protocol-Version`` names, where a body cannot be asked."""
+    """Return the revision by the header ``MCP-Protocol-Version`` alone: modern if its value is unknown."""
     if header is None:
         return ASSUMED
     version = header.strip(" \t")
@@ -51,7 +51,7 @@ def revision_told(header: str | None) -> str:
 
 
 def error_id(identifier: str | int | None, revision: str) -> dict[str, Any]:
-    """The member ``id`` of an error. Where it cannot be read, JSON-RPC says null; MCP's later schemas leave it out.
+    """Return the member ``id`` of an error. For an unreadable id, JSON-RPC has null, MCP's later schemas no member.
 
     Source: JSON-RPC 2.0, section 5; MCP 2025-11-25, schema ("JSONRPCErrorResponse").
     """
@@ -59,24 +59,24 @@ def error_id(identifier: str | int | None, revision: str) -> dict[str, Any]:
 
 
 def negotiate(asked: object) -> str:
-    """The revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
+    """Return the revision that ``initialize`` answers: the one asked for, else our latest that has the method."""
     return asked if isinstance(asked, str) and asked in LEGACY else LEGACY[0]
 
 
 def wanted_log_level(meta: Mapping[str, Any], revision: str) -> str | None:
-    """The least level of the log messages that a request asks for; ``None``: it wants none.
+    """Return the lowest level of log messages that a request asks for; ``None`` if it asks for none.
 
-    Before 2026-07-28 a method said it for all that followed, which nothing here remembers.
+    Before 2026-07-28 a method set the level for later requests, and this server keeps no such state.
     """
     level = meta.get(LOG_LEVEL)
     return level if is_modern(revision) and isinstance(level, str) else None
 
 
 def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
-    """A result as a revision has it.
+    """Return a result in the form of a revision.
 
-    Since 2026-07-28 it says that it is complete, and who answers. What the schema of an earlier revision does not have
-    is left out, or said as text.
+    Since 2026-07-28 a result says that it is complete, and names the server. Members that the schema of an earlier
+    revision does not have are left out or become text.
     """
     if is_modern(revision):
         meta = {**result.get("_meta", {}), f"{_META_PREFIX}serverInfo": SERVER_INFO}
@@ -91,7 +91,7 @@ def shape(result: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def _as_text(result: dict[str, Any]) -> dict[str, Any]:
-    """A tool's result without structured content, which its text holds, as JSON or as the one value that is wrapped."""
+    """Move a tool result's structured content into a text block, unless one holds its JSON or its one wrapped value."""
     structured = result["structuredContent"]
     json = to_well_formed_json(structured).decode()
     said = {block.get("text") for block in result["content"]}
@@ -112,7 +112,7 @@ def _content(blocks: list[dict[str, Any]], revision: str) -> list[dict[str, Any]
 
 
 def _block(block: dict[str, Any], revision: str) -> dict[str, Any]:
-    """A content block without what came with 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
+    """Return a block without the additions of 2025-06-18: ``_meta``, ``lastModified`` and links, which become text."""
     kept = {key: each for key, each in block.items() if key != "_meta"}
     if "annotations" in block:
         kept["annotations"] = {key: each for key, each in block["annotations"].items() if key != "lastModified"}
@@ -147,11 +147,11 @@ _HOLD_CONTENT: Mapping[str, Callable[[Any, str], Any]] = {
     "messages": _messages,
     "contents": _contents,
 }
-"""The members of results that hold content, and what an earlier revision has of them."""
+"""The members of results that hold content, and the functions that convert them for an earlier revision."""
 
 
 def listed(key: str, entries: Iterable[Entry], revision: str) -> Iterator[Entry]:
-    """The entries of a list with the members that a revision has. Until 2025-11-25 output schemas are objects.
+    """Yield list entries with the members of a revision. Until 2025-11-25 an output schema is of type object.
 
     Source: the schema of each revision, ``Tool``, ``Prompt``, ``Resource`` and ``ResourceTemplate``.
     """
@@ -190,7 +190,7 @@ _SINCE: Mapping[str, Mapping[str, str]] = {
         "icons": "2025-11-25",
     },
 }
-"""By the key of a list: what its entries may have, and the revision that brought it."""
+"""The members of a list's entries, by the key of the list, and the revision that introduced each."""
 
 _MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
     key: {revision: frozenset(name for name, first in since.items() if first <= revision) for revision in LEGACY}
@@ -199,7 +199,7 @@ _MEMBERS: Mapping[str, Mapping[str, frozenset[str]]] = {
 
 
 def notified(notification: dict[str, Any], revision: str) -> dict[str, Any]:
-    """A notification as a revision has it: progress had no words before 2025-03-26."""
+    """Return a notification in the form of a revision: progress had no ``message`` before 2025-03-26."""
     params = notification["params"]
     if revision != FIRST or notification["method"] != "notifications/progress" or "message" not in params:
         return notification
@@ -207,17 +207,17 @@ def notified(notification: dict[str, Any], revision: str) -> dict[str, Any]:
 
 
 def capabilities_of(offered: Iterable[str], revision: str) -> dict[str, Any]:
-    """What a server says that it offers.
+    """Return the capabilities that a server declares.
 
-    In the first revision completions had no name, and were there with prompts. Messages are for who asks for a level
-    with a request (``wanted_log_level``).
+    The first revision has completions with prompts, without a name of their own. Log messages are sent only if a
+    request asks for a level (``wanted_log_level``).
     """
     unsaid = {"completions": revision == FIRST, "logging": not is_modern(revision)}
     return {name: {} for name in offered if not unsaid.get(name)}
 
 
 def resource_not_found_code(revision: str) -> int:
-    """The JSON-RPC code for a resource that is not there.
+    """Return the JSON-RPC code for a resource that does not exist.
 
     Source: MCP 2026-07-28 and 2025-11-25, server/resources, "Error Handling".
     """
@@ -225,7 +225,7 @@ def resource_not_found_code(revision: str) -> int:
 
 
 def cacheable(result: dict[str, Any], revision: str, *, public: bool) -> dict[str, Any]:
-    """How long and for whom a list may be kept. Source: MCP 2026-07-28, server/utilities/caching."""
+    """Add how long and for whom a result may be cached. Source: MCP 2026-07-28, server/utilities/caching."""
     if not is_modern(revision):
         return result
     return {**result, "ttlMs": LIST_TTL_MS, "cacheScope": "public" if public else "private"}

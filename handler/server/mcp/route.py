@@ -1,3 +1,5 @@
+"""The MCP route: from an HTTP request to an answer, an error or a denial, for one message or a batch."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
@@ -38,10 +40,10 @@ from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource
 from handler.strict_json import Entries, spliced, to_well_formed_json
 
 MAX_URI_CHARS = 2_000
-"""Of a URI that is not there, what is repeated."""
+"""The most characters of an unknown URI that an error repeats."""
 
 MIN_COMPRESSED_BYTES = 65_536
-"""Of a list. Below this, compressing takes more time than it saves on the way."""
+"""The size from which a list is compressed. Below it, compressing takes more time than it saves on the way."""
 
 DENIALS: Mapping[int, str] = {
     400: "invalid_request",
@@ -49,7 +51,7 @@ DENIALS: Mapping[int, str] = {
     403: "insufficient_scope",
     503: "temporarily_unavailable",
 }
-"""What bodies of denials say. They are no JSON-RPC: most are made before there is a message."""
+"""The ``error`` in the body of a denial. Denials are not JSON-RPC: most precede the message."""
 
 
 class McpRoute:
@@ -113,7 +115,8 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     if any(isinstance(each, Entries) for each in answered["result"].values()):
         return _list_response(http_call, spliced(answered))
     body = to_well_formed_json(answered)
-    if caller.room is not LAMBDA and not caller.room.fits(body):  # what surely fits Lambda's own room was never weighed
+    # No method measures a result that always fits Lambda's room.
+    if caller.room is not LAMBDA and not caller.room.fits(body):
         raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id)
     return Response(body, media_type=JSON)
 
@@ -127,7 +130,7 @@ def _list_response(http_call: HttpCall, body: bytes) -> Response:
 
 
 def _call_of(request: Request, caller: Caller) -> Call:
-    """A trace that the message itself belongs to comes before that of the HTTP request around it."""
+    """Build the call. The message's own trace takes precedence over the HTTP request's."""
     call = Call(request=request, caller=caller)
     trace = continue_trace(call.meta)
     if trace is None:
@@ -152,9 +155,9 @@ def _outcome(result: JSONObject) -> str:
 
 
 async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Caller) -> Response:
-    """One answer for all, in the order of the requests. What is denied or fails is the error of its item alone.
+    """Answer all items at once, in the order of the requests. A denied or failed item gets an error of its own.
 
-    Of what calls tell before their answers, nothing is sent: the answer is an array.
+    Progress and log messages are not sent: the answer is an array.
 
     Source: MCP 2025-03-26, basic/transports ("Sending Messages to the Server").
     """
@@ -180,7 +183,7 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
 
 def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
-    """The error of an item for which a batch has no room, time or work left."""
+    """Return the error of an item for which a batch has no room, time or work left."""
     facts.update(outcome="rejected", reason="BatchExceeded")
     return to_well_formed_json(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
 
@@ -204,7 +207,7 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
     except AccessError as exc:
         error = Rejected(DENIED, str(exc), id=item.id)
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
-    except Exception as exc:  # noqa: BLE001 - what other items did is answered all the same
+    except Exception as exc:  # noqa: BLE001 - the other items are answered all the same
         error = Rejected(INTERNAL_ERROR, "Internal error", id=item.id)
         note(http_call.scope, failure=exc)
         facts.update(outcome="failed")
@@ -249,10 +252,10 @@ def _revision_of(http_call: HttpCall, request: Request | None) -> str:
 
 
 def _error_response(error: Rejected, revision: str, *, well_formed: bool = False) -> Response:
-    """A JSON-RPC error.
+    """Build the response for a JSON-RPC error.
 
-    Clients of the legacy era read errors of a well-formed request from status 200, and so they do of our own. That
-    they have to sign in, all of them read from the status.
+    Legacy clients read errors of a well-formed request from status 200, and clients of both eras internal errors. From
+    status 401, all clients learn that they have to sign in.
     """
     legacy = well_formed and not is_modern(revision)
     status = 200 if (legacy and error.status != 401) or error.code == INTERNAL_ERROR else error.status

@@ -1,4 +1,4 @@
-"""``tools/call`` over tools of every kind. Whatever runs authors' code loads where it is needed."""
+"""``tools/call`` for tools of every kind. Modules that run authors' code are imported on first use."""
 
 from __future__ import annotations
 
@@ -30,24 +30,25 @@ KINDS: Mapping[type[Tool], str] = {
     CodeTool: "code",
     CatalogTool: "catalog",
 }
-"""What the log says of a tool."""
+"""The kind of a tool in the log."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class ProvidedTool:
-    """A tool that a provider of a kit has for one caller, as it is listed."""
+    """A tool of a toolkit's provider for one caller, with its ``tools/list`` entry."""
 
     kit: CodeKit
     entry: JSONObject
 
 
 async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObject:
-    """Call a tool of any kind by its name or an alias, and return a ``CallToolResult``, or what it asks first.
+    """Call a tool by its name or an alias. Return a ``CallToolResult``, or an ``input_required`` result.
 
     Raises:
         ToolNotFound, CredentialRequired: the caller has no such tool, whether or not it exists.
         InsufficientScope: the caller's claims lack scopes of the tool.
-        McpError, Rejected: a tool in Python says so, or asks for what the client cannot give.
+        McpError: a code tool raises it, or a toolkit cannot list its tools.
+        Rejected: a header differs from its argument, or a tool asks for input that the client does not support.
     """
     try:
         tool = await _find(call, name)
@@ -86,7 +87,7 @@ def _require_mirrored(call: Call, entry: JSONObject, arguments: Mapping[str, Any
 
 
 async def _find(call: Call, name: str) -> Tool | ProvidedTool:
-    """The tool of a name, or what a kit's provider has of it for this caller."""
+    """Return the endpoint's tool of a name, or else a toolkit provider's tool for this caller."""
     try:
         tool = await call.caller.find_tool(name)
     except (CredentialRequired, ToolNotFound):
@@ -104,7 +105,7 @@ async def _find(call: Call, name: str) -> Tool | ProvidedTool:
 
 
 async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
-    if name in call.caller.endpoint.tools:  # which this caller may not use
+    if name in call.caller.endpoint.tools:  # a tool of the endpoint that this caller may not use
         return None
     for kit in asked_kits(call):
         listed = (await tools_of_kit(call, kit)).get(name)
@@ -134,11 +135,11 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) ->
 
 
 def _note_failure(call: Call, failure: Exception) -> None:
-    """What was asked of the API or of an author's code was allowed, whatever came of it."""
-    if isinstance(failure, GraphQLErrors):  # their reason is noted where they are read
+    """Note decision and reason: a request that reached the API or an author's code was allowed, even if it failed."""
+    if isinstance(failure, GraphQLErrors):  # the reason is noted where the errors are read
         call.note(decision="allowed")
         return
     refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
-    told = failure.__cause__ if isinstance(failure.__cause__, UpstreamError) else failure  # what a tool in Python met
+    told = failure.__cause__ if isinstance(failure.__cause__, UpstreamError) else failure  # the cause in a code tool
     reason = told.log_reason if isinstance(told, CallError) else type(told).__name__
     call.note(decision="refused" if refused else "allowed", reason=reason)

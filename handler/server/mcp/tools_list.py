@@ -1,4 +1,4 @@
-"""The lists that clients ask for: the tools of a caller, and any list as a result."""
+"""List the tools of a caller, and build the result of any list method."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 
 async def list_tools(call: Call) -> list[JSONObject]:
-    """The ``tools/list`` entries for a caller.
+    """Return the ``tools/list`` entries for a caller.
 
     Raises:
-        UpstreamError: the schema that one depends on cannot be loaded.
-        McpError: a toolkit cannot tell what it has for this caller.
+        UpstreamError: the schema that an entry depends on cannot be loaded.
+        McpError: a toolkit cannot list its tools for this caller.
     """
     endpoint = call.caller.endpoint
     if not asked_kits(call):
@@ -31,7 +31,7 @@ async def list_tools(call: Call) -> list[JSONObject]:
 
 
 async def usable_tools(call: Call) -> AsyncIterator[Listed]:
-    """All tools that a caller may call, the endpoint's own first, then those of providers; the first of a name wins.
+    """Yield all tools that a caller may call: the endpoint's, then those of providers. The first of a name wins.
 
     Raises:
         UpstreamError, McpError: as ``list_tools``.
@@ -55,10 +55,10 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
 
 
 async def list_entries(endpoint: Endpoint, judgement: Evaluation) -> list[JSONObject]:
-    """The ``tools/list`` entries for a caller, in the order of the bundle.
+    """Return the ``tools/list`` entries of the bundle for a caller, in the bundle's order.
 
     Raises:
-        UpstreamError: the schema that one depends on cannot be loaded.
+        UpstreamError: the schema that an entry depends on cannot be loaded.
     """
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden]
 
@@ -80,23 +80,23 @@ async def _entry_of(endpoint: Endpoint, tool: Tool, judgement: Evaluation) -> JS
 
 
 def asked_kits(call: Call) -> list[CodeKit]:
-    """The kits that are asked what they have for each caller."""
+    """Return the toolkits of this caller that list their tools per caller."""
     caller = call.caller
     return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.judgement.meets(kit.mask)]
 
 
 async def tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:
-    """The tools that a kit has for a caller, by their names."""
+    """Return the tools of a toolkit for a caller, by name."""
     from handler.server.mcp import code_tools as code
 
     return {each.entry["name"]: each for each in await code.tools_of_kit(call, kit)}
 
 
 def page_of(call: Call, key: str, found: Sequence[JSONObject]) -> JSONObject:
-    """A list as a result that has it under ``key``, or the page of it that a request asks for.
+    """Return the result with a list under ``key``, or with the page of the list that a request asks for.
 
     Raises:
-        InvalidParams: the cursor is not one of this list.
+        InvalidParams: the cursor is not a cursor of this list.
     """
     whole = (each if isinstance(each, Entry) else Entry(each) for each in found)
     entries = Entries(listed_for(key, whole, call.request.revision))

@@ -1,14 +1,14 @@
-"""An OAuth authorization server in front of a provider that clients cannot register with.
+"""The flow of the OAuth proxy: metadata, registration, and the redirects to the provider and back to the client.
 
-Many clients sign in only where they can register themselves (RFC 7591), or where a URL is taken for a client id
-(client ID metadata documents). Providers such as Cognito and Entra know only clients that their owner has entered. So
-the bridge gives all clients the one that is entered, sends them on to the provider, and forwards what they get for
-their code. Nothing is kept: what the way back needs travels as ``state``.
+Many clients sign in only if they can register themselves (RFC 7591), or if a URL is accepted as a client id (client ID
+metadata documents). Providers such as Cognito and Entra know only clients that their owner has entered. So the proxy
+gives all clients the id of the one entered client, redirects them to the provider, and forwards the tokens for their
+code. The proxy keeps nothing: the client's redirect URI and state travel as ``state``.
 
-The provider sends people back to the bridge, and the bridge sends them on to their client. So the provider has one
-redirect URI to know whatever clients there are, and clients get the ``iss`` of the server that they asked (RFC 9207).
-The state is not sealed: it says no more than where to go on to, which has to stand on the owner's list at each step,
-and whoever could make one could as well call that client, or have one made.
+The provider redirects people to the proxy, and the proxy redirects them to their client. So the provider needs only
+one redirect URI for all clients, and clients get the ``iss`` of the server that they asked (RFC 9207). The state is
+not sealed: it holds only the target of the redirect, which has to be on the owner's list at each step. An attacker who
+could forge a state could as well call that client, or have a state made.
 
 Source: RFC 6749 (OAuth 2.0), RFC 7636 (PKCE), RFC 8252 (native apps), RFC 8414 (metadata), RFC 8707 (resources),
 RFC 9207 (issuer identification); MCP 2026-07-28, basic/authorization.
@@ -30,14 +30,14 @@ MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20
 
 PASSED_ON = ("prompt", "login_hint")
-"""What a client may tell the provider's sign-in page, but for what ``authorize_url`` tells it already."""
+"""The parameters that a client may pass to the provider's sign-in page, unless ``authorize_url`` has them already."""
 
 CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 """Source: RFC 7636, section 4.2: a SHA-256 in base64url."""
 
 
 def metadata(site: BridgeSite, *, jwks_url: str) -> JSONObject:
-    """The document of RFC 8414, section 2, with what OpenID Connect Discovery requires of one, for who asks there."""
+    """Return the document of RFC 8414, section 2, with what OpenID Connect Discovery requires, for its clients."""
     offline = [scope for scope in site.bridge.extra_scopes if scope == "offline_access"]
     openid = {
         "jwks_uri": jwks_url,
@@ -63,10 +63,10 @@ def metadata(site: BridgeSite, *, jwks_url: str) -> JSONObject:
 
 
 def registration(site: BridgeSite, body: bytes) -> JSONObject:
-    """What a client that registers is told that it is: whoever asks, the one that the provider knows.
+    """Return the registration of a client: every client gets the id of the one that the provider knows.
 
     Raises:
-        OAuthRefused: it wants answers sent to where the owner lets none go.
+        OAuthRefused: the body is malformed, or the owner does not allow one of the redirect URIs.
 
     Source: RFC 7591, sections 3.2.1 and 3.2.2.
     """
@@ -91,10 +91,10 @@ def registration(site: BridgeSite, body: bytes) -> JSONObject:
 
 
 def authorize_location(site: BridgeSite, query: str) -> str:
-    """Where a client's authorization request goes on to: the provider, or back to the client with an error.
+    """Return the target of a client's authorization request: the provider, or the client with an error.
 
     Raises:
-        OAuthRefused: the client or its redirect URI is not known, so that nobody may be sent anywhere.
+        OAuthRefused: the client or its redirect URI is not known, so no redirect is safe; or the request is malformed.
     """
     asked = parse_form(query)
     site.require_client(asked)
@@ -110,10 +110,10 @@ def authorize_location(site: BridgeSite, query: str) -> str:
 
 
 def callback_location(site: BridgeSite, query: str) -> str:
-    """Where the provider's answer goes on to: the client that asked.
+    """Return the target of the provider's answer: the client that asked.
 
     Raises:
-        OAuthRefused: it is the answer to no request that went through here, or of another provider.
+        OAuthRefused: the answer belongs to no request that went through the proxy, or is another provider's.
     """
     answered = parse_form(query)
     redirect_uri, state = _opened(answered.get("state", ""))
@@ -126,7 +126,7 @@ def callback_location(site: BridgeSite, query: str) -> str:
 
 
 def to_state(redirect_uri: str, state: str | None) -> str:
-    """What the way back needs, as the provider's ``state``."""
+    """Encode a client's redirect URI and state as the ``state`` for the provider."""
     return base64.urlsafe_b64encode(to_json_bytes([redirect_uri, state])).decode()
 
 
@@ -134,7 +134,7 @@ def _opened(text: str) -> tuple[str, str | None]:
     try:
         match parse_json(base64.b64decode(text, altchars=b"-_", validate=True)):
             case [str(redirect_uri), str() | None as state]:
-                (state or "").encode()  # half of a surrogate pair cannot be sent on
+                (state or "").encode()  # a lone surrogate cannot be sent on
                 return redirect_uri, state
     except ValueError:
         pass

@@ -1,4 +1,4 @@
-"""What all of the bridge's routes share: the bridge where clients reach it, and how requests to it are read."""
+"""The OAuth proxy at its public URL, and the parser of requests to it: shared by all of its routes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5
 
 @record(frozen=True, slots=True, kw_only=True)
 class BridgeSite:
-    """A bridge where clients reach it. ``url`` is the endpoint's, without a slash at the end; it is the issuer."""
+    """An OAuth proxy at its public URL. ``url`` is the endpoint's, without a slash at the end, and the issuer."""
 
     bridge: Bridge
     url: str
-    scopes: tuple[str, ...]  # what a client that asks for none gets
-    known_scopes: tuple[str, ...]  # of all tools: what a client may ask for
+    scopes: tuple[str, ...]  # for a client that asks for none
+    known_scopes: tuple[str, ...]  # of all tools: a client may ask for these
 
     @property
     def callback(self) -> str:
@@ -40,7 +40,7 @@ class BridgeSite:
         return f"{self.url}/oauth/callback"
 
     def allows(self, redirect_uri: str) -> bool:
-        """Whether answers may be sent there: it stands on the list as it is, or at any port of its own machine.
+        """Tell if the owner's list has a redirect URI as it is, or for loopback, with any port.
 
         Source: RFC 8252, section 7.3.
         """
@@ -48,31 +48,31 @@ class BridgeSite:
         return redirect_uri in allowed or bool(own and f"{own[1]}{own[2]}" in allowed)
 
     def require_client(self, asked: Mapping[str, str]) -> None:
-        """Refuse a client that is neither the one there is nor named by its document."""
+        """Refuse a client with neither the proxy's client id nor an allowed metadata document."""
         if asked.get("client_id") not in (self.bridge.client_id, *self.bridge.client_metadata_documents):
             raise OAuthRefused("invalid_client", "this client is not known: it has to register")
 
     def require_redirect_uri(self, asked: Mapping[str, str]) -> str:
-        """The redirect URI of a request, which the owner has to allow."""
+        """Return the redirect URI of a request, which the owner has to allow."""
         return self.require_allowed(asked.get("redirect_uri", ""), code="invalid_request")
 
     def require_allowed(self, redirect_uri: str, *, code: str) -> str:
-        """A redirect URI that the owner allows. ``code`` is what OAuth calls the mistake where it stands."""
+        """Return a redirect URI that the owner allows. ``code`` is OAuth's error code if the owner does not."""
         if not self.allows(redirect_uri):
             raise RedirectRefused(code, redirect_uri)
         return redirect_uri
 
     def require_resource(self, asked: Mapping[str, str]) -> str:
-        """The one API that tokens are asked for here. Source: RFC 8707, section 2."""
+        """Return the one resource that tokens are for. Source: RFC 8707, section 2."""
         own = f"{self.url}/mcp"
         if asked.get("resource", own).removesuffix("/") != own:
             raise OAuthRefused("invalid_target", f"expected {own}")
         return own
 
     def wanted(self, asked: Iterable[str]) -> list[str]:
-        """Those of the scopes that a client asks for which tools need or the owner has named, by the provider's names.
+        """Return the requested scopes that tools need or the owner has named, by the provider's names.
 
-        All others are left out: nobody gives this endpoint's client rights elsewhere.
+        All others are left out: a client of this endpoint gets no rights elsewhere.
 
         Source: RFC 6749, section 3.3.
         """
@@ -80,17 +80,17 @@ class BridgeSite:
         return [scope for scope in self.qualified(asked) if scope in known]
 
     def qualified(self, scopes: Iterable[str]) -> list[str]:
-        """Scopes by the names that the provider has for them."""
+        """Return scopes by the provider's names for them."""
         whole = STANDARD_SCOPES | {*self.bridge.extra_scopes}
         prefix = self.bridge.scope_prefix
         return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
 
 
 def parse_form(text: str) -> dict[str, str]:
-    """The parameters of a query or form. Those without a value count as left out (RFC 6749, section 3.1).
+    """Return the parameters of a query or form. Those without a value count as left out (RFC 6749, section 3.1).
 
     Raises:
-        OAuthRefused: there are too many, one stands there twice, or it is no UTF-8.
+        OAuthRefused: there are too many parameters, one is repeated, or the text is not UTF-8.
     """
     try:
         pairs = parse_qsl(text, keep_blank_values=True, max_num_fields=MAX_PARAMETERS, errors="strict")
@@ -102,7 +102,7 @@ def parse_form(text: str) -> dict[str, str]:
 
 
 def error_of(answer: Mapping[str, Any]) -> dict[str, str]:
-    """The error that a provider answers with, as far as it can be passed on."""
+    """Return a provider's error as far as it can be passed on; ``server_error`` if it cannot."""
     code, description = answer.get("error"), answer.get("error_description")
     known = isinstance(code, str) and ERROR_CODE.fullmatch(code)
     found = {"error": str(code) if known else "server_error"}

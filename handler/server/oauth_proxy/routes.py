@@ -1,4 +1,4 @@
-"""The bridge's routes. Codes and tokens pass through them, and nothing of either stays or is logged."""
+"""The routes of the OAuth proxy. Codes and tokens pass through them, and are neither kept nor logged."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TIMEOUT_S = 10.0
 FORM = "application/x-www-form-urlencoded"
 
 OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
-"""What a provider says of the client that the owner configured: no client of ours could mend it."""
+"""Provider errors about the client that the owner configured: no client of the proxy could mend these."""
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
 Answering = Callable[[Services, BridgeSite, HttpCall], Awaitable[Response]]
@@ -54,27 +54,27 @@ def metadata_route(services: Services) -> Answer:
 
 
 def register_route(services: Services) -> Answer:
-    """Build the route where clients register."""
+    """Build the route at which clients register."""
     return _route(services, "oauth_register", _register)
 
 
 def authorize_route(services: Services) -> Answer:
-    """Build the route where a client sends its user to sign in."""
+    """Build the route to which a client sends its user to sign in."""
     return _route(services, "oauth_authorize", _authorize)
 
 
 def callback_route(services: Services) -> Answer:
-    """Build the route where the provider sends the user back."""
+    """Build the route to which the provider sends the user back."""
     return _route(services, "oauth_callback", _callback)
 
 
 def token_route(services: Services) -> Answer:
-    """Build the route where clients get tokens."""
+    """Build the route at which clients get tokens."""
     return _route(services, "oauth_token", _token)
 
 
 def _route(services: Services, name: str, answering: Answering) -> Answer:
-    """A route whose refusals have the form that OAuth gives them (RFC 6749, section 5.2)."""
+    """Build a route whose refusals have the form of OAuth errors (RFC 6749, section 5.2)."""
 
     async def answer(http_call: HttpCall) -> Response:
         note(http_call.scope, route=name)
@@ -138,13 +138,13 @@ async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> R
         answered = await services.http.send_async(request)
     except HttpError as exc:
         return _unavailable(http_call, type(exc).__name__)
-    if reference and _refuses_client(answered):  # it may have been replaced: the next request reads it again
+    if reference and _refuses_client(answered):  # perhaps replaced: the next request reads it again
         secrets.refuse(reference, form["client_secret"], endpoint=endpoint)
     return _token_response(site, http_call, answered)
 
 
 def _refuses_client(answered: HttpResponse) -> bool:
-    """Some providers say so with status 400, as RFC 6749 lets them (section 5.2)."""
+    """Tell if the provider refuses the client. Some do so with status 400, as RFC 6749 allows (section 5.2)."""
     return answered.status == 401 or _parsed(answered.body).get("error") == "invalid_client"
 
 
@@ -170,7 +170,7 @@ def _parsed(body: bytes) -> dict[str, Any]:
 
 
 def _unavailable(http_call: HttpCall, reason: str) -> Response:
-    """The provider, or what the owner says of it, fails: the client did nothing wrong."""
+    """Return the error for a failure of the provider or of the owner's configuration: not the client's fault."""
     note(http_call.scope, reason=reason)
     description = "the provider that people sign in with did not answer as it should"
     return json_response({"error": "temporarily_unavailable", "error_description": description}, status=502)

@@ -1,4 +1,4 @@
-"""What the provider's token endpoint is asked for a client, and what of its answer the client gets.
+"""Build the request to the provider's token endpoint for a client, and the client's answer.
 
 Source: RFC 6749, sections 4.1.3, 5 and 6; RFC 7636, section 4.5.
 """
@@ -20,10 +20,10 @@ TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "i
 
 
 def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
-    """What to ask the provider's token endpoint for a client, but for the secret.
+    """Return the form for the provider's token endpoint, without the client secret.
 
     Raises:
-        OAuthRefused: a request that the provider is not asked for.
+        OAuthRefused: the client's request is not valid, so the provider is not asked.
 
     Source: RFC 6749, sections 4.1.3 and 6.
     """
@@ -41,7 +41,7 @@ def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
 
 
 def token_answer(site: BridgeSite, answer: Mapping[str, Any]) -> JSONObject:
-    """What of the provider's tokens a client gets, with the scopes by the names that it asked for them."""
+    """Return the client's part of the provider's answer, with the names of scopes that clients ask for."""
     kept = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
     if isinstance(answer.get("scope"), str):
         prefix = site.bridge.scope_prefix
@@ -52,7 +52,7 @@ def token_answer(site: BridgeSite, answer: Mapping[str, Any]) -> JSONObject:
 def _grant(site: BridgeSite, asked: Mapping[str, str]) -> dict[str, str]:
     match asked.get("grant_type"):
         case "authorization_code":
-            if "redirect_uri" in asked:  # OAuth 2.1 has none here: PKCE ties the code to who asked
+            if "redirect_uri" in asked:  # absent in OAuth 2.1: PKCE ties the code to the client
                 site.require_redirect_uri(asked)
             if "code" not in asked or not VERIFIER.fullmatch(asked.get("code_verifier", "")):
                 raise OAuthRefused("invalid_request", "expected code and code_verifier")

@@ -1,8 +1,8 @@
-"""APIs that do not answer are left alone for a while: calls fail at once instead of one deadline after another.
+"""Circuit breakers: if an API does not answer, calls fail at once for a while, not one deadline after another.
 
-Each endpoint has its own patience, which its author chose, so that none can have an origin left alone for another. An
-answer that is slow, or breaks off, may be the doing of the request, so it counts for the caller who sent that alone. A
-connection that cannot be made is nobody's doing, and counts for all callers of the endpoint.
+Circuits are per endpoint and origin: authors choose their endpoint's timeout, which must not open the circuit of
+another endpoint. The request may cause a slow or broken answer, which therefore counts for its caller alone. A failed
+connection is not a caller's fault, and counts for all callers of the endpoint.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.lru import Lru
 
 MAX_FAILURES = 5
-"""Requests in a row without an answer, before there is a pause."""
+"""Requests in a row without an answer, after which a pause begins."""
 
 PAUSE_S = 10.0
 MAX_ORIGINS = 256
 MAX_CALLERS = 256
-"""How many callers without an answer are known, of all origins."""
+"""The most callers without an answer that are remembered, over all origins."""
 
 
 class Circuits:
-    """What this container knows of the origins that it asked. Whatever is an answer, an error too, counts as one."""
+    """The circuits of the origins that this container asked. Any answer resets them, an error too."""
 
     def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
         self._clock = clock
@@ -38,11 +38,11 @@ class Circuits:
     ) -> HttpResponse:
         """Send a request of an endpoint, once, or refuse to.
 
-        After a pause one at a time tries whether there are answers again. ``asked`` stands for who asks: what their
-        own requests may be the cause of counts for nobody else.
+        After a pause, one request at a time tests if the origin answers again. ``asked`` identifies the caller:
+        failures that the caller's requests may cause count for no other caller.
 
         Raises:
-            CircuitOpen: the origin is left alone, or only by this caller; nothing was sent.
+            CircuitOpen: the circuit of the origin, or of this caller at the origin, is open; nothing was sent.
             HttpError: as ``HttpClient.send``.
         """
         origin = _origin_of(endpoint, request.url)
@@ -51,7 +51,7 @@ class Circuits:
         with connecting.attempt(self._clock) as not_connected, answering.attempt(self._clock) as not_answered:
             try:
                 answer = await http.send_async(request)
-            except AddressRefused:  # nobody was asked
+            except AddressRefused:  # nothing was sent
                 raise
             except (HttpEncoding, HttpTooLarge):
                 self._forget(origin, asked)
@@ -63,7 +63,7 @@ class Circuits:
         return answer
 
     def _forget(self, origin: Hashable, asked: Hashable) -> None:
-        """There was an answer."""
+        """Close both circuits, after an answer."""
         self._origins.drop(origin)
         self._callers.drop((origin, asked))
 
@@ -81,10 +81,10 @@ class _Circuit:
 
     @contextmanager
     def attempt(self, clock: Callable[[], float]) -> Iterator[Callable[[], None]]:
-        """Send a request in here, and call what this gives if there was no answer.
+        """Guard one request, and yield the function to call if there was no answer.
 
         Raises:
-            CircuitOpen: there is a pause, or another request tries whether it can end.
+            CircuitOpen: the pause lasts, or another request tests if it can end.
         """
         probe = self._enter(clock())
         try:
@@ -94,7 +94,7 @@ class _Circuit:
                 self._probing = False
 
     def _enter(self, now: float) -> bool:
-        """Whether the request that begins now is the one that tries."""
+        """Tell if the request that begins now is the test that may end the pause."""
         if self._opened_at is None:
             return False
         if self._probing or 0 <= now - self._opened_at < PAUSE_S:  # a clock that was set back ends the pause

@@ -1,4 +1,4 @@
-"""Values that are slow to get, kept for as long as they are good: secrets and tokens."""
+"""A TTL cache with single flight for secrets and tokens, which are slow to get."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 T = TypeVar("T")
 
 MAX_KEPT = 1_000
-"""Values of one kind; the one unused for longest goes first."""
+"""The most values of one kind; the least recently used goes first."""
 
 
 @record(frozen=True, slots=True)
 class Fetched(Generic[T]):
-    """A value, and until when it is good (UNIX seconds). In the past: it serves those who waited for it, and is gone.
+    """A value, and the time until which it is good (UNIX seconds). In the past: it serves only the waiting requests.
 
-    ``stale_until``: how long it may serve where none newer is to be had, if who fetches says so.
+    ``stale_until``: the time until which the value may serve if no newer one is available. The fetcher decides so.
     """
 
     value: T
@@ -31,17 +31,17 @@ class Fetched(Generic[T]):
 
 
 class SingleFlightCache(Generic[T]):
-    """Values by keys, ``most`` of them. Who asks while one is fetched waits for that, and shares its failure."""
+    """A cache of ``most`` values by key. Requests during a fetch wait for the fetch, and share its failure."""
 
     def __init__(self, *, clock: Callable[[], float], most: int = MAX_KEPT) -> None:
         self._clock = clock
         self._entries: Lru[Hashable, _Entry[T]] = Lru(most=most)
 
     async def get(self, key: Hashable, fetch: Callable[[], Awaitable[Fetched[T]]]) -> T:
-        """The value of a key, fetched where none is held that is good.
+        """Return the value of a key, fetched if no good value is held.
 
         Raises:
-            CredentialUnavailable: it could not be fetched. The next one who asks tries again.
+            CredentialUnavailable: the value could not be fetched. The next request tries again.
         """
         entry = self._entries.use_or_make(key, _Entry)
         if entry.fetched and self._clock() < entry.fetched.good_until:
@@ -49,19 +49,19 @@ class SingleFlightCache(Generic[T]):
         number = entry.fetches
         async with entry.lock:
             outcome = entry.outcome
-            if outcome is None or entry.fetches == number:  # else it was fetched while this one waited
+            if outcome is None or entry.fetches == number:  # else fetched while this request waited
                 outcome = await entry.renew(fetch)
         if isinstance(outcome, CredentialUnavailable):
             raise CredentialUnavailable(outcome.reason, refused=outcome.refused)
         return outcome.value
 
     def held(self, key: Hashable) -> Fetched[T] | None:
-        """The value that is held, good or not."""
+        """Return the held value, good or not; ``None`` if no value is held."""
         entry = self._entries.peek(key)
         return entry.fetched if entry else None
 
     def refuse(self, key: Hashable, value: T) -> bool:
-        """Forget a value that was refused. Whether to ask again: there is a newer one, or one can be fetched."""
+        """Forget a value that was refused. Tell if asking again may help: a newer value is held or can be fetched."""
         entry = self._entries.peek(key)
         if entry is None or entry.fetched is None or entry.fetched.value != value:
             return True
@@ -92,7 +92,7 @@ class _Entry(Generic[T]):
             outcome = await fetch()
         except CredentialUnavailable as exc:
             outcome = exc
-        self.fetches += 1  # not where the request was given up: who waits tries then
+        self.fetches += 1  # not if the request was cancelled: the next one waiting fetches then
         self.outcome = outcome
         return outcome
 

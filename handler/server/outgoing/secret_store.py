@@ -1,6 +1,6 @@
-"""Secrets that bundles refer to.
+"""Read the secrets that bundles refer to.
 
-An endpoint reads its own secrets and no others: the place has the endpoint's name in it.
+An endpoint reads its own secrets and no others in AWS: their names contain the endpoint's name.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
 from handler.settings import SECRET_PREFIX, Secret, read_secret
 
 STALE_STEP_S = 30.0
-"""Steps in which a secret serves while AWS does not answer."""
+"""The time by which the use of a held secret is extended while AWS does not answer."""
 
 MAX_CHARS = 8_192
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Service:
-    """One of the AWS services that keep secrets."""
+    """One of the AWS services that hold secrets."""
 
     name: str
     action: str
@@ -62,14 +62,14 @@ _SERVICES: Mapping[str, _Service] = {
 
 
 class SecretStore:
-    """Reads secrets, and keeps them for some minutes.
+    """A reader of secrets that caches them for some minutes.
 
-    ``prefix`` is what the names of all secrets in AWS begin with; empty: none is read there. ``environ`` has those of
-    ``env:NAME`` by that name, or as ``folder/name/NAME`` for one endpoint alone. ``stand_ins`` gives those that an
-    author tries an endpoint with, by its name, whatever kind of reference names them.
+    ``prefix`` begins the names of all secrets in AWS; if it is empty, none is read there. ``environ`` holds the secrets
+    of ``env:NAME`` by that name, or as ``folder/name/NAME`` for one endpoint alone. ``stand_ins`` returns an author's
+    test values for an endpoint, by variable; they take precedence for every kind of reference.
     """
 
-    def __init__(  # noqa: PLR0913 - the places that secrets are in come together here
+    def __init__(  # noqa: PLR0913 - all sources of secrets meet here
         self,
         *,
         aws: AwsJson | None = None,
@@ -88,10 +88,10 @@ class SecretStore:
         self._kept: SingleFlightCache[str] = SingleFlightCache(clock=clock)
 
     async def read(self, secret: str, *, endpoint: str) -> str:
-        """What a text in the bundle of ``endpoint`` stands for.
+        """Return the secret that a text in the bundle of ``endpoint`` is or refers to.
 
         Raises:
-            CredentialUnavailable: there is no such secret, it cannot be read, or no header could carry it.
+            CredentialUnavailable: the secret does not exist, cannot be read, or does not fit in a header.
         """
         reference = parse_reference(secret)
         if reference is None:
@@ -109,13 +109,13 @@ class SecretStore:
         return await self._kept.get((endpoint, reference), lambda: self._fetch(endpoint, reference))
 
     def refuse(self, secret: str, value: str, *, endpoint: str) -> bool:
-        """Forget a secret that was refused. Whether reading it again may give another one."""
+        """Forget a secret that was refused. Tell if reading it again may give another value."""
         reference = parse_reference(secret)
         if reference is None:
             return False
         try:
             given = self._given(reference, endpoint)
-        except SettingsError:  # its author has just changed it
+        except SettingsError:  # the author has just changed the stand-in
             return True
         if given is not None:
             return self._own.refuse(given, value)
@@ -124,10 +124,10 @@ class SecretStore:
         return self._kept.refuse((endpoint, reference), value)
 
     def _given(self, reference: SecretReference, endpoint: str) -> Secret | None:
-        """The secret that an author or the owner has given for a reference.
+        """Return the secret that an author or the owner has given for a reference; ``None`` if neither has.
 
         Raises:
-            SettingsError: an author's, which begins as an ARN and is not a whole one.
+            SettingsError: an author's value begins as an ARN and is not a whole one.
         """
         variable = variable_of(reference)
         stand_in = self._stand_ins(endpoint).get(variable)
@@ -159,12 +159,12 @@ class SecretStore:
 
 
 def variable_of(reference: SecretReference) -> str:
-    """The name that a secret has as a variable."""
+    """Return the name of a secret as a variable."""
     return reference.name.replace("-", "_").replace(".", "_")
 
 
 def _usable(value: object, what: str) -> str:
-    """A secret without the line break that files end with, if a header can carry it."""
+    """Return a secret without white space at its ends (files end with a line break), if a header can carry it."""
     text = value.strip() if isinstance(value, str) else ""
     if not text or not text.isascii() or not text.isprintable() or len(text) > MAX_CHARS:
         raise CredentialUnavailable(f"{what} is empty, too long, or has what no header can carry")

@@ -1,3 +1,5 @@
+"""The services behind requests to the APIs of endpoints: secrets, tokens, circuit breakers, AWS credentials."""
+
 from __future__ import annotations
 
 import time
@@ -17,7 +19,7 @@ from handler.settings import Secret, SecretArn, Settings
 
 @record(frozen=True, slots=True, kw_only=True)
 class OutgoingServices:
-    """What requests to the APIs behind endpoints are made with, kept between the requests of callers."""
+    """The services that requests to the APIs behind endpoints use, kept between the requests of callers."""
 
     secrets: SecretStore = field(default_factory=SecretStore)
     own: OwnSecrets = field(default_factory=OwnSecrets)
@@ -33,7 +35,7 @@ def outgoing_services(
     stand_ins: Callable[[str], Mapping[str, str]] = lambda _: {},
     on_trouble: Callable[[SecretArn, str], None] = lambda *_: None,
 ) -> OutgoingServices:
-    """Those of a process. ``stand_ins``: see ``SecretStore``; ``on_trouble``: see ``OwnSecrets``."""
+    """Build the services of a process. ``stand_ins``: see ``SecretStore``; ``on_trouble``: see ``OwnSecrets``."""
     own = OwnSecrets(aws, on_trouble=on_trouble)
     secrets = SecretStore(
         aws=aws,
@@ -46,7 +48,7 @@ def outgoing_services(
 
 
 def _secrets_of_environ(settings: Settings) -> Mapping[str, Secret]:
-    """The secrets by name, or, where the owner says who may read which, as ``folder/name/NAME``."""
+    """Return the secrets by name, or as ``folder/name/NAME`` if the owner limits which endpoints may read which."""
     if not settings.env_secrets:
         return settings.secrets
     names = {entry: entry.rpartition("/")[2] for entry in settings.env_secrets}

@@ -1,4 +1,4 @@
-"""Tokens for the API from an OAuth token endpoint, which is believed no further than it has to be.
+"""Request tokens for the API from an OAuth token endpoint, which is trusted no further than necessary.
 
 Source: RFC 6749, sections 2.3.1, 4.4, 5.1 and 5.2; RFC 8693, section 2; RFC 8707, section 2.
 """
@@ -24,18 +24,18 @@ MAX_BYTES = 65_536
 MAX_TOKEN_CHARS = 16_384
 
 ASSUMED_S = 300.0
-"""How long a token is good of which the endpoint does not say."""
+"""The lifetime of a token if the endpoint does not give one."""
 
 MAX_S = 3_600.0
-"""How long one is kept at most, whatever is said: what was revoked has to end."""
+"""The longest time for which a token is kept, whatever the endpoint says: revoked tokens have to end."""
 
 MARGIN_S = 30.0
-"""How long before its end a token is not used any more: the request takes time, and clocks differ."""
+"""The time before its end at which a token goes out of use: the request takes time, and clocks differ."""
 
 EXCHANGE = "urn:ietf:params:oauth:grant-type:token-exchange"
 
 SUBJECT_REFUSED = frozenset({"access_denied", "invalid_grant", "invalid_request"})
-"""Errors of a token exchange that are about the caller's token. Source: RFC 8693, section 2.2.2."""
+"""Errors of a token exchange about the caller's token. Source: RFC 8693, section 2.2.2."""
 
 KNOWN_ERRORS = SUBJECT_REFUSED | {
     "invalid_client",
@@ -49,19 +49,19 @@ KNOWN_ERRORS = SUBJECT_REFUSED | {
 
 
 class ClientRefused(CredentialUnavailable):
-    """The endpoint does not take the client's secret, which may have been replaced."""
+    """The endpoint refuses the client's secret, which may have been replaced."""
 
 
 async def request_token(
     send: Send, client: OAuthClient, *, secret: str, grant: Mapping[str, str], timeout_s: float
 ) -> tuple[str, float]:
-    """A token, and for how many seconds it may be kept, which may be none at all.
+    """Request a token. Return the token and the seconds for which it may be kept, 0 if it may not.
 
-    ``grant`` is what the form says beside the client's scope, audience and resource.
+    ``grant`` holds the fields of the form beside the client's scope, audience and resource.
 
     Raises:
-        ClientRefused: the client is not known by this secret.
-        CredentialUnavailable: there is no token, for whatever reason.
+        ClientRefused: the endpoint does not accept the client with this secret.
+        CredentialUnavailable: there is no token, for any other reason.
     """
     form = {**grant, "scope": client.scope, "audience": client.audience, "resource": client.resource}
     headers = {"content-type": "application/x-www-form-urlencoded", "accept": "application/json"}
@@ -105,9 +105,8 @@ def _read(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
 
 def _refusal(response: HttpResponse, body: Mapping[str, Any], *, exchanged: bool) -> CredentialUnavailable:
     code = body.get("error")
-    if (
-        not isinstance(code, str) or code not in KNOWN_ERRORS
-    ):  # its words are not for the log, which they may show the token to
+    if not isinstance(code, str) or code not in KNOWN_ERRORS:
+        # Not for the log: the endpoint's own words could contain the token.
         code = f"status {response.status} and no token"
     if code == "invalid_client" or response.status == 401:
         return ClientRefused(f"token endpoint: {code}")
@@ -115,7 +114,7 @@ def _refusal(response: HttpResponse, body: Mapping[str, Any], *, exchanged: bool
 
 
 def _kept_s(expires_in: object) -> float:
-    """For how long a token may be kept. Some servers write the number as a text; what is none is no promise at all."""
+    """Return the seconds for which a token may be kept: 0 for an invalid number. Some servers write a string."""
     if expires_in is None:
         return ASSUMED_S - MARGIN_S
     if isinstance(expires_in, str) and expires_in.isascii() and expires_in.isdecimal() and len(expires_in) < _DIGITS:

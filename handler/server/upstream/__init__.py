@@ -1,1 +1,1 @@
-"""Requests to the API behind an endpoint, and its answers."""
+"""Requests to the API behind an endpoint, and responses of the API."""

@@ -1,4 +1,4 @@
-"""The credential that a tool in Python has for the API behind its endpoint: the one that its GraphQL requests carry."""
+"""The credential of a tool in Python for the API behind its endpoint, as its GraphQL requests carry it."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from handler.server.upstream.request_headers import told_headers
 
 @record(frozen=True, slots=True, kw_only=True)
 class ApiAccess:
-    """How a request of this caller to the API would be made."""
+    """The credential and headers of a caller's requests to the API, as an author's code sees them."""
 
     strategy: str = "none"  # oauth, bearer, api_key, custom, none
     token: str | None = field(default=None, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    tokenless: bool = False  # the caller may ask, and there is no token that an author could be given
+    tokenless: bool = False  # the caller may use the API, but no token may be given to an author
 
 
 NO_ACCESS = ApiAccess()
 
 
 async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
-    """The credential and the headers, with which the caller may ask the API; without them where there are none to get.
+    """Return the credential and headers for the caller's requests to the API; without them if they cannot be obtained.
 
     Raises:
-        CredentialUnavailable: it is ``required``, and could not be got, which is no fault of the caller.
-        ClaimMissing: it is ``required``, and the API is told a claim that the caller lacks.
+        CredentialUnavailable: the ``required`` credential could not be obtained, which is not the caller's fault.
+        ClaimMissing, HeaderRefused: the headers of a ``required`` credential cannot be built from the request.
     """
     upstream = caller.endpoint.bundle.upstream
     left_s = caller.deadline - time.monotonic()
@@ -45,7 +45,7 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
         return NO_ACCESS
     except CallError:
         return NO_ACCESS
-    if isinstance(upstream.auth, PassthroughAuth):  # what is passed on is the caller's own token: no author is given it
+    if isinstance(upstream.auth, PassthroughAuth):  # the caller's own token is not given to an author
         return ApiAccess(tokenless=True)
     tokenless = isinstance(upstream.auth, NoAuth | SigV4Auth) and caller.principal != ANONYMOUS
     try:
@@ -64,7 +64,7 @@ async def api_access(caller: Caller, *, required: bool) -> ApiAccess:
 
 
 def _strategy(auth: UpstreamAuth, headers: Mapping[str, str]) -> str:
-    """A signature is of one request, so that no author is given any."""
+    """Name the strategy. A signature is valid for one request only, so SigV4 counts as no credential."""
     match auth:
         case NoAuth() | SigV4Auth():
             return "custom" if headers else "none"

@@ -1,4 +1,4 @@
-"""Values for variables that neither a model nor its user fills."""
+"""Values of bound variables, which neither a model nor its user fills."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from handler.strict_json import parse_json
 
 
 def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, name: str) -> JSONObject:
-    """The bound variables of a tool or a persisted operation; ``name`` is what an error calls it.
+    """Return the values of the bound variables of a tool or persisted operation. Errors call it ``name``.
 
-    No argument of a call fills these, so nothing is overridden.
+    No argument of a call can fill a bound variable, so no argument is overridden.
 
     Raises:
-        BindingMissing: what a variable is filled from is missing, or does not fit the variable's type.
+        BindingMissing: the source of a variable is missing, or does not fit the variable's type.
     """
     values = bound_values(name, bound.bindings, headers=caller.headers, claims=caller.principal.claims or {})
     wrong = next(iter(caller.endpoint.bound_validator(bound).misfits(values)), "") if values else ""
@@ -30,10 +30,10 @@ def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, na
 def bound_values(
     tool: str, bindings: tuple[Binding, ...], *, headers: Mapping[str, str], claims: Mapping[str, Any]
 ) -> JSONObject:
-    """Variable -> its value. ``headers`` have lower-case names; ``claims`` are verified.
+    """Map each variable to its value. ``headers`` have lower-case names; ``claims`` are verified.
 
     Raises:
-        BindingMissing: the request does not carry what a variable is filled from, or carries it in another form.
+        BindingMissing: the request lacks the source of a variable, or has it in another form.
     """
     return {binding.variable: _value(tool, binding, headers, claims) for binding in bindings}
 
@@ -55,7 +55,7 @@ def _value(tool: str, binding: Binding, headers: Mapping[str, str], claims: Mapp
 
 
 def _read(text: str, read_as: str) -> Any:
-    """A header's text as JSON, where a text it is not: whether it fits is judged with the other values."""
+    """Read a header's text, as JSON unless a string is expected. ``fill_bound`` checks the types of all values."""
     match read_as:
         case "string":
             return text
@@ -66,7 +66,7 @@ def _read(text: str, read_as: str) -> Any:
 
 
 def find_claim(claims: Any, name: str) -> Any:
-    """A claim by its name, or by a path with dots: names with dots in them come first; ``None`` where there is none."""
+    """Return a claim by its name, else by the name as a dotted path; ``None`` if there is no such claim."""
     if not isinstance(claims, Mapping):
         return None
     if name in claims:

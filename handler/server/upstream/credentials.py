@@ -1,4 +1,4 @@
-"""With whose credential the API behind an endpoint is asked: the one mode of its bundle, for one caller."""
+"""The credential of a request to the API, by the one mode of the endpoint's bundle, for one caller."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from handler.server.outgoing.token_endpoint import EXCHANGE, MARGIN_S, ClientRef
 
 @record(frozen=True, slots=True, kw_only=True)
 class Credential:
-    """What shows the API that it may answer. ``refuse`` forgets it; whether another one may be got then."""
+    """A credential for the API. ``refuse`` forgets it and returns ``True`` if another one may be obtained."""
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    token: str = field(default="", repr=False)  # or key, in no header yet; empty: there is none to show
+    token: str = field(default="", repr=False)  # or key; without ``Bearer``; empty if absent
     refuse: Callable[[], bool] = lambda: False
 
 
 async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
-    """The credential for a request of this caller. SigV4 has none before the request is there: see ``signed``.
+    """Return the credential for a request of this caller. A SigV4 signature needs the request: see ``signed``.
 
     Raises:
-        CallerTokenRequired: the mode needs the caller's own token, and they have none that may be used.
-        CredentialUnavailable: it could not be got; the log is told why.
+        CallerTokenRequired: the mode needs the caller's own token, and the caller has no token that may be used.
+        CredentialUnavailable: the credential could not be obtained; the log gets the reason.
     """
     match caller.endpoint.bundle.upstream.auth:
         case NoAuth() | SigV4Auth():
@@ -62,10 +62,10 @@ async def credential_for(caller: Caller, *, timeout_s: float) -> Credential:
 
 
 async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
-    """The request with the function's signature, if the API asks for one.
+    """Return the request with the function's signature, if the API requires one.
 
     Raises:
-        CredentialUnavailable: there are no AWS credentials, or the bundle names a service that is not for this.
+        CredentialUnavailable: there are no AWS credentials, or the bundle names a service without SigV4 support.
     """
     auth = caller.endpoint.bundle.upstream.auth
     if not isinstance(auth, SigV4Auth):
@@ -73,7 +73,7 @@ async def signed(caller: Caller, request: HttpRequest) -> HttpRequest:
     if auth.service not in SIGNED_SERVICES:
         raise CredentialUnavailable("sigv4: no signatures for this service")
     try:
-        credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # boto3 may have to look for them
+        credentials = await asyncio.to_thread(caller.services.outgoing.aws.current)  # blocks: boto3 may have to search
     except AwsError as exc:
         raise CredentialUnavailable(f"sigv4: {exc}") from exc
     added = sign(request, service=auth.service, region=auth.region, credentials=credentials, now=datetime.now(UTC))
@@ -91,7 +91,7 @@ def _as_bearer(found: Credential) -> Credential:
 
 
 def _passed_on(caller: Caller, audience: str) -> Credential:
-    """Source: MCP 2026-07-28, basic/authorization: a token is for its audience, and goes nowhere else."""
+    """Source: MCP 2026-07-28, basic/authorization: a token goes to its audience only."""
     if not caller.credential:
         raise CallerTokenRequired
     if audience not in audiences_in(caller.principal.claims or {}):
@@ -100,7 +100,7 @@ def _passed_on(caller: Caller, audience: str) -> Credential:
 
 
 async def _token(caller: Caller, auth: OAuthMode, timeout_s: float) -> Credential:
-    """A token from the token endpoint. One that was given for a caller's token serves that very token alone."""
+    """Return a token from the token endpoint. An exchanged token serves only the caller token that it replaced."""
     inbound = ""
     if isinstance(auth, TokenExchangeAuth):
         if not caller.credential:
@@ -152,7 +152,7 @@ async def _exchange_grant(caller: Caller, exchange: TokenExchangeAuth) -> dict[s
 
 
 def _expiry(caller: Caller) -> float:
-    """When the caller's token ends, which was verified to say so (UNIX seconds)."""
+    """The expiry of the caller's token (UNIX seconds); verification has required the claim."""
     return float((caller.principal.claims or {})["exp"])
 
 

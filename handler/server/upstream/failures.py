@@ -1,7 +1,6 @@
-"""Requests to the API without a usable answer: the words for the model, and those for the log.
+"""Failures of requests to the API: the sentences for the model, and the words for the log.
 
-A mutation whose answer did not come, or cannot be used, may have been carried out all the same. Nobody may be told to
-send such a request once more.
+A mutation without a usable response may have been carried out. So no sentence may advise to send the mutation again.
 """
 
 from __future__ import annotations
@@ -17,38 +16,38 @@ from handler.server.upstream.operation import GraphQLRequest
 from handler.server.upstream.plain_words import plain_text, quoted, waiting, words_in
 
 UNDECIDED = frozenset({408})
-"""Those below 500 of requests that may have been carried out."""
+"""Statuses below 500 after which the request may have been carried out."""
 
 NOT_SENT = "so nothing was sent"
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """A request that failed. ``undone``: nothing of it was carried out, so whoever sends it again repeats nothing."""
+    """A failed request. ``undone``: the API carried out nothing, so sending the request again repeats nothing."""
 
-    word: str  # of the log
-    detail: str = ""  # likewise
+    word: str  # for the log
+    detail: str = ""  # for the log
     said: str  # a sentence for the model
-    advice: str = ""  # another one, for whoever may ask again
+    advice: str = ""  # a second sentence, used only if the request may be sent again
     undone: bool = False
 
     @property
     def reason(self) -> str:
-        """What the log says."""
+        """The log's reason."""
         return f"{self.word}: {self.detail}" if self.detail else self.word
 
     def of(self, operation: GraphQLRequest) -> UpstreamFailure:
-        """The error to raise for an operation."""
+        """Build the error to raise for an operation."""
         return UpstreamFailure(self.sentences(operation), reason=self.reason)
 
     def sentences(self, operation: GraphQLRequest) -> str:
-        """The words for a model that has sent an operation; empty if there is nothing to say."""
+        """Build the sentences for the model that sent an operation; empty string if there is nothing to say."""
         then = self.advice if self.undone else _doubt(operation) or self.advice
         return f"{self.said} {then}".strip()
 
 
 def _doubt(operation: GraphQLRequest) -> str:
-    """A sentence about a mutation that has no answer; empty for a query, which changes nothing."""
+    """A sentence about a mutation without a response; empty string for a query, which changes nothing."""
     if operation.is_query:
         return ""
     key = operation.idempotency_key
@@ -60,7 +59,7 @@ def _doubt(operation: GraphQLRequest) -> str:
 
 
 def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
-    """The trouble with an exchange that gave no response."""
+    """Describe an exchange without a response."""
     match failure:
         case HttpTimeout(sent=False):
             return Trouble(
@@ -94,7 +93,7 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
 
 
 def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trouble:
-    """The trouble with a response that is not one of GraphQL. ``body`` is its JSON; ``None``: it has none."""
+    """Describe a response that is not a GraphQL response. ``body`` is its JSON; ``None`` if the JSON is invalid."""
     status, words = answer.status, words_in(body)
     if 300 <= status < 400:
         said = "The API answered with a redirect, which is not followed."
@@ -105,16 +104,16 @@ def without_graphql(answer: HttpResponse, body: Any, auth: UpstreamAuth) -> Trou
     if status >= 400:
         return _failed_status(answer, words)
     word, detail, what = _unread(answer, body)
-    wait = waiting(answer)  # GitHub has status 200 for too many requests, too
+    wait = waiting(answer)  # GitHub uses status 200 for rate limits too
     said = f"The API answered with status {status} and no GraphQL response{what}.{quoted(words)} {wait}".rstrip()
     return Trouble(word=word, detail=detail, said=said, advice="Try again then." if wait else "")
 
 
 def in_graphql(answer: HttpResponse, auth: UpstreamAuth, *, words: str, judged: bool) -> Trouble:
-    """The trouble that the head tells of beside a GraphQL response with errors and without a value, if it says any.
+    """Describe the status and headers of a GraphQL response with errors and without a value.
 
-    ``words`` are its first error; ``judged``: the API itself says what became of the operation, whatever the status.
-    A gateway answers in GraphQL too when the API behind it did not.
+    ``words`` are the first error's message. ``judged``: the API itself reports the fate of the operation, whatever the
+    status. A gateway too may answer in GraphQL, when the API behind the gateway gave no response.
     """
     status, undone = answer.status, judged or _is_undone(answer.status)
     if is_refusal(answer, words):
@@ -137,7 +136,7 @@ def _failed_status(answer: HttpResponse, words: str) -> Trouble:
 
 
 def is_usual(status: int) -> bool:
-    """Whether servers have a status for errors of any kind: it tells no more than these do."""
+    """Tell if servers use a status for errors of any kind, so that it says no more than the errors do."""
     return status < 500 and status != 429
 
 
@@ -146,12 +145,12 @@ def _is_undone(status: int) -> bool:
 
 
 def _word_for(status: int) -> str:
-    """The log's word for a status that is no refusal of a credential. GitHub and Shopify have 200 for limits."""
+    """The log's word for a status other than a refused credential. GitHub and Shopify use 200 for limits."""
     return "UpstreamLimit" if status in (200, 403, 429) else "UpstreamStatus"
 
 
 def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
-    """The log's word and detail for a response that succeeded, and what it has instead of GraphQL."""
+    """The log's word and detail for a response below 400, and a clause about its content."""
     kind = media_type_of(answer.headers.get("content-type", ""))
     if kind.startswith("multipart/"):
         return (
@@ -172,7 +171,7 @@ MAINTAINER = "Whoever maintains this tool has to look after it."
 
 
 def refused_credential(status: int, auth: UpstreamAuth) -> str:
-    """Sentences about a credential that the API refused, and who can do something about it."""
+    """Build the sentences about a refused credential and the person who can replace it."""
     match auth:
         case PassthroughAuth() | TokenExchangeAuth():
             whose, then = (
@@ -187,12 +186,12 @@ def refused_credential(status: int, auth: UpstreamAuth) -> str:
 
 
 def refusal_word(auth: UpstreamAuth) -> str:
-    """The log's word for a refused credential: only the endpoint's own is a matter of its maintainer."""
+    """Return the log's word for a refused credential. A maintainer can act only on the endpoint's own credential."""
     return "CallerTokenRefused" if isinstance(auth, PassthroughAuth | TokenExchangeAuth) else "UpstreamRefused"
 
 
 def is_refusal(answer: HttpResponse, words: str = "") -> bool:
-    """Whether a status says that a credential does not do. GitHub has 403 for too many requests, too."""
+    """Tell if a response refuses the credential. GitHub uses 403 for rate limits too."""
     left = answer.headers.get("x-ratelimit-remaining", "").strip()
     limited = "retry-after" in answer.headers or left == "0" or "rate limit" in words.lower()
     return answer.status == 401 or (answer.status == 403 and not limited)

@@ -1,4 +1,4 @@
-"""Sending one operation to the GraphQL API behind an endpoint, and reading what it answers."""
+"""Send one operation to the GraphQL API behind an endpoint, and read the response."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ ACCEPT = "application/graphql-response+json, application/json;q=0.9"
 async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
     """Send one operation of a caller and return the GraphQL response: ``data`` always, ``errors`` when there are any.
 
-    A query is sent once more when a kept connection turns out to be closed, or its credential to be refused; a
-    mutation never.
+    A query is sent once more if a kept connection turns out to be closed or the credential is refused. A mutation is
+    never sent again.
 
     Raises:
         CallError: the API cannot be asked on behalf of this caller; nothing was sent.
-        UpstreamError: no usable answer, in a sentence for the model that tells nothing of the API's address.
-        DeadlinePassed: the caller's time was over before.
+        UpstreamError: no usable response; the sentence for the model does not reveal the API's address.
+        DeadlinePassed: the deadline had passed before the request.
 
     Source: GraphQL over HTTP, "Request" and "Response".
     """
@@ -69,11 +69,11 @@ async def execute(caller: Caller, operation: GraphQLRequest) -> JSONObject:
 
 @contextmanager
 def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
-    """Make what callers get of the answer to an operation.
+    """Guard the code that makes a result from the response to an operation.
 
     Raises:
-        AnswerMisfit: it is against the API's schema, and says of a mutation by itself what came of that.
-        UpstreamError: it cannot be told. That is no reason to send a mutation once more.
+        AnswerMisfit: the response does not fit the API's schema; the error itself covers mutations.
+        UpstreamFailure: the result cannot be returned; for a mutation, the error warns against sending it again.
     """
     try:
         yield
@@ -84,7 +84,7 @@ def telling_answer(operation: GraphQLRequest) -> Iterator[None]:
 
 
 def _allowed_s(caller: Caller) -> float:
-    """How long the API may take: what its owner says, or what is left of the call's time."""
+    """Return the time limit for the API: the configured timeout, or the rest of the call's time if shorter."""
     left_s = caller.deadline - time.monotonic()
     if left_s <= 0:
         raise DeadlinePassed
@@ -92,7 +92,7 @@ def _allowed_s(caller: Caller) -> float:
 
 
 def _document(operation: GraphQLRequest, documents: str) -> JSONObject:
-    """The document, or the name that the API knows it by. A document without a name is not sent in its place.
+    """Return the document, or its id if the API takes ids. A document without an id is then not sent.
 
     Source: GraphQL over HTTP, "Persisted Documents"; Apollo, "Automatic Persisted Queries", for its extension.
     """
@@ -138,7 +138,7 @@ def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -
         return {"data": body["data"]}
     from handler.server.upstream.graphql_errors import (
         report,
-    )  # its patterns are compiled where an API has answered with errors
+    )  # its patterns are compiled only after a response with errors
 
     told = report(body, answer, operation, auth=caller.endpoint.bundle.upstream.auth)
     caller.note(reason=told.reason)
@@ -146,7 +146,7 @@ def _response(caller: Caller, operation: GraphQLRequest, answer: HttpResponse) -
 
 
 def _is_graphql(body: Any) -> bool:
-    """Whether JSON has the form of a response. Source: GraphQL specification, section 7.1 (Response Format)."""
+    """Tell if JSON has the form of a GraphQL response. Source: GraphQL specification, section 7.1 (Response Format)."""
     if not isinstance(body, dict):
         return False
     data, errors = body.get("data"), body.get("errors")
@@ -154,7 +154,7 @@ def _is_graphql(body: Any) -> bool:
 
 
 def _parse(body: bytes) -> Any:
-    """The JSON of an answer, ``None`` if it is not valid. Some servers on Windows write a mark before it."""
+    """Return the JSON of a response; ``None`` if invalid. Some servers on Windows put a byte order mark first."""
     try:
         return parse_json(body.removeprefix(BOM_UTF8))
     except ValueError:

@@ -1,7 +1,7 @@
-"""The errors of a GraphQL response, as far as a model may read them, and the log's reason for them.
+"""Filter the errors of a GraphQL response for the model, and find the log's reason for them.
 
-An API that executed nothing may name in its errors what this caller must not learn of its schema. So its words about
-the document are told without suggestions and without names that the document has not.
+An API that executed nothing may name, in its errors, parts of its schema that are hidden from the caller. So messages
+about the document lose suggestions and all names that are not in the document.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from handler.server.upstream.schema_drift import (
 )
 
 MAX_ERRORS = 10
-"""Of one answer, as many are told."""
+"""Errors of one response that the model gets."""
 
 MAX_PATH_STEPS = 32
 MAX_STEP_CHARS = 200
@@ -51,7 +51,7 @@ SENTENCES: Mapping[str, str] = {
         "The API does not take operations by their id. Whoever maintains this tool has to have it sent as a text."
     ),
 }
-"""The kinds of errors that say nothing more than this."""
+"""Kind of error -> the sentence that replaces its message."""
 
 REASONS: Mapping[str, str] = {
     UNLISTED: "UpstreamDocuments: unlisted",
@@ -65,15 +65,15 @@ _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 @record(frozen=True, slots=True, kw_only=True)
 class Report:
-    """A response as it is told, and the log's reason for the error that tells a maintainer most."""
+    """The filtered response, and the log's reason: of the first error of a known kind, or of the status."""
 
     response: JSONObject
     reason: str
 
 
 def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth) -> Report:
-    """Tell a response with errors. ``body`` is the answer's JSON, and ``operation`` what was asked for."""
-    data = body.get("data") or None  # some servers send an empty object with what they did not execute
+    """Filter a response with errors. ``body`` is the JSON of the response to ``operation``."""
+    data = body.get("data") or None  # some servers send an empty object if they executed nothing
     executed, has_value = data is not None, any(value is not None for value in (data or {}).values())
     names = None if has_value else names_in(operation.text)
     told, reason = _told(body["errors"], executed=executed, names=names)
@@ -89,7 +89,7 @@ def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequ
 
 
 def _told(errors: Sequence[Any], *, executed: bool, names: Set[str] | None) -> tuple[list[JSONObject], str]:
-    """The first errors, how many more there are, and the reason."""
+    """Return the first errors, with a count of the others as one more error, and the reason."""
     judged = [_judged(error, executed=executed, names=names) for error in errors[:MAX_ERRORS]]
     told, more = [each for each, _ in judged], len(errors) - MAX_ERRORS
     if more > 0:
@@ -98,14 +98,14 @@ def _told(errors: Sequence[Any], *, executed: bool, names: Set[str] | None) -> t
 
 
 OTHER = "GraphQLErrors"
-"""The log's reason for an error that is only what it says."""
+"""The log's reason for an error of an unknown kind."""
 
 
 def _judged(error: Any, *, executed: bool, names: Set[str] | None) -> tuple[JSONObject, str]:
-    """One error as it is told, and the log's reason.
+    """Return one filtered error, and the log's reason.
 
-    ``names`` are those of the document; ``None``: there is a value. ``executed``: there are places for values, so an
-    error with a path is of one of these.
+    ``names`` are the names in the document; ``None`` if the response has a value. ``executed``: the response has
+    ``data``, so an error with a path is about a place in the data.
     """
     if not isinstance(error, dict):
         return {"message": UNNAMED}, OTHER
@@ -137,7 +137,7 @@ def _message(error: Mapping[str, Any], finding: Finding, *, names: Set[str] | No
 
 
 def _path(error: Mapping[str, Any]) -> list[str | int]:
-    """Where in the answer an error is, as far as it is told; empty: nowhere."""
+    """The path of an error in the data, cut to the limits; empty if the error has no valid path."""
     path = error.get("path")
     steps = path[:MAX_PATH_STEPS] if isinstance(path, list) else []
     if not all(isinstance(step, str) or (type(step) is int and 0 <= step < MAX_PLACE) for step in steps):

@@ -1,6 +1,6 @@
-"""Names in a foreign error message: the coordinate that it complains of, and those that nobody here has asked for.
+"""Names in an API's error message: the coordinate that the error is about, and names that are not in the document.
 
-Its patterns read foreign text. Each takes time in proportion to that, and callers cut it before.
+The patterns read untrusted text. Each takes time linear in the text, and callers cut the text first.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ COMPLAINTS = (
     "unknown type",
     "used in position",
 )
-"""The words of rules of validation, in lower case, in which a document does not fit a schema."""
+"""Phrases, in lower case, of validation rules that a document breaks if it does not fit the schema."""
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]{0,199}"
 
@@ -58,49 +58,49 @@ NAMED = re.compile(
     (?:\ named)?:?\ ?["'`$@]{{1,3}}(?P<name>{_NAME}(?:\.{_NAME})?)["'`!\]]""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""A quoted name, and what it is of."""
+"""A quoted name, and the kind of thing that it names."""
 
 FOUND = re.compile(rf"\bfound:? [\"'`]?({_NAME})")
-"""The value of an enumeration that a rule of literals met, which most servers do not quote."""
+"""The enum value that a rule on literals found; most servers do not quote it."""
 
 OWNER = re.compile(
     rf"""\b(?:on|in|by)\ (?:the\ )?(?:object\ |input\ |enum\ |interface\ )?(?:type:?\ |field\ )?
     ["'`](?P<name>{_NAME}(?:\.{_NAME})?)["'`]""",
     re.IGNORECASE | re.VERBOSE,
 )
-"""The type, or the field, that a name would have to be of."""
+"""The type or field that a name should belong to."""
 
 STRINGS = re.compile(r'"""(?:[^"\\]|\\"""|\\|"(?!""))*(?:""")?|"(?:[^"\\\n]|\\.)*"?')
-"""Strings of a document. One that does not end is one too: to look for ends in vain takes the square of the time."""
+"""Strings of a document. An unterminated string counts too: a vain search for its end takes quadratic time."""
 
 WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 PUBLIC = re.compile(
     r"Query|Mutation|Subscription|Boolean|Float|Int|String|IDs?|GraphQL|GitHub|__(schema|type|typename)"
 )
-"""Names that every API has, and the proper ones of prose."""
+"""Names that every API has, and proper names of prose."""
 
 NOUN = re.compile(r"argument|directive|enum|fields?|fragment|interface|object|type|union")
-"""Words after which a name stands, quoted or not."""
+"""Words that a name follows, quoted or not."""
 
 PROSE = re.compile(
     r"and|are|arguments?|at|by|costs?|count|depth|exceeds|for|from|has|have|in|is|it|limits?|must|names?|named|not|of"
     r"|on|or|system|than|that|to|type|was|weight|were|with"
 )
-"""Words that stand after those and are none."""
+"""Words that may follow a noun and are not names."""
 
 SUGGESTION = re.compile(r"\b(did you mean|(maybe|perhaps) you meant|you might have meant)\b", re.IGNORECASE)
 
 
 def names_in(document: str) -> frozenset[str]:
-    """All names in a GraphQL document, its keywords included; what stands in strings is none."""
+    """Return all names in a GraphQL document, keywords included and the content of strings excluded."""
     return frozenset(WORD.findall(STRINGS.sub(" ", document)))
 
 
 def coordinate_in(message: str, *, names: Set[str]) -> str:
-    """The first of ``names`` that a message complains of, with its type where that is told: ``Query.orders(first:)``.
+    """Return the first of ``names`` that a message is about, with its type if given: ``Query.orders(first:)``.
 
-    Empty: the message does not complain as a rule of validation does, or of nothing that is named here.
+    Empty string if the message does not sound like a validation rule, or contains none of ``names``.
     """
     lowered = message.lower()
     if not any(complaint in lowered for complaint in COMPLAINTS):
@@ -122,16 +122,16 @@ def coordinate_in(message: str, *, names: Set[str]) -> str:
 
 
 def without_suggestions(message: str) -> str:
-    """A message up to where it suggests other names."""
+    """Cut a message before its suggestion of other names."""
     found = SUGGESTION.search(message)
     return message[: found.start()].rstrip(" \t\r\n(") if found else message
 
 
 def without_names(message: str, *, but: Set[str]) -> str:
-    """A message in which names of a schema are ``…``, other than those that the caller's document has.
+    """Replace schema names in a message by ``…``, except the names ``but`` of the caller's document.
 
-    Taken for a name is what is quoted, is spelt like one (``unitPrice``, ``unit_price``, ``Order.total``), or stands
-    after the word for what it would be (``field total``).
+    A word counts as a name if it is quoted, is spelt like a name (``unitPrice``, ``unit_price``, ``Order.total``), or
+    follows the noun for its kind (``field total``).
     """
     before, end = "", 0
 
@@ -152,7 +152,7 @@ def _is_spelt_as_name(word: str) -> bool:
 
 
 def _is_quoted(text: str, found: re.Match[str]) -> bool:
-    """Whether a word has a quotation mark, a bracket or a joint at one of its ends; an apostrophe in a word is none."""
+    """True if a quotation mark, bracket or joint is at an end of a word. An apostrophe in a word does not count."""
     start, end = found.span()
     before, after = text[max(start - 2, 0) : start], text[end : end + 2]
     opened = before[-1:] in _QUOTES and before[-1:] != "" and not before[:1].isalpha()

@@ -8,11 +8,11 @@ from handler.records import record
 
 @record(frozen=True, slots=True, kw_only=True)
 class GraphQLRequest:
-    """One operation to send, and whether it is a query: only queries may be sent a second time."""
+    """One operation to send. Only queries may be sent a second time."""
 
     text: str
-    sha256: str  # of the text; empty where a model wrote it
+    sha256: str  # of the text; empty if a model wrote the text
     operation_name: str | None
     variables: Mapping[str, Any]
     is_query: bool
-    idempotency_key: str = ""  # what every repetition of the same call says; empty where it may be repeated at will
+    idempotency_key: str = ""  # shared by all repetitions of one call; empty if none is needed

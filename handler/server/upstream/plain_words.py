@@ -1,4 +1,4 @@
-"""What an API says beside GraphQL: in plain text, cut, and how long to wait."""
+"""Texts of an API outside of GraphQL, as short plain text: error messages, and the time to wait."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from handler.http.client import HttpResponse
 from handler.server.upstream.named_coordinates import without_suggestions
 
 MAX_WORDS_CHARS = 300
-"""Of what an API says beside GraphQL, as much is told."""
+"""Characters of an API's text outside of GraphQL that the model gets."""
 
 MAX_WAIT_S = 10_000_000
 
 
 def waiting(answer: HttpResponse) -> str:
-    """A sentence about how long the API asks to wait; empty: it does not say.
+    """A sentence with the wait that the API asks for; empty string if the API does not ask for one.
 
     Source: RFC 9110, section 10.2.3.
     """
@@ -31,8 +31,8 @@ _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 
 
 def _until(date: str) -> float:
-    """How many seconds there are until an HTTP date, none if it has passed; negative: the text is no date."""
-    from email.utils import parsedate_to_datetime  # it takes milliseconds, and few APIs write a date
+    """Return the seconds until an HTTP date; 0 if the date has passed, negative if the text is not a date."""
+    from email.utils import parsedate_to_datetime  # its import takes milliseconds, and few APIs write a date
 
     try:
         return max(parsedate_to_datetime(date).timestamp() - time.time(), 0.0)
@@ -41,7 +41,7 @@ def _until(date: str) -> float:
 
 
 def words_in(body: Any) -> str:
-    """What an API says where it does not answer in GraphQL; empty: nothing that is known.
+    """Return the message in a response that is not GraphQL; empty string if no known member has one.
 
     Source: RFC 9457 for ``title`` and ``detail``, RFC 6749 for ``error_description``; GitHub, AWS and Hasura.
     """
@@ -51,7 +51,7 @@ def words_in(body: Any) -> str:
         said = body.get(name)
         if isinstance(said, Mapping):
             said = said.get("message")
-        if isinstance(said, str) and not said[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # a page within JSON
+        if isinstance(said, str) and not said[:MAX_WORDS_CHARS].lstrip().startswith("<"):  # HTML within JSON
             plain = plain_text(said, most=MAX_WORDS_CHARS)
             if plain:
                 return plain
@@ -59,13 +59,13 @@ def words_in(body: Any) -> str:
 
 
 def quoted(words: str) -> str:
-    """A sentence with the words of an API; empty: there are none."""
+    """A sentence that quotes the words of an API; empty string if there are none."""
     told = without_suggestions(words)
     return f' The API says: "{told}"' if told else ""
 
 
 def plain_text(text: str, *, most: int) -> str:
-    """A text on one line, cut, without characters that nobody sees."""
+    """Return a text on one line, cut, without unprintable characters."""
     cut = text[: 2 * most]
     shown = " ".join("".join(each if each.isprintable() else " " for each in cut).split())
     return shown if len(shown) <= most and len(text) <= 2 * most else f"{shown[: most - 1]}…"

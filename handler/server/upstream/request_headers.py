@@ -1,4 +1,4 @@
-"""Headers that tell the API who calls, and those that it gets as the caller's client sent them."""
+"""Request headers for the API beside the credential: static, from claims, and forwarded from the client."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ MAX_CHARS = 4_096
 
 
 def told_headers(caller: Caller, upstream: Upstream) -> dict[str, str]:
-    """What requests of this caller have beside a credential, their names in lower case.
+    """Return the headers of this caller's requests without the credential, by lower-case name.
 
     Raises:
-        ClaimMissing: the caller has no claims, lacks one, or has it in a form that no header can carry.
-        HeaderRefused: what is to be forwarded cannot be sent.
+        ClaimMissing: the caller lacks a claim, or its value does not fit into a header.
+        HeaderRefused: a forwarded header cannot be sent.
     """
     forwarded = {name: caller.headers[name] for name in upstream.forward_headers if name in caller.headers}
     for name, value in forwarded.items():
@@ -27,7 +27,7 @@ def told_headers(caller: Caller, upstream: Upstream) -> dict[str, str]:
             raise HeaderRefused(name)
     claims = caller.principal.claims or {}
     told = {name: _text_of(claims, claim) for name, claim in upstream.claim_headers.items()}
-    # The author's come last, so that nothing of a caller's replaces them.
+    # The author's headers come last, so that a caller's header cannot replace them.
     return {**forwarded, **upstream.headers, **told}
 
 
@@ -40,7 +40,7 @@ def _text_of(claims: Mapping[str, Any], claim: str) -> str:
             return "true" if value else "false"
         case int() | float():
             text = repr(value)
-        case str() if value == value.strip():  # a server would strip it, and see another one
+        case str() if value == value.strip():  # a server would strip white space, and read another value
             text = value
         case _:
             raise ClaimMissing(claim, misfit=True)
@@ -50,7 +50,7 @@ def _text_of(claims: Mapping[str, Any], claim: str) -> str:
 
 
 def _is_sendable(text: str) -> bool:
-    """Whether it is one line that goes out as it stands. Source: RFC 9110, section 5.5."""
+    """Tell if a text is a valid header value. Source: RFC 9110, section 5.5."""
     return len(text) <= MAX_CHARS and _SENDABLE.fullmatch(text) is not None
 
 

@@ -1,9 +1,9 @@
-"""What an error of an answer without data says about the request: drift, a limit, or a document that is not known.
+"""Classification of an error in a response without data: schema drift, a limit, or an unknown document.
 
-Drift is an API that refuses a document which its published schema allows. GraphQL says how an error of execution looks
-(it has a path) and leaves open how one of validation does, so servers are known by their habits. Limits are errors of
-validation to many servers. So drift is claimed only where the message also names, in the words of a rule of validation,
-a coordinate that the document uses.
+Schema drift means that an API refuses a document which its published schema allows. GraphQL defines the form of an
+execution error (it has a path) but not of a validation error, so servers are recognised by their habits. Many servers
+report limits as validation errors. So drift is claimed only if the message also names, in the words of a validation
+rule, a coordinate that the document uses.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from handler.records import record
 from handler.server.upstream.named_coordinates import coordinate_in
 
 MAX_MESSAGE_CHARS = 1_000
-"""Of an error's message, as much is read and told."""
+"""Characters of an error's message that are read and returned."""
 
 VALIDATION, LIMIT = "validation", "limit"
 UNLISTED, BY_ID_ONLY, AS_TEXT_ONLY = "unlisted", "by id only", "as text only"
-"""What habits show: a document is refused, or asks for too much; it is not known by its id, has to be or cannot be."""
+"""Kinds of habits: an invalid or too large document; an unknown id; ids required; ids not supported."""
 
 STATIC_PATH = re.compile(r"query|mutation|subscription|(fragment|query|mutation|subscription) .*", re.DOTALL)
-"""How the path of an error begins that graphql-ruby found in the document, before it executed anything."""
+"""The first step of the path in graphql-ruby's validation errors, which leads through the document."""
 
 APOLLO_CODES = ("GRAPHQL_VALIDATION_FAILED", "GRAPHQL_PARSE_FAILED", "INVALID_FIELD", "PARSING_ERROR")
 
@@ -32,13 +32,13 @@ GRAPHQL_JAVA = re.compile(r"(Validation error|Invalid Syntax)\b", re.IGNORECASE)
 HOT_CHOCOLATE_CODE = re.compile(r"HC\d{4}")
 HOT_CHOCOLATE_LIMITS = ("HC0047", "HC0067", "HC0068")
 SPECIFICATION = re.compile(r"https?://(spec\.graphql\.org|graphql\.github\.io|facebook\.github\.io)/.*", re.DOTALL)
-"""What Hot Chocolate's validation rules, and nothing else of it, name as ``specifiedBy``."""
+"""The ``specifiedBy`` of Hot Chocolate's validation rules; its other errors do not have it."""
 
 SELECTION = "$.selectionSet"
-"""Where Hasura's path to a field of the document begins."""
+"""The beginning of Hasura's path to a field of the document."""
 
 SECTION = re.compile(r"5\.\d[\d.]*")
-"""The rule's section in GraphQL's specification, which GraphQL.NET gives as ``number``."""
+"""The validation rule's section in the GraphQL specification, which GraphQL.NET gives as ``number``."""
 
 OF_A_VALUE = re.compile(
     r"""Variable\b(?!.*(used\ in\ position|input\ type))   # of most servers
@@ -47,10 +47,10 @@ OF_A_VALUE = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
-"""How the message begins of an error about what a caller gave for a variable."""
+"""The beginning of a message about the value that a caller gave for a variable."""
 
 PERSISTED = re.compile(r"(?:mer_err_gql_)?persisted_?(?:query|document|operation)_?not_?(\w+)", re.IGNORECASE)
-"""Codes and messages about documents by their id: PERSISTED_QUERY_NOT_FOUND, PersistedQueryNotSupported."""
+"""Codes and messages about persisted documents: PERSISTED_QUERY_NOT_FOUND, PersistedQueryNotSupported."""
 
 EXCEEDED = re.compile(
     r"""exceed(s|ed|ing)?\b | \blimit\ of\ \d | too\ (complex|deep|deeply|many|large|big|expensive|costly|often)\b
@@ -66,20 +66,20 @@ MEASURED = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-"""What limits of requests are of. Both are searched for: one alone is a word of many errors."""
+"""Quantities that APIs limit. A limit needs this and ``EXCEEDED``: each alone matches many other errors."""
 
 
 def is_static(path: object) -> bool:
-    """Whether an error's path leads through the document, not through an answer."""
+    """Tell if an error's path leads through the document, not through the data."""
     return isinstance(path, list) and bool(path) and bool(STATIC_PATH.fullmatch(str(path[0])[:MAX_MESSAGE_CHARS]))
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """What an error says about a request: a kind of habit, or nothing.
+    """The classification of an error. ``kind`` is a kind of habit, or empty if the kind is unknown.
 
-    ``coordinate``: of the document, which the API's schema does not have as it is used. Empty: no drift.
-    ``of_document``: the error is about the document and not about an answer, so its path is one of that.
+    ``coordinate``: the used coordinate that the API's schema lacks or defines otherwise; empty if there is no drift.
+    ``of_document``: the error and its path are about the document, not about the data.
     """
 
     kind: str = ""
@@ -88,9 +88,9 @@ class Finding:
 
 
 def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
-    """Judge an error of a response without data. ``names`` are those that stand in the document.
+    """Classify an error of a response without data. ``names`` are the names in the document.
 
-    An error about the value of a variable says nothing: it is the caller's to mend.
+    An error about the value of a variable has no kind, because the caller can correct the value.
     """
     kinds = {HABITS[habit].kind for habit in habits_in(error)}
     coordinate = coordinate_in(_message(error), names=names) if VALIDATION in kinds else ""
@@ -102,7 +102,7 @@ def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
 
 
 def habits_in(error: Mapping[str, Any]) -> list[str]:
-    """The names in ``HABITS`` of the habits that an error shows."""
+    """Return the keys of ``HABITS`` that an error matches."""
     extensions = error.get("extensions")
     found = _Error(
         message=_message(error),
@@ -120,23 +120,23 @@ def _message(error: Mapping[str, Any]) -> str:
 
 
 def _text(values: Mapping[str, Any], name: str) -> str:
-    """A text of the API, cut before any pattern reads it; empty: there is none."""
+    """A text of the API, cut before any pattern reads it; empty string if there is no text."""
     value = values.get(name)
     return value[:MAX_MESSAGE_CHARS] if isinstance(value, str) else ""
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class _Error:
-    """An error as far as its origin shows. ``points``: it names places in the document."""
+    """The parts of an error that show its origin. ``points``: the error has ``locations`` in the document."""
 
     message: str
-    kind: str  # its type, which GitHub and AppSync give beside the message
+    kind: str  # the type that GitHub and AppSync give beside the message
     points: bool
-    path: Sequence[Any]  # empty: none
+    path: Sequence[Any]  # empty if absent
     extensions: Mapping[str, Any]
 
     def says(self, name: str) -> str:
-        """An extension that is a text; empty: there is none."""
+        """An extension that is a text; empty string if absent."""
         return _text(self.extensions, name)
 
     @property
@@ -159,37 +159,37 @@ def _limit(shown_by: Callable[[_Error], bool]) -> _Habit:
 
 
 def _persisted(error: _Error) -> str:
-    """What a code or message says that documents by their id are not; empty: it says nothing of them."""
+    """The word after ``NOT`` in a code or message about persisted documents; empty string if there is none."""
     found = PERSISTED.fullmatch(error.code) or PERSISTED.fullmatch(error.message)
     return found[1].upper() if found else ""
 
 
 KINDS = (UNLISTED, BY_ID_ONLY, AS_TEXT_ONLY, LIMIT, VALIDATION)
-"""The more particular first: limits are errors of validation to many servers."""
+"""The most specific kind first: many servers report limits as validation errors."""
 
 HABITS: Mapping[str, _Habit] = {
-    # Apollo Server and Router, GraphQL Yoga, Mercurius: the document is not known by its hash.
+    # Apollo Server and Router, GraphQL Yoga, Mercurius: the hash of the document is unknown.
     "unlisted documents": _Habit(UNLISTED, lambda error: _persisted(error) not in ("", "SUPPORTED")),
-    # GraphQL Yoga and Hive Gateway, of a text: only documents that they know are run.
+    # GraphQL Yoga and Hive Gateway run known documents only, and got a text.
     "documents by id only": _Habit(BY_ID_ONLY, lambda error: error.message == "PersistedQueryOnly"),
     # Apollo Server without a cache, Mercurius.
     "documents as text only": _Habit(AS_TEXT_ONLY, lambda error: _persisted(error) == "SUPPORTED"),
     # graphql-js and its ports (graphql-core with Strawberry and graphene, webonyx with Lighthouse, Absinthe, Juniper,
-    # async-graphql), PostGraphile and AppSync: a place in the document, and neither path nor code.
+    # async-graphql), PostGraphile and AppSync: a location in the document, without path and code.
     "graphql-js": _validation(
         lambda error: error.points and not error.path and not error.code and not error.says("classification")
     ),
     # Apollo Server and Router, GraphQL Yoga, gqlgen. gqlgen gives the same code to values, with a path to the variable.
     "Apollo": _validation(lambda error: error.code in APOLLO_CODES and not error.path),
     "graphql-ruby": _validation(lambda error: error.points and is_static(error.path)),
-    # graphql-java with Spring and DGS. A resolver may use this class of errors too, with words of its own.
+    # graphql-java with Spring and DGS. A resolver may use this class of errors too, with its own message.
     "graphql-java": _validation(
         lambda error: (
             error.says("classification") in ("ValidationError", "InvalidSyntax")
             and ((error.points and not error.path) or bool(GRAPHQL_JAVA.match(error.message)))
         )
     ),
-    # Hot Chocolate: its rules name their section of the specification, some of them with a path to the field.
+    # Hot Chocolate: rules name their section of the specification, and some have a path to the field.
     "Hot Chocolate": _validation(
         lambda error: (
             bool(SPECIFICATION.fullmatch(error.says("specifiedBy")))
@@ -199,7 +199,7 @@ HABITS: Mapping[str, _Habit] = {
     "GraphQL.NET": _validation(
         lambda error: bool(SECTION.fullmatch(error.says("number"))) and error.points and not error.path
     ),
-    # Hasura: the path to the field is an extension. Values and its validation webhooks have the same code, and "$".
+    # Hasura: the path to the field is an extension. Values and validation webhooks have the same code, but path "$".
     "Hasura": _validation(
         lambda error: error.code == "validation-failed" and (error.says("path") or SELECTION).startswith(SELECTION)
     ),
@@ -207,18 +207,18 @@ HABITS: Mapping[str, _Habit] = {
     # Shopify's THROTTLED and MAX_COST_EXCEEDED, GitHub's MAX_NODE_LIMIT_EXCEEDED and RATE_LIMITED.
     "limits by code": _limit(lambda error: any(map(_is_limit_code, (error.code, error.kind)))),
     "limits of Hot Chocolate": _limit(lambda error: error.code in HOT_CHOCOLATE_LIMITS),
-    # graphql-java and Spring abort what passes their depth or complexity: "maximum query depth exceeded 12 > 10".
+    # graphql-java and Spring abort operations beyond a depth or complexity: "maximum query depth exceeded 12 > 10".
     "limits of graphql-java": _limit(
         lambda error: error.says("classification") == "ExecutionAborted" and bool(EXCEEDED.search(error.message))
     ),
-    # In words alone: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity, GraphQL
+    # In words only: graphql-depth-limit with Apollo Server, Strawberry's limiters, graphql-query-complexity, GraphQL
     # Armor with Yoga and Hive Gateway, Mercurius, Ariadne's cost, Absinthe's complexity, graphql-ruby, PostGraphile,
     # webonyx with Lighthouse and WPGraphQL, Sangria, async-graphql, Contentful, monday.com.
     "limits by words": _limit(
         lambda error: not error.path and bool(EXCEEDED.search(error.message)) and bool(MEASURED.search(error.message))
     ),
 }
-"""The habits of servers that are known, and what each shows. Source: each project's own error formats."""
+"""Known habits of servers, with the kind that each shows. Source: each project's own error formats."""
 
 
 def _is_limit_code(code: str) -> bool:

@@ -1,3 +1,5 @@
+"""Sending of an HTTP request to the API, with its headers, its credential and one repetition."""
+
 from __future__ import annotations
 
 import time
@@ -15,18 +17,18 @@ from handler.server.upstream.request_headers import told_headers
 UNAUTHORIZED = 401
 
 MIN_SECRET_BYTES = 8
-"""Shorter ones are no secrets, and would be found in words of the API."""
+"""A shorter text is not a secret, and could occur in the words of an API."""
 
 
 async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
-    """Send a request to the API of the caller's endpoint, with what the API is told and the credential it takes.
+    """Send a request to the API of the caller's endpoint, with the request headers and the credential of the caller.
 
-    All of it together has the request's ``timeout_s``. A credential that is refused (401) is forgotten, and a
-    ``repeatable`` request is sent once more with another one, if there is one to be had.
+    All attempts together have the request's ``timeout_s``. A refused credential (401) is forgotten. A ``repeatable``
+    request is then sent once more if another credential can be obtained.
 
     Raises:
         CallError: the API cannot be asked on behalf of this caller; nothing was sent.
-        HttpError: there is no answer, as ``HttpClient.send`` says.
+        HttpError: the API gave no response, see ``HttpClient.send``.
     """
     deadline = time.monotonic() + request.timeout_s
     told = told_headers(caller, caller.endpoint.bundle.upstream)
@@ -39,7 +41,7 @@ async def send(caller: Caller, request: HttpRequest) -> HttpResponse:
 async def _send(
     caller: Caller, request: HttpRequest, told: Mapping[str, str], deadline: float
 ) -> tuple[HttpResponse, bool]:
-    """The answer, and whether another credential may get another one."""
+    """Return the response, and ``True`` if another credential may get a different response."""
     credential = await credential_for(caller, timeout_s=_left(request, deadline))
     headers = {**told, **request.headers, **credential.headers}
     complete, endpoint = await signed(caller, replace(request, headers=headers)), caller.endpoint.bundle.endpoint
@@ -50,7 +52,7 @@ async def _send(
 
 
 def _without(credential: Credential, answer: HttpResponse) -> HttpResponse:
-    """The answer as callers may read it: some APIs repeat in an error the credential that they were sent."""
+    """Remove the credential from a response: some APIs repeat it in an error."""
     secret = credential.token.rpartition(" ")[2].encode()
     if len(secret) < MIN_SECRET_BYTES or secret not in answer.body:
         return answer
@@ -58,7 +60,7 @@ def _without(credential: Credential, answer: HttpResponse) -> HttpResponse:
 
 
 def _asked(principal: Principal, request: HttpRequest) -> Hashable:
-    """Whose patience ends where there are no answers: one caller's, or that of all who ask this and are not known."""
+    """Return the key that failures count for: the principal, or, for anonymous callers, the request body."""
     if principal == ANONYMOUS:
         return hash(request.body)
     return principal.kind, principal.name, principal.issuer, principal.subject
