@@ -1,4 +1,4 @@
-"""One test a rung of the ladder in ``handler/server/mcp/jsonrpc.py``."""
+"""One test for each check of ``handler/server/mcp/jsonrpc.py``."""
 
 from __future__ import annotations
 
