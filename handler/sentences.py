@@ -9,7 +9,7 @@ from typing import Any
 MAX_SHOWN_CHARS = 80
 
 
-def some(names: Sequence[str], *, most: int) -> str:
+def some(names: Sequence[str], *, most: int = 3) -> str:
     """Return the first names as a list, and the number of further names."""
     return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 

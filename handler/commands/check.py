@@ -18,11 +18,10 @@ from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.operations import PersistedDocument
-from handler.compiler.problems import suggestion
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors import Problem
 from handler.policy.evaluation import Evaluation
-from handler.sentences import counted
+from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
 
 HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
@@ -46,7 +45,7 @@ class _Explain(argparse.Action):
     ) -> None:
         code = str(value).strip("[]")  # messages have the code in brackets
         if code not in CODES:
-            raise argparse.ArgumentError(self, f'there is no code "{code}"{suggestion(code, CODES)}')
+            raise argparse.ArgumentError(self, f'there is no code "{code}"{did_you_mean(code, CODES)}')
         for line in _explanation(code, CODES[code]):
             say(line)
         parser.exit()

@@ -15,7 +15,7 @@ from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.scalars import read_scalars
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
 from handler.compiler.operations.operations import AuthorOperation, PersistedDocument, read_operations, with_folder
-from handler.compiler.problems import Place, Problems, some
+from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
@@ -33,6 +33,7 @@ from handler.compiler.tools.tools import make_tools
 from handler.compiler.tools.uploads import types_of_files
 from handler.graph.index import SchemaIndex, read_index, write_index
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
+from handler.sentences import some
 
 NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=())
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from graphql import GraphQLError, Node, Source, get_location
 
@@ -103,17 +102,6 @@ def place_in(source: Source, position: int) -> Place:
     """Return the place of a position in a file's text."""
     at = get_location(source, position)
     return Place(source.name, at.line, at.column)
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """Return a question for the end of a sentence; an empty string if no name is near."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
-
-
-def some(names: Sequence[str]) -> str:
-    """List the first few of many names for a sentence."""
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _error_place(error: GraphQLError) -> Place:

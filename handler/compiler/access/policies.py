@@ -13,13 +13,14 @@ from graphql import GraphQLSchema
 from handler.bundle.model import Access
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.predicate_parser import parse_predicate
-from handler.compiler.problems import Place, Problems, some, suggestion
+from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
 from handler.errors import UnknownCoordinate
 from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
 from handler.policy.predicates import Predicate
+from handler.sentences import did_you_mean, some
 
 FALSE: Predicate = {"literal": False}
 
@@ -179,7 +180,7 @@ def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> 
         names = [type_.name for type_ in types_with_fields(schema)]
         problems.add(
             policy.place("type"),
-            f'the schema has no type "{name}" with fields{suggestion(name, names)}',
+            f'the schema has no type "{name}" with fields{did_you_mean(name, names)}',
             code="unknown-type",
         )
     else:
@@ -270,7 +271,7 @@ def _fields_of(
         elif name not in META_FIELDS:
             problems.add(
                 place,
-                f'type "{type_.name}" has no field "{name}"{suggestion(name, type_.fields)}',
+                f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}',
                 code="unknown-field",
             )
     return found

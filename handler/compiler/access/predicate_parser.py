@@ -26,9 +26,10 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from handler.compiler.problems import Place, Problems, suggestion
+from handler.compiler.problems import Place, Problems
 from handler.errors import PredicateRefused
 from handler.policy.predicates import Predicate
+from handler.sentences import did_you_mean
 
 MAX_CHARS = 4_000
 MAX_NESTING = 50
@@ -255,7 +256,7 @@ class _Parser:
             at = self._at - len(wrong)
         expected = "expected :Int, :Float, :Boolean or :String behind it, as in $jwt.role:String"
         said = f'"{variable:.80}" has no type' + (f', "{wrong:.40}" is none' if wrong else "")
-        raise self._mistake(f"{said}: {expected}{suggestion(wrong, TYPES) if wrong else ''}", at)
+        raise self._mistake(f"{said}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
 
     def _took(self, token: str) -> bool:
         """Step over a token if it is next; tell if it was."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
-from handler.compiler.problems import some
+from handler.sentences import some
 
 
 @check("count-exposure")
@@ -20,5 +20,8 @@ def count_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 found.setdefault(coordinate, f"{type_name}.{name}")
         if found:
             like = some(list(dict.fromkeys(found.values())))
-            sentence = f"{some(list(found))} may filter by {like}, which is guarded, what is only counted"
+            sentence = (
+                f"{some(list(found))} may filter by {like}, which is guarded: "
+                "results are only counted, but counts reveal values"
+            )
             yield Finding(tool.at, sentence, tuple(found))

@@ -9,8 +9,8 @@ from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_n
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
-from handler.compiler.problems import some
 from handler.graph.view import View
+from handler.sentences import some
 
 
 @check("lookup-by-id")

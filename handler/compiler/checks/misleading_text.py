@@ -17,13 +17,14 @@ from handler import invisible
 from handler.bundle.model import GraphQLTool
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.problems import At, Place, some, where
+from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import Content
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
+from handler.sentences import some
 
 MAX_FOUND = 50
 """Pieces of one text that are considered: a warning names the first places only."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.problems import some
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_size import fullest_entry
+from handler.sentences import some
 
 
 @check("untitled-tool")

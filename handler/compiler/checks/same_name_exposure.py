@@ -8,7 +8,7 @@ from handler.compiler.access.name_matching import spellings
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
-from handler.compiler.problems import some
+from handler.sentences import some
 
 
 @check("same-name-exposure")
@@ -21,5 +21,5 @@ def same_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         found = frozenset().union(*(spellings(coordinate.split(".")[1]) for coordinate in alike))
         like = [f"{type_name}.{name}" for type_name, name in tool.guarded if not found.isdisjoint(spellings(name))]
         if alike:
-            sentence = f"{some(alike)} may tell what {some(like)} would, which is guarded: the name is the same"
+            sentence = f"{some(alike)} may reveal {some(like)}, which is guarded: the field name is the same"
             yield Finding(tool.at, sentence, tuple(alike))

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.problems import suggestion
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.graphql import REQUEST
+from handler.sentences import did_you_mean
 
 
 @check("unknown-parameter")
@@ -18,7 +18,7 @@ def unknown_parameter(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         parameters = _parameters(directive, endpoint)
         for name in directive.descriptions:
             if name not in parameters:
-                hint = suggestion(name, parameters)
+                hint = did_you_mean(name, parameters)
                 sentence = f'@tool "{directive.name}" has no parameter "{name}" to describe{hint}'
                 yield Finding(directive.node, sentence, (directive.name,))
 

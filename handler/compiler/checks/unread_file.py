@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
-from handler.compiler.problems import Place, some
+from handler.compiler.problems import Place
+from handler.sentences import some
 
 MAX_TOLD = 10
 """Unread files that get a warning of their own."""

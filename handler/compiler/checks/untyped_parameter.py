@@ -12,8 +12,8 @@ from typing import Any
 from handler.bundle.model import JSONObject
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.problems import some
 from handler.compiler.tools.listed_size import fullest_entry
+from handler.sentences import some
 
 SAYING_A_TYPE = ("type", "$ref", "anyOf", "oneOf", "allOf")
 

@@ -58,7 +58,7 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Take one of its spreads out.",
     ),
     "hidden-from-clients": (
-        "An operation uses what @sdl(visibility:) or @inaccessible hides from every client.",
+        "An operation uses a part of the schema that @sdl(visibility:) or @inaccessible hides from every client.",
         "Ask for something else, or show it.",
     ),
     "impossible-extension": (
@@ -154,7 +154,7 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Rename the variable.",
     ),
     "schema-query": (
-        "A tool's operation asks for __schema or __type, which would tell what is hidden.",
+        "A tool's operation asks for __schema or __type, which would reveal hidden types.",
         "Remove the field.",
     ),
     "subscription": (

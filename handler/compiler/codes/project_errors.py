@@ -62,8 +62,8 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Write the text, or remove the message.",
     ),
     "hidden-itself": (
-        "access.show names what something else hides itself; it only excepts inputs that name a hidden field.",
-        "Remove what hides it, or the entry of access.show.",
+        "access.show names a coordinate that another rule hides; it only excepts inputs that name a hidden field.",
+        "Remove the rule that hides it, or the entry of access.show.",
     ),
     "invalid-algorithm": (
         "A key set cannot be used with this algorithm.",
@@ -183,19 +183,19 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     ),
     "needs-schema": (
         "config.yaml or a file needs a schema, and the endpoint has none.",
-        "Add index.graphql, or remove what the message names.",
+        "Add index.graphql, or remove the entry that the message names.",
     ),
     "not-a-list": (
-        "limits.list_sizes names what is not a list.",
+        "limits.list_sizes names a field that is not a list.",
         "Name a field that returns a list, or an object with one.",
     ),
     "not-an-input": (
-        "access.show names what is not an input.",
+        "access.show names a coordinate that is not an input.",
         "Name an input field, an argument or an enum value.",
     ),
     "not-ignorable": (
         "checks.ignore names the code of an error; only warnings can be ignored.",
-        "Correct what the error is about, and remove the entry.",
+        "Correct the error, and remove the entry.",
     ),
     "passthrough-audience": (
         "Callers' tokens would be passed on to an API that they are not for.",
@@ -222,7 +222,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Correct the name, or remove the key.",
     ),
     "unknown-scalar": (
-        "scalars names what is not a scalar of the schema's own.",
+        "scalars names a type that is not a scalar of the schema.",
         "Correct the name.",
     ),
     "unreadable-file": (

@@ -23,7 +23,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "deprecated": (
         "An operation uses something that the schema calls deprecated.",
-        "Use what the schema recommends.",
+        "Use the replacement that the schema recommends.",
     ),
     "description-key": (
         "A description is given as description, where Stile reads value.",
@@ -99,7 +99,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     ),
     "opaque-value": (
         "A field or input holds values of any form, with guarded fields among them perhaps.",
-        "Hide it, or describe what it holds.",
+        "Hide it, or describe its values.",
     ),
     "open-to-anonymous": (
         "Policies let callers without a credential use something, as in StepZen.",
@@ -110,7 +110,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Give the toolkit a condition; true is for whoever gets in.",
     ),
     "overridden-pattern": (
-        "A later pattern exposes what an earlier one hides; the last match wins.",
+        "A later pattern exposes fields that an earlier pattern hides; the last match wins.",
         "Change the order, or the patterns.",
     ),
     "policy-bypass": (
@@ -158,11 +158,11 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Name the operation.",
     ),
     "uncallable-tool": (
-        "A tool's operation uses what is hidden from everybody.",
+        "A tool's operation uses a field that is hidden from everybody.",
         "Take it out of the operation, or show it.",
     ),
     "undescribed-tool": (
-        "No text says what a tool is for.",
+        "A tool has no description of its purpose.",
         "Describe the operation.",
     ),
     "unexplained-enum": (

@@ -11,9 +11,10 @@ from handler.bundle.upstream import SECRET_SOURCES
 from handler.compiler.config.oauth_proxy import read_bridge
 from handler.compiler.config.public_keys import FAULTS, public_key_pem
 from handler.compiler.config.urls import is_http_url, is_on_loopback
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors import KeyRefused
+from handler.sentences import did_you_mean
 
 ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")
 """Settings that describe an issuer of accepted tokens."""
@@ -113,7 +114,7 @@ def _algorithms(section: Section, problems: Problems) -> tuple[str, ...]:
     found = section.texts("algorithms")
     for text, place in found:
         if text not in PUBLIC_ALGORITHMS:
-            known = ", ".join(PUBLIC_ALGORITHMS) + suggestion(text, PUBLIC_ALGORITHMS)
+            known = ", ".join(PUBLIC_ALGORITHMS) + did_you_mean(text, PUBLIC_ALGORITHMS)
             problems.add(
                 place,
                 f'the keys of a key set cannot be for "{text:.80}": expected one of {known}',

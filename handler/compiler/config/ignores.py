@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from handler.compiler.codes import CODES
-from handler.compiler.problems import Place, Problems, suggestion
+from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors import Problem
+from handler.sentences import did_you_mean
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +70,7 @@ def _ignores(sections: Iterable[Section], problems: Problems) -> Iterator[Ignore
 def _is_warning(code: str, section: Section, problems: Problems) -> bool:
     if code not in CODES:
         warnings = [name for name, known in CODES.items() if known.is_warning]
-        sentence = f'checks.ignore: there is no code "{code:.80}"{suggestion(code, warnings)}'
+        sentence = f'checks.ignore: there is no code "{code:.80}"{did_you_mean(code, warnings)}'
         problems.add(section.place("code"), sentence, code="unknown-code")
         return False
     if not CODES[code].is_warning:

@@ -19,10 +19,11 @@ from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
 from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.regex_safety import python_pattern
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors import PatternRefused
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
+from handler.sentences import did_you_mean
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 FLOAT_MAX = sys.float_info.max
@@ -230,7 +231,7 @@ def read_scalars(section: Section, schema: GraphQLSchema, problems: Problems) ->
         if name not in custom:
             what = "is built in" if name in BUILT_IN else "is not a scalar of the schema"
             problems.add(
-                section.key_place(name), f'scalars: "{name}" {what}{suggestion(name, custom)}', code="unknown-scalar"
+                section.key_place(name), f'scalars: "{name}" {what}{did_you_mean(name, custom)}', code="unknown-scalar"
             )
         found[name] = _read_scalar(section.section(name), problems)
     return found

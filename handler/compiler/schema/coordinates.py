@@ -11,9 +11,9 @@ from typing import Any
 
 from graphql import GraphQLEnumType, GraphQLNamedType, GraphQLSchema
 
-from handler.compiler.problems import suggestion
 from handler.compiler.schema.executable_directives import executable_directives
 from handler.errors import UnknownCoordinate
+from handler.sentences import did_you_mean
 
 COORDINATE = re.compile(r"(?P<type>\w+)(?:\.(?P<member>\w+)(?:\((?P<argument>\w+):\))?)?", re.ASCII)
 
@@ -37,7 +37,7 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
     type_ = root_or_type(schema, found["type"])
     if type_ is None or type_.name.startswith("__"):
         names = [name for name in schema.type_map if not name.startswith("__")]
-        raise UnknownCoordinate(f'the schema has no type "{found["type"]}"{suggestion(found["type"], names)}')
+        raise UnknownCoordinate(f'the schema has no type "{found["type"]}"{did_you_mean(found["type"], names)}')
     member, argument = found["member"], found["argument"]
     if member is None:
         return type_.name
@@ -52,7 +52,7 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
 def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -> str:
     known = {directive.name: directive for directive in executable_directives(schema)}
     if name not in known:
-        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{suggestion(name, known)}')
+        raise UnknownCoordinate(f'the schema has no directive "@{name}" for requests{did_you_mean(name, known)}')
     if argument is None:
         return f"@{name}"
     _require(argument, known[name].args, "argument", f"@{name}")
@@ -61,7 +61,7 @@ def _resolve_directive(schema: GraphQLSchema, name: str, argument: str | None) -
 
 def _require(name: str, known: Collection[str], kind: str, owner: str) -> None:
     if name not in known:
-        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{suggestion(name, known)}')
+        raise UnknownCoordinate(f'"{owner}" has no {kind} "{name}"{did_you_mean(name, known)}')
 
 
 def root_or_type(schema: GraphQLSchema, name: str) -> GraphQLNamedType | None:

@@ -24,11 +24,12 @@ from graphql import (
 )
 
 from handler.bundle.model import JSONObject
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
 from handler.compiler.source.yaml_section import Section
 from handler.errors import UnknownCoordinate
+from handler.sentences import did_you_mean
 
 LIST_SIZE = ("listSize", "federation__listSize")
 COST = ("cost", "federation__cost")
@@ -99,7 +100,7 @@ def _size(directive: DirectiveNode, given: Mapping[str, Any], field: Any, proble
     for path in slicing:
         name = path.partition(".")[0]
         if name not in known:
-            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{suggestion(name, known)}'
+            sentence = f'@listSize: "{field.name.value}" has no argument "{name:.60}"{did_you_mean(name, known)}'
             problems.warn(directive, sentence, code="unknown-slicing-argument")
     said = {
         "assumed": _count(given.get("assumedSize")),

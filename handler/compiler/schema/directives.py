@@ -22,8 +22,9 @@ from graphql import (
 )
 from graphql.execution.values import get_argument_values
 
-from handler.compiler.problems import At, Problems, suggestion
+from handler.compiler.problems import At, Problems
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS, TYPES, AuthorOptions, read_options
+from handler.sentences import did_you_mean
 
 DEFINITIONS = build_schema(
     TYPES
@@ -189,7 +190,7 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         name = argument.name.value
         problems.add(
             argument,
-            f'@{node.name.value} has no argument "{name}"{suggestion(name, definition.args)}',
+            f'@{node.name.value} has no argument "{name}"{did_you_mean(name, definition.args)}',
             code="unknown-argument",
         )
     repeated = _repeated(node.arguments or ())

@@ -15,10 +15,11 @@ from graphql import (
     is_introspection_type,
 )
 
-from handler.compiler.problems import At, Problems, some
+from handler.compiler.problems import At, Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.executable_directives import executable_directives
 from handler.policy.evaluation import HIDDEN, Mask
+from handler.sentences import some
 
 Matcher = Callable[[str], object]
 """A function that returns the full match of a name, or ``None``."""

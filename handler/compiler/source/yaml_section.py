@@ -14,9 +14,10 @@ import yaml
 from graphql import Source
 
 from handler.bundle.model import JSONObject
-from handler.compiler.problems import Place, Problems, place_in, suggestion
+from handler.compiler.problems import Place, Problems, place_in
 from handler.compiler.source.env_file import NAME, Variables
 from handler.compiler.source.yaml_values import value_of
+from handler.sentences import did_you_mean
 
 BOOLEANS = {"true": True, "false": False}
 
@@ -138,7 +139,7 @@ class Section:
         """Report every key that is not among ``known``."""
         for key, _ in self._node.value if self._node else ():
             if key.value not in known and key.value not in self._accepted:
-                names = ", ".join(known) + suggestion(key.value, known)
+                names = ", ".join(known) + did_you_mean(key.value, known)
                 self._problems.add(
                     _place(key), f'unknown key "{self._path}{key.value}": expected one of {names}', code="unknown-key"
                 )

@@ -16,7 +16,7 @@ from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import coordinates_used
-from handler.compiler.problems import Problems, suggestion
+from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, Declaration
@@ -25,6 +25,7 @@ from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
 from handler.policy.evaluation import hidden_from_everybody, union_of
 from handler.policy.guarded_schema import conditions_in
+from handler.sentences import did_you_mean
 
 
 def prescribed_tool(
@@ -64,7 +65,7 @@ def _persisted_operation(
     operation = found.get(name)
     if operation is None:
         if operations.complete and name not in operations.refused:
-            hint = suggestion(name, [*found, *operations.refused])
+            hint = did_you_mean(name, [*found, *operations.refused])
             problems.add(
                 directive.node,
                 f'@tool "{directive.name}": the operation "{name}" does not exist{hint}',

@@ -13,10 +13,11 @@ from graphql import Source
 from handler.bundle.model import JSONObject, PromptMessage, TextPrompt
 from handler.compiler.access.code_access import own_mask
 from handler.compiler.access.conditions import Conditions
-from handler.compiler.problems import Place, Problems, place_in, shown, some, suggestion
+from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section, parse_yaml
 from handler.policy.evaluation import Mask
+from handler.sentences import did_you_mean, some
 
 PROMPTS_FOLDER = "prompts"
 
@@ -215,7 +216,7 @@ class _Reader:
             else:
                 sentence = r"expected {{argument}}; braces that stand for themselves are written \{{"
                 if name is not None:
-                    sentence = f'there is no argument "{name:.80}"{suggestion(name, known)}'
+                    sentence = f'there is no argument "{name:.80}"{did_you_mean(name, known)}'
                 self._problems.add(place_in(source, start + found.start()), sentence, code="invalid-placeholder")
             return f"{{{{{name}}}}}"
 

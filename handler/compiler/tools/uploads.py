@@ -19,7 +19,8 @@ from graphql import (
 )
 
 from handler.compiler.json_schemas.scalars import Scalar
-from handler.compiler.problems import Problems, some
+from handler.compiler.problems import Problems
+from handler.sentences import some
 
 UPLOAD = "Upload"
 

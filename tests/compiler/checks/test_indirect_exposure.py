@@ -51,8 +51,8 @@ def test_nothing_is_doubted_where_nothing_is_guarded(tmp_path: Path) -> None:
 def test_same_name_on_another_type_in_reach_is_doubted(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "stats", HIDE_SALARY) == [
         (
-            "index.graphql:1:15: Aggregate.salary may tell what Employee.salary would, which is guarded: "
-            "the name is the same"
+            "index.graphql:1:15: Aggregate.salary may reveal Employee.salary, which is guarded: "
+            "the field name is the same"
         )
     ]
 
@@ -114,7 +114,10 @@ def test_filter_by_a_guarded_field_of_what_is_only_counted_is_doubted(
     config = GUARD_SALARY.replace("Employee", "Person")
 
     assert doubted(tmp_path, {"index.graphql": index + COUNTED % question, "config.yaml": config}) == [
-        f"index.graphql:1:15: {inputs} may filter by Person.salary, which is guarded, what is only counted"
+        (
+            f"index.graphql:1:15: {inputs} may filter by Person.salary, which is guarded: "
+            "results are only counted, but counts reveal values"
+        )
     ]
 
 
