@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.errors import SettingsError
+from handler.errors.infrastructure import SettingsError
 from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 from handler.records import record
 

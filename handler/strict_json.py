@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, NoReturn, TypeVar
 
-from handler.errors import BundleError
+from handler.errors.infrastructure import BundleError
 
 T = TypeVar("T")
 

@@ -26,14 +26,9 @@ if TYPE_CHECKING:
     from handler.code_tools.definition import Tool, describe
     from handler.code_tools.toolkit import Toolkit
     from handler.code_tools.validator import SchemaValidator
-    from handler.errors import (
-        GraphQLErrors,
-        InvalidArguments,
-        InvalidParams,
-        McpError,
-        ToolDefinitionError,
-        ToolError,
-    )
+    from handler.errors.authoring import ToolDefinitionError
+    from handler.errors.calls import GraphQLErrors, InvalidArguments, ToolError
+    from handler.errors.protocol import InvalidParams, McpError
 
 __all__ = [
     "Async",
@@ -67,8 +62,9 @@ __all__ = [
 
 _MODULES = {
     "Field": "pydantic",
-    **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "InvalidParams", "McpError"), "handler.errors"),
-    **dict.fromkeys(("ToolDefinitionError", "ToolError"), "handler.errors"),
+    "ToolDefinitionError": "handler.errors.authoring",
+    **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "ToolError"), "handler.errors.calls"),
+    **dict.fromkeys(("InvalidParams", "McpError"), "handler.errors.protocol"),
     **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content"),
     **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content"),
     **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),

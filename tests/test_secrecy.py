@@ -22,7 +22,7 @@ from urllib.parse import quote
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from handler.errors import StorageError
+from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient, HttpRequest
 from handler.storage.storage import MemoryStorage, StoredObject, open_storage
 from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.errors import SettingsError
+from handler.errors.infrastructure import SettingsError
 from handler.http.addresses import AddressRules
 from handler.settings import SecretArn, Settings, read_settings
 

@@ -11,7 +11,7 @@ from dataclasses import field
 from datetime import UTC, datetime
 from urllib.parse import quote, urlsplit
 
-from handler.errors import AwsError, HttpError, SettingsError
+from handler.errors.infrastructure import AwsError, HttpError, SettingsError
 from handler.http.client import HttpClient, HttpRequest
 from handler.records import record
 

@@ -44,7 +44,7 @@ from handler.bundle.model import (
     VerificationKey,
 )
 from handler.bundle.upstream_stored import AUTH_KINDS, read_upstream
-from handler.errors import BundleError
+from handler.errors.infrastructure import BundleError
 from handler.json_bounds import MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.strict_json import (

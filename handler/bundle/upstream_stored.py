@@ -16,7 +16,7 @@ from handler.bundle.upstream import (
     Upstream,
     UpstreamAuth,
 )
-from handler.errors import BundleError
+from handler.errors.infrastructure import BundleError
 from handler.strict_json import each, inside, mapping, of_kind, read_text, require
 
 OF_THE_CONNECTION = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})

@@ -13,7 +13,7 @@ from handler.code_tools.options import Options
 from handler.code_tools.signature import Signature
 from handler.code_tools.source_location import Place
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema.checker import Checker
 from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls

@@ -17,7 +17,8 @@ from handler.code_tools.context import Context, settled
 from handler.code_tools.continuation import Err, InputRequired, Ok
 from handler.code_tools.log import LOG
 from handler.code_tools.source_location import plain_function
-from handler.errors import CallError, McpError, ToolError
+from handler.errors.calls import CallError, ToolError
+from handler.errors.protocol import McpError
 
 LEFT_BEHIND_S = 0.2
 """The time that a call's remaining tasks have to end after they are cancelled."""

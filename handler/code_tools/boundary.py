@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from handler.errors import AccessError, CallError, McpError
+from handler.errors.access import AccessError
+from handler.errors.calls import CallError
+from handler.errors.protocol import McpError
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.strict_json import to_well_formed_json
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import ToolError
+from handler.errors.calls import ToolError
 from handler.json_bounds import MAX_VALUES
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")

@@ -23,7 +23,8 @@ from handler.code_tools.resources import run_resource
 from handler.code_tools.results import Output
 from handler.code_tools.source_location import Place
 from handler.code_tools.toolkit import Provided, Toolkit
-from handler.errors import MAX_SAID_CHARS, InvalidParams, McpError
+from handler.errors import MAX_SAID_CHARS
+from handler.errors.protocol import InvalidParams, McpError
 from handler.param_headers import mirrored_in
 
 

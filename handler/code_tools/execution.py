@@ -21,14 +21,9 @@ from handler.code_tools.log import LOG
 from handler.code_tools.results import error_result
 from handler.code_tools.resuming import Resume
 from handler.code_tools.type_schemas import Misfits
-from handler.errors import (
-    AuthenticationRequired,
-    CallError,
-    InsufficientScope,
-    InvalidArguments,
-    InvalidParams,
-    ToolError,
-)
+from handler.errors.access import InsufficientScope
+from handler.errors.calls import CallError, InvalidArguments, ToolError
+from handler.errors.protocol import AuthenticationRequired, InvalidParams
 
 MAX_STEPS = 32
 """The number of times that one call may return ``Async``."""

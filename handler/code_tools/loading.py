@@ -13,7 +13,7 @@ from handler.code_tools.modules import is_among
 from handler.code_tools.prompts import PromptDefinition
 from handler.code_tools.resources import ResourceDefinition
 from handler.code_tools.toolkit import Toolkit
-from handler.errors import CodeUnavailable
+from handler.errors.infrastructure import CodeUnavailable
 from handler.strict_json import to_json_bytes
 
 

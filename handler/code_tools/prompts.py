@@ -20,7 +20,7 @@ from handler.code_tools.option_checks import check_name, check_options
 from handler.code_tools.options import PromptOptions
 from handler.code_tools.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import Place, name_of, place_of, plain_function
-from handler.errors import InvalidParams
+from handler.errors.protocol import InvalidParams
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from handler.code_tools.options import Options
 from handler.code_tools.signature import NO_DEFAULT, alternatives
 from handler.code_tools.source_location import Place
 from handler.code_tools.type_schemas import ValueType, to_json
-from handler.errors import CallError, ToolError
+from handler.errors.calls import CallError, ToolError
 from handler.json_schema.checker import Checker
 from handler.strict_json import to_well_formed_json
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 
 MAX_WRAPPERS = 100
 """The limit of wrappers around one function: a function may wrap itself."""

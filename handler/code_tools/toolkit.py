@@ -22,7 +22,7 @@ from handler.code_tools.prompts import PromptDefinition, define_prompt
 from handler.code_tools.resources import ResourceDefinition, define_resource
 from handler.code_tools.signature import caller_names
 from handler.code_tools.source_location import Place
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 
 
 class ToolProvider(Protocol):

@@ -16,8 +16,8 @@ from handler import __version__
 from handler.commands import build, call, check, dev, explain, key, manifest, publish
 from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
-from handler.commands.endpoint_folders import fault_in
-from handler.errors import SettingsError
+from handler.commands.folders.endpoint_folders import fault_in
+from handler.errors.infrastructure import SettingsError
 
 
 class Command(Protocol):

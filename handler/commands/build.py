@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import argparse
 
-from handler.commands.bundle_store import store_all
 from handler.commands.console import complain
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import compile_or_complain
-from handler.commands.publish_checks import have_no_credentials, have_no_secrets, warn_of_upstreams
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.published.bundle_store import store_all
+from handler.commands.published.publish_checks import have_no_credentials, have_no_secrets, warn_of_upstreams
 
 HELP = "Compile endpoint folders to bundles in a local folder."
 

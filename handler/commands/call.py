@@ -8,14 +8,16 @@ from contextlib import closing
 from typing import Any
 
 from handler.bundle.model import CONFIRM, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.commands.callers import add_caller_argument
 from handler.commands.console import complain, show_json
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import Outcome, compile_all, complain_about
-from handler.commands.local_server import local_endpoint, local_http, local_services, stored
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
+from handler.commands.local.callers import add_caller_argument
+from handler.commands.local.local_server import local_endpoint, local_http, local_services, stored
 from handler.commands.results import show_questions, show_result
 from handler.compiler.compile import Compiled
-from handler.errors import AccessError, CredentialRequired, McpError, ToolNotFound
+from handler.errors.access import AccessError, CredentialRequired
+from handler.errors.calls import ToolNotFound
+from handler.errors.protocol import McpError
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.principal import ANONYMOUS, anonymous_at
 from handler.server.context.caller import Caller

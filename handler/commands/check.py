@@ -9,17 +9,17 @@ from typing import Any
 from handler.bundle.model import Bundle, CodeTool, FileResource, PrescribedTool, Resource
 from handler.bundle.stored import KINDS
 from handler.commands.console import located, place_of, say, show_json, show_table
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import Outcome, compile_all
-from handler.commands.local_server import local_endpoint
-from handler.commands.publish_checks import address_faults, warnings_about_questions, warnings_about_upstream
-from handler.commands.taken_along import told_of
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import Outcome, compile_all
+from handler.commands.folders.taken_along import told_of
+from handler.commands.local.local_server import local_endpoint
+from handler.commands.published.publish_checks import address_faults, warnings_about_questions, warnings_about_upstream
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.operations import PersistedDocument
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes

@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.invisible import escaped, escaped_json
 
 T = TypeVar("T")

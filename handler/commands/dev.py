@@ -15,12 +15,12 @@ from typing import Any
 import uvicorn
 
 from handler.commands.console import complain, one_line, say
-from handler.commands.dev_session import Workbench, keep_fresh
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.file_watch import FolderWatch
-from handler.commands.listening import listening_socket
-from handler.commands.local_server import local_http, local_services
-from handler.commands.reloading import code_places
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.local.dev_session import Workbench, keep_fresh
+from handler.commands.local.file_watch import FolderWatch
+from handler.commands.local.listening import listening_socket
+from handler.commands.local.local_server import local_http, local_services
+from handler.commands.local.reloading import code_places
 from handler.server.app import create_app
 from handler.server.asgi.own_machine import own_hosts
 from handler.server.asgi.request_log import WARNING, level_of

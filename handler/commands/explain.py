@@ -8,16 +8,16 @@ from typing import Any
 
 from handler.bundle.model import CodeTool, GraphQLTool, Tool
 from handler.bundle.stored import KINDS
-from handler.commands.callers import add_caller_argument
 from handler.commands.console import complain, say, show_json, show_table
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import compile_all, complain_about
-from handler.commands.local_server import local_endpoint
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import compile_all, complain_about
+from handler.commands.local.callers import add_caller_argument
+from handler.commands.local.local_server import local_endpoint
 from handler.compiler.access.policies import INTROSPECTION, Rule
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import where
 from handler.compiler.tools.declaration import CompiledTool
-from handler.errors import AccessError
+from handler.errors.access import AccessError
 from handler.graph.view import print_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
 from handler.server.auth.principal import Principal

@@ -8,8 +8,8 @@ from typing import Any
 
 from handler.bundle.model import Operation, PrescribedTool
 from handler.commands.console import complain, say, show_json
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import compile_or_complain
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import compile_or_complain
 from handler.compiler.compile import Compiled
 
 HELP = "List the operations that may be sent, for an API that takes only those it knows."

@@ -4,12 +4,12 @@ import argparse
 import re
 from collections.abc import Sequence
 
-from handler.commands.bundle_store import store_all
 from handler.commands.console import complain
-from handler.commands.deployed import tell_of_needs
-from handler.commands.endpoint_folders import add_folder_arguments
-from handler.commands.endpoints import compile_or_complain
-from handler.commands.publish_checks import (
+from handler.commands.folders.endpoint_folders import add_folder_arguments
+from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.published.bundle_store import store_all
+from handler.commands.published.deployed import tell_of_needs
+from handler.commands.published.publish_checks import (
     have_allowed_addresses,
     have_no_credentials,
     have_no_secrets,

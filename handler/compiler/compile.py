@@ -30,7 +30,8 @@ from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.tools import judge_tools
-from handler.errors import Problem, SettingsError
+from handler.errors.authoring import Problem
+from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules
 
 

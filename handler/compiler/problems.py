@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphql import GraphQLError, Node, Source, get_location
 
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 
 MAX_SENTENCE_CHARS = 500
 

@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
-from handler.errors import BundleError
+from handler.errors.infrastructure import BundleError
 from handler.records import record
 from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 

@@ -21,7 +21,14 @@ from functools import lru_cache
 from typing import NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
-from handler.errors import AddressRefused, HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.infrastructure import (
+    AddressRefused,
+    HttpEncoding,
+    HttpError,
+    HttpTimeout,
+    HttpTooLarge,
+    HttpUnreachable,
+)
 from handler.http.addresses import STRICT, AddressRules
 from handler.http.connections import Connection, Exchange, ForbiddenAddress, KeptConnections, TimedTls
 from handler.http.response import BodyTooLarge, OtherEncoding

@@ -16,7 +16,8 @@ from mangum.types import LambdaHandler
 from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.model import Bundle
-from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
+from handler.errors.calls import EndpointNotFound
+from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types

@@ -9,7 +9,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle.model import JSONObject
-from handler.errors import StorageError
+from handler.errors.infrastructure import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response

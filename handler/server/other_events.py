@@ -17,7 +17,8 @@ from aws_lambda_powertools import Logger
 
 from handler import __version__
 from handler.bundle.model import Bundle, GraphQLTool
-from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError, UnservedSource
+from handler.errors.calls import EndpointNotFound
+from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError, UnservedSource
 from handler.server.endpoints.registry import Endpoints
 
 MARKS: Mapping[str, tuple[str, ...]] = {

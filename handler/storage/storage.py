@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from handler.aws.sigv4 import Credentials, CredentialSource, domain_of, endpoint_of, region_of, sign
-from handler.errors import AwsError, HttpError, ObjectNotFound, StorageError
+from handler.errors.infrastructure import AwsError, HttpError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.records import record
 

@@ -16,7 +16,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials as BotocoreCredentials
 
 from handler.aws.sigv4 import Credentials, CredentialSource, find_credentials, sign
-from handler.errors import AwsError
+from handler.errors.infrastructure import AwsError
 from handler.http.client import HttpClient, HttpRequest
 from tests.support.raw_http import answer, answering, running_server
 

@@ -52,7 +52,7 @@ from handler.bundle.upstream import (
     UpstreamAuth,
 )
 from handler.compiler.compile import Compiled
-from handler.errors import BundleError
+from handler.errors.infrastructure import BundleError
 from handler.policy.evaluation import HIDDEN, NEVER
 from handler.strict_json import to_json_bytes
 

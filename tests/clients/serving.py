@@ -9,7 +9,7 @@ from typing import Any
 
 import uvicorn
 
-from handler.commands.listening import listening_socket
+from handler.commands.local.listening import listening_socket
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
 from handler.server.app import create_app

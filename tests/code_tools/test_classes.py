@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 from stile import Context, Tool, Toolkit, describe
 from stile.testing import TestClient
 from tests.code_tools.cases import case

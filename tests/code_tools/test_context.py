@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from handler.errors import AuthenticationRequired, InsufficientScope
+from handler.errors.access import InsufficientScope
+from handler.errors.protocol import AuthenticationRequired
 from stile import Context, McpError, ToolError, Toolkit, assert_provider_token
 from stile.testing import TestClient
 from tests.code_tools.cases import case

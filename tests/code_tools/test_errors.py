@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from handler.errors import CallError, UpstreamError
+from handler.errors.calls import CallError
+from handler.errors.upstream import UpstreamError
 from stile import InvalidParams, McpError, Text, ToolError, Toolkit
 from stile.testing import TestClient
 from tests.code_tools.cases import case

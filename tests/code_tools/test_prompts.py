@@ -5,7 +5,8 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from handler.errors import InvalidParams, ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
+from handler.errors.protocol import InvalidParams
 from stile import Context, EmbeddedResource, Field, Image, InputRequired, McpError, Text, ToolError, Toolkit
 from stile.testing import TestClient
 

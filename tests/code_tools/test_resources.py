@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 from stile import Context, EmbeddedResource, McpError, ToolError, Toolkit
 from stile.testing import TestClient
 

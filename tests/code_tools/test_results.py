@@ -15,7 +15,7 @@ import pytest
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 from stile import (
     Async,
     Audio,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 from stile import Toolkit, tool
 from stile.testing import TestClient
 from tests.code_tools.cases import case

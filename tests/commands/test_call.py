@@ -7,7 +7,7 @@ from textwrap import dedent
 
 import pytest
 
-from handler.errors import CredentialUnavailable
+from handler.errors.upstream import CredentialUnavailable
 from tests.commands.running import CONFIG, FILES, Stile
 from tests.conftest import DEMO
 from tests.support.api import Reply, running_api

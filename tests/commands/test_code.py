@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.dev_session import Workbench
+from handler.commands.local.dev_session import Workbench
 from tests.commands.running import FILES, Stile, change, ran
 from tests.support.endpoints import write_endpoint
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.stored import bundle_key, index_key, read_bundle
-from handler.commands.dev_session import Workbench
-from handler.errors import ObjectNotFound
+from handler.commands.local.dev_session import Workbench
+from handler.errors.infrastructure import ObjectNotFound
 from tests.commands.running import CONFIG, FILES, change
 from tests.support.endpoints import write_endpoint
 from tests.support.secrecy import SESSION, Output

@@ -8,7 +8,7 @@ from contextlib import closing
 
 import pytest
 
-from handler.commands.listening import listening_socket
+from handler.commands.local.listening import listening_socket
 
 
 def test_connections_send_each_answer_at_once() -> None:

@@ -16,7 +16,7 @@ from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.codes import CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.rule_codes import CODE_OF_RULE, OTHER
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from tests.support.endpoints import problems_of
 
 SOURCES = Path(handler.__file__).parent

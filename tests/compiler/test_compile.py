@@ -14,7 +14,7 @@ import pytest
 
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from handler.graph.index import read_index
 from tests.support.endpoints import PUBLIC, READABLE, compiled, problems_of, write_endpoint
 from tests.support.examples import examples

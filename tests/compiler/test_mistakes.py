@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.commands.running import ran
 from tests.conftest import ROOT
 

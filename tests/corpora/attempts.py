@@ -12,7 +12,7 @@ from graphql import GraphQLSchema
 
 from handler.bundle.model import PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.corpora.verdicts import Verdict, judge, read_sdl
 
 

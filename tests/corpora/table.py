@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from handler.commands.local_server import local_entries
+from handler.commands.local.local_server import local_entries
 from handler.strict_json import to_json_bytes
 from tests.corpora.attempts import Attempt, attempt
 from tests.corpora.downloads import ROOT

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from tests.corpora.attempts import Tried
 from tests.corpora.fetch import folder_of
 from tests.support.endpoints import prescribed_tool

@@ -38,7 +38,7 @@ from graphql import (
 
 from handler.bundle.model import GraphQLTool, Limits
 from handler.compiler.compile import compile_endpoint
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.check import check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import read_index

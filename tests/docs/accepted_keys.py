@@ -10,7 +10,7 @@ from typing import Any
 
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.config import STEPZEN_IGNORED
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from tests.support.endpoints import write_endpoint
 
 SDL = "scalar Money type Query { a(x: Money): Int }"

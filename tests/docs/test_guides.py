@@ -21,7 +21,7 @@ from handler.compiler.operations.operation_files import SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.json_bounds import MAX_VALUES
 from handler.json_schema.answer_check import MAX_STEPS

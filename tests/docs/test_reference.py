@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
-from handler import errors
 from handler.bundle.model import Limits
 from handler.commands import COMMANDS
 from handler.compiler.config.config import GRAPHQL_MODES
@@ -22,6 +21,9 @@ from handler.compiler.config.upstream import DOCUMENTS
 from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS
+from handler.errors import calls, upstream
+from handler.errors.authoring import CompileError
+from handler.errors.calls import CallError, NotFound
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server import health
 from handler.server.asgi.request_log import FOR_MAINTAINERS
@@ -87,7 +89,7 @@ def test_bounds_of_the_page_are_those_of_the_compiler(tmp_path: Path, key: str) 
     warnings(least)
     warnings(most)
     for beyond in (f"-{least}" if float(least) else "-1", f"{most}0"):
-        with pytest.raises(errors.CompileError, match=f"{name}.: expected a number from {float(least):.9g} to"):
+        with pytest.raises(CompileError, match=f"{name}.: expected a number from {float(least):.9g} to"):
             warnings(beyond)
 
 
@@ -256,7 +258,7 @@ def test_reasons_about_credentials_are_those_of_the_code() -> None:
     raised = {
         *_first_arguments("CredentialRefused"),
         *_first_arguments("KeysUnavailable"),
-        *_literals("reason", "errors.py"),
+        *_literals("reason", "access.py"),
     }
     told = set(first_codes(table(LOG.section("### Credentials"), "reason", "the credential")))
 
@@ -274,9 +276,9 @@ def test_reasons_of_requests_and_of_the_api_are_the_classes_of_errors() -> None:
         *first_codes(table(LOG.section("### Requests"), "reason", "the request")),
         *first_codes(table(LOG.section("### The API"), "reason", "level", "the API")),
     } - {"Not Found"}
-    of_calls = _names_of(errors.CallError) - {"CallError"}
+    of_calls = _names_of(CallError) - {"CallError"}
     renamed = {"AnswerMisfit", "UpstreamFailure"}  # answer_schema; the words of ``Trouble``
-    not_found = _names_of(errors.NotFound) - {"NotFound"} | {"DocumentNotFound"}
+    not_found = _names_of(NotFound) - {"NotFound"} | {"DocumentNotFound"}
     words = {*_literals("word"), *_words_for_drift(), "answer_schema", "NotReady", "no_verifier", "UpstreamTooLarge"}
     http = {"foreign origin", "foreign host", "foreign page", "encoded slash"}
 
@@ -307,7 +309,8 @@ def test_lines_beside_requests_are_those_of_the_code() -> None:
 
 def _names_of(root: type[Exception]) -> set[str]:
     """The errors of the product below one of them, and itself."""
-    return {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, root)}
+    defined = {**vars(calls), **vars(upstream)}
+    return {name for name, each in defined.items() if isinstance(each, type) and issubclass(each, root)}
 
 
 def _words_for_drift() -> set[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.publish_checks import address_faults
+from handler.commands.published.publish_checks import address_faults
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.config.oauth_proxy import KEYS as BRIDGE_KEYS

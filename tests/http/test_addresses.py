@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.errors import AddressRefused, HttpUnreachable
+from handler.errors.infrastructure import AddressRefused, HttpUnreachable
 from handler.http.addresses import STRICT, AddressRules, is_host_pattern
 from handler.http.client import HttpClient, HttpRequest
 from tests.conftest import ROOT
@@ -24,7 +24,7 @@ from tests.support.raw_http import RawServer, answer, answering, running_server
 PROGRAM = """
 import json, socket, sys
 from handler.http.addresses import AddressRules
-from handler.errors import HttpError
+from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
 
 url, port, *answers = sys.argv[1:]

@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from handler.errors import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.infrastructure import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, answer, answering, running_server

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import SettingsError
+from handler.errors.infrastructure import SettingsError
 from handler.settings import LOG_SUBJECTS, read_settings
 from tests.infra.cloudformation import read_template
 from tests.support.moto import Moto

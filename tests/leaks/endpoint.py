@@ -12,7 +12,7 @@ from random import Random
 
 from handler.bundle.model import Bundle, CatalogTool, CodeTool, GraphQLTool, PersistedOperation, PrescribedTool, Tool
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN, Mask
 from handler.policy.guarded_schema import seen_by
 from tests.leaks.api import Api

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import yaml
 
-from handler.errors import UnservedSource
+from handler.errors.infrastructure import UnservedSource
 from handler.server.other_events import POLLED, kind_of
 from handler.storage.storage import FolderStorage
 from tests.conftest import ROOT

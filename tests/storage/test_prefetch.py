@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from handler.errors import ObjectNotFound
+from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
 from handler.storage.prefetch import ReadAhead
 from handler.storage.storage import MemoryStorage, StoredObject

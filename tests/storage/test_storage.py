@@ -13,7 +13,7 @@ import boto3
 import pytest
 
 from handler.aws.sigv4 import CredentialSource
-from handler.errors import ObjectNotFound, SettingsError, StorageError
+from handler.errors.infrastructure import ObjectNotFound, SettingsError, StorageError
 from handler.http.client import HttpClient
 from handler.storage.storage import FolderStorage, MemoryStorage, S3Storage, StoredObject, WritableStorage, open_storage
 from tests.support.moto import Moto, running_moto

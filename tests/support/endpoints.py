@@ -9,7 +9,7 @@ import pytest
 
 from handler.bundle.model import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.support.secrecy import SESSION, Output
 
 PUBLIC = """\

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from handler.commands.local_server import local_entries
+from handler.commands.local.local_server import local_entries
 from handler.compiler.compile import compile_endpoint
 
 PROJECTS = Path(__file__).resolve().parents[1] / "projects"

@@ -17,7 +17,7 @@ from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
-from handler.errors import UnknownCoordinate
+from handler.errors.authoring import UnknownCoordinate
 from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
 from handler.policy.predicates import Predicate
 from handler.sentences import did_you_mean, some

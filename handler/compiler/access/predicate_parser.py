@@ -27,7 +27,7 @@ from collections.abc import Callable
 from typing import Any
 
 from handler.compiler.problems import Place, Problems
-from handler.errors import PredicateRefused
+from handler.errors.authoring import PredicateRefused
 from handler.policy.predicates import Predicate
 from handler.sentences import did_you_mean
 

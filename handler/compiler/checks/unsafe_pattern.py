@@ -9,7 +9,7 @@ from handler.bundle.model import CodeTool
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.json_schemas.regex_safety import python_pattern
-from handler.errors import PatternRefused
+from handler.errors.authoring import PatternRefused
 
 NAMED = ("properties", "patternProperties", "$defs", "dependentSchemas")
 VALUES = ("enum", "const", "default", "examples")

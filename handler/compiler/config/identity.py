@@ -13,7 +13,7 @@ from handler.compiler.config.public_keys import FAULTS, public_key_pem
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
-from handler.errors import KeyRefused
+from handler.errors.authoring import KeyRefused
 from handler.sentences import did_you_mean
 
 ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims", "algorithms", "leeway_s")

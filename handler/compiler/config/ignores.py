@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handler.compiler.codes import CODES
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.sentences import did_you_mean
 
 

@@ -27,7 +27,7 @@ from jsonschema.validators import extend
 
 from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.regex_safety import python_pattern
-from handler.errors import PatternRefused
+from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
 
 

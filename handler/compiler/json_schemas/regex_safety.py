@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from handler.errors import PatternRefused
+from handler.errors.authoring import PatternRefused
 
 MAX_PATTERN_CHARS = 200
 MAX_COPIES = 64

@@ -21,7 +21,7 @@ from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.regex_safety import python_pattern
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
-from handler.errors import PatternRefused
+from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.sentences import did_you_mean
 

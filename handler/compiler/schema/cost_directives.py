@@ -28,7 +28,7 @@ from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
 from handler.compiler.source.yaml_section import Section
-from handler.errors import UnknownCoordinate
+from handler.errors.authoring import UnknownCoordinate
 from handler.sentences import did_you_mean
 
 LIST_SIZE = ("listSize", "federation__listSize")

@@ -22,7 +22,7 @@ from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
-from handler.errors import ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
 from handler.policy.evaluation import Mask
 from handler.strict_json import parse_json, to_json_bytes
 

@@ -17,7 +17,8 @@ from handler.code_tools.toolkit import Toolkit
 from handler.code_tools.type_schemas import MISSING
 from handler.compiler.config.code import KitUse
 from handler.compiler.problems import Place, Problems
-from handler.errors import CodeUnavailable, ToolDefinitionError
+from handler.errors.authoring import ToolDefinitionError
+from handler.errors.infrastructure import CodeUnavailable
 
 STDOUT, STDERR = 1, 2
 

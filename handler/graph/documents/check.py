@@ -44,7 +44,7 @@ from graphql import (
 )
 
 from handler.bundle.model import Limits
-from handler.errors import DocumentRefused, Fault
+from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.cost import refuse_costly
 from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.documents.limits import refuse_large

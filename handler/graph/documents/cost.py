@@ -24,7 +24,7 @@ from graphql import (
     SelectionSetNode,
 )
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.documents.used_fields import COMPOSITE, field_type

@@ -36,7 +36,7 @@ from graphql import (
     get_variable_values,
 )
 
-from handler.errors import DocumentRefused, Fault
+from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.introspection_fields import Carried, Introspected, Item
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.records import record

@@ -18,7 +18,7 @@ from graphql import (
 )
 
 from handler.bundle.model import Limits
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.records import record
 

@@ -17,7 +17,7 @@ from graphql import (
     parse_const_value,
 )
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
 from handler.graph.view import View

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from graphql import FieldNode, FragmentSpreadNode, GraphQLError, Node, Source, SourceLocation, get_location
 
-from handler.errors import Fault
+from handler.errors.calls import Fault
 
 MAX_SENTENCE_CHARS = 500
 

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.bundle.model import MAX_ANSWER_S
-from handler.errors import DeadlinePassed
+from handler.errors.calls import DeadlinePassed
 
 MARGIN_S = 1.0
 """Part of the function's remaining time that is reserved for the response; a quarter if less than 4 s remain."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from handler.bundle.model import Identity, JSONObject
-from handler.errors import CredentialRefused
+from handler.errors.access import CredentialRefused
 from handler.server.auth.tokens import parse_token
 
 SIGNATURE = "AWS4-"

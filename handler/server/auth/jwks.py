@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from math import inf
 from typing import Any
 
-from handler.errors import CredentialRefused, HttpError, KeysUnavailable
+from handler.errors.access import CredentialRefused, KeysUnavailable
+from handler.errors.infrastructure import HttpError
 from handler.http.client import HttpClient, HttpRequest
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 
 from handler.aws.services import AwsJson
-from handler.errors import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
+from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.settings import Secret, SecretArn
 from handler.strict_json import parse_json
 

@@ -7,7 +7,7 @@ import hmac
 import secrets
 from contextlib import suppress
 
-from handler.errors import SecretUnavailable
+from handler.errors.infrastructure import SecretUnavailable
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.auth.principal import Principal
 from handler.settings import Secret, log_key_fault

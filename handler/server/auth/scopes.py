@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from handler.errors import CredentialRequired, InsufficientScope
+from handler.errors.access import CredentialRequired, InsufficientScope
 from handler.server.auth.principal import ANONYMOUS, Principal
 
 

@@ -15,7 +15,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from handler.errors import SecretUnavailable, StateRefused, StateUnavailable
+from handler.errors.calls import StateUnavailable
+from handler.errors.infrastructure import SecretUnavailable
+from handler.errors.protocol import StateRefused
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.settings import SecretArn, state_key_fault, state_keys_in
 from handler.strict_json import parse_json, to_json_bytes

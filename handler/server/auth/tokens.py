@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from handler.bundle.model import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
 from handler.bundle.upstream import is_reference
-from handler.errors import CredentialRefused, KeysUnavailable, SecretUnavailable, VerifierMissing
+from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
+from handler.errors.infrastructure import SecretUnavailable
 from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru

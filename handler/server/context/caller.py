@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
 from handler.bundle.model import Tool
-from handler.errors import CredentialRequired, NotFound, ToolNotFound
+from handler.errors.access import CredentialRequired
+from handler.errors.calls import NotFound, ToolNotFound
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
 from handler.records import record

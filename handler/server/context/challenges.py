@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from handler.bundle.model import Bundle
-from handler.errors import (
+from handler.errors.access import (
     AccessError,
     CredentialMalformed,
     CredentialRefused,

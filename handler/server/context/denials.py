@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from starlette.requests import Request as HttpCall
 
-from handler.errors import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
+from handler.errors.access import AccessError, CredentialRequired, KeysUnavailable, VerifierMissing
 from handler.records import record
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note

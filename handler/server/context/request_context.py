@@ -8,7 +8,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 
 from handler.bundle.model import ENDPOINT_NAME
-from handler.errors import BundleError, EndpointNotFound, FunctionLacks, StorageError
+from handler.errors.calls import EndpointNotFound
+from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.request_log import note, request_id

@@ -1,4 +1,4 @@
-"""The HTTP status of each error of a request, for all routes. ``errors.py`` shows the tree of errors.
+"""The HTTP status of each error of a request, for all routes. ``handler/errors/`` shows the tree of errors.
 
 The MCP route uses fewer statuses: there, a ``CallError`` is the result of a call, and a JSON-RPC error has the status
 of its code.
@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handler.errors import (
+from handler.errors import StileError
+from handler.errors.access import (
     AccessError,
-    CallError,
-    CallerTokenRequired,
-    ClaimMissing,
-    ConsentDeclined,
-    ConsentImpossible,
-    ConsentRequired,
     CredentialMalformed,
     CredentialRefused,
     CredentialRequired,
-    DeadlinePassed,
-    DocumentNotFound,
     InsufficientScope,
     KeysUnavailable,
-    StateUnavailable,
-    StileError,
-    ToolNotFound,
-    UpstreamError,
-    ValuesRefused,
     VerifierMissing,
 )
+from handler.errors.calls import (
+    CallError,
+    ConsentDeclined,
+    ConsentImpossible,
+    ConsentRequired,
+    DeadlinePassed,
+    DocumentNotFound,
+    StateUnavailable,
+    ToolNotFound,
+    ValuesRefused,
+)
+from handler.errors.upstream import CallerTokenRequired, ClaimMissing, UpstreamError
 
 STATUSES: Mapping[type[StileError], int] = {
     StileError: 500,

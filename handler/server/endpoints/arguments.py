@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.json_bounds import MAX_VALUES, excess_of
 from handler.json_schema.fast_path import surely_fits
 

@@ -24,7 +24,9 @@ from handler.bundle.model import (
     Tool,
 )
 from handler.bundle.stored import index_key
-from handler.errors import BundleError, DocumentRefused, Fault, StorageError, UpstreamError
+from handler.errors.calls import DocumentRefused, Fault
+from handler.errors.infrastructure import BundleError, StorageError
+from handler.errors.upstream import UpstreamError
 from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
 from handler.server.auth.principal import Principal

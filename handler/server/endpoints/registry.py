@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, read_bundle, short_digest
-from handler.errors import BundleError, EndpointNotFound, FunctionLacks, ObjectNotFound, StorageError
+from handler.errors.calls import EndpointNotFound
+from handler.errors.infrastructure import BundleError, FunctionLacks, ObjectNotFound, StorageError
 from handler.lru import Lru
 from handler.records import record
 from handler.server.endpoints.clock import Instant, now

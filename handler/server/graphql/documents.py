@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from handler.bundle.model import GraphQLTool, JSONObject, PersistedOperation
-from handler.errors import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
+from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
 from handler.records import record
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller

@@ -11,8 +11,8 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle.model import GraphQLTool, JSONObject
-from handler.errors import (
-    AccessError,
+from handler.errors.access import AccessError
+from handler.errors.calls import (
     CallError,
     ConsentImpossible,
     ConsentRequired,
@@ -22,8 +22,8 @@ from handler.errors import (
     Fault,
     InvalidArguments,
     ToolNotFound,
-    UpstreamError,
 )
+from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choose_graphql_type, is_json
 from handler.server.asgi.deadlines import before

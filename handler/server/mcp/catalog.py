@@ -7,7 +7,7 @@ from typing import Any
 
 from handler.bundle.model import CatalogTool, JSONObject
 from handler.code_tools.catalog_search import Sections, find_in_catalog
-from handler.errors import ToolError
+from handler.errors.calls import ToolError
 from handler.server.asgi.response_size import encoded
 from handler.server.mcp.call import Call
 from handler.server.mcp.prompts import prompts_for

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.model import CONFIRM_LEVELS, JSONObject, PersistedOperation
-from handler.errors import MAX_SAID_CHARS, CallError, GraphQLErrors, ToolError
+from handler.errors import MAX_SAID_CHARS
+from handler.errors.calls import CallError, GraphQLErrors, ToolError
 from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, Prepared, prepare_document, prepare_persisted, run
 

@@ -23,7 +23,8 @@ from handler.code_tools.prompts import PromptDefinition, run_prompt
 from handler.code_tools.resources import ResourceDefinition, run_resource
 from handler.code_tools.results import error_result
 from handler.code_tools.toolkit import Toolkit
-from handler.errors import AuthenticationRequired, CallError, CodeChanged, McpError, ToolError
+from handler.errors.calls import CallError, CodeChanged, ToolError
+from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import encoded
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.auth.scopes import require_scopes

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import InvalidParams
+from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
 from handler.server.mcp.prompts import find_prompt
 from handler.server.mcp.resources import find_template

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
-from handler.errors import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
+from handler.errors.calls import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.invisible import escaped
 from handler.records import record
 from handler.server.mcp.call import Call

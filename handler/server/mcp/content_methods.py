@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 from handler.bundle.model import JSONObject
 from handler.code_tools.catalog_search import Listed
-from handler.errors import AccessError, InvalidParams, McpError, UpstreamError
+from handler.errors.access import AccessError
+from handler.errors.protocol import InvalidParams, McpError
+from handler.errors.upstream import UpstreamError
 from handler.json_bounds import excess_of
 from handler.server.context.caller import Caller
 from handler.server.mcp.call import Call, Method

@@ -7,12 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.model import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.errors import (
-    AnswerMisfit,
-    CallError,
-    UpstreamError,
-    ValuesRefused,
-)
+from handler.errors.calls import CallError, ValuesRefused
+from handler.errors.upstream import AnswerMisfit, UpstreamError
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.context.caller import Caller

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import ClientCannotAsk, InvalidParams, StateRefused
+from handler.errors.calls import ClientCannotAsk
+from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
 from handler.server.auth.principal import Principal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.model import Bundle, GraphQLTool, JSONObject
-from handler.errors import AuthenticationRequired, McpError
+from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import TOO_LARGE
 from handler.server.mcp.call import Call, Method
 from handler.server.mcp.jsonrpc import (

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import InvalidParams
+from handler.errors.protocol import InvalidParams
 from handler.listed_sizes import is_listable
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.call import Call

@@ -8,7 +8,8 @@ from typing import Any
 from handler.bundle.model import CodePrompt, JSONObject, Prompt, TextPrompt
 from handler.bundle.prompt_templates import expand, expanded_chars
 from handler.code_tools.catalog_search import Listed
-from handler.errors import InvalidParams, PromptNotFound
+from handler.errors.calls import PromptNotFound
+from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
 from handler.server.mcp.call import Call
 

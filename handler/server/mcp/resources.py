@@ -9,7 +9,8 @@ from functools import lru_cache
 from handler.bundle.model import CodeResource, FileResource, GraphQLTool, JSONObject
 from handler.bundle.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
 from handler.code_tools.catalog_search import Listed
-from handler.errors import McpError, ResourceNotFound
+from handler.errors.calls import ResourceNotFound
+from handler.errors.protocol import McpError
 from handler.policy.evaluation import OPEN
 from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller

@@ -6,15 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
-from handler.errors import (
-    CallError,
-    CredentialRequired,
-    DeadlinePassed,
-    GraphQLErrors,
-    ToolError,
-    ToolNotFound,
-    UpstreamError,
-)
+from handler.errors.access import CredentialRequired
+from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
+from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes

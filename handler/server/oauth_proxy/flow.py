@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from handler.bundle.model import JSONObject
-from handler.errors import OAuthRefused
+from handler.errors.access import OAuthRefused
 from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, error_of, parse_form
 from handler.strict_json import parse_json, to_json_bytes
 

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from handler.bundle.model import Bridge
-from handler.errors import OAuthRefused, RedirectRefused
+from handler.errors.access import OAuthRefused, RedirectRefused
 from handler.records import record
 
 GRANTS = ("authorization_code", "refresh_token")

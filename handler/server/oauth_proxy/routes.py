@@ -11,7 +11,9 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.bundle.model import Bundle
-from handler.errors import CredentialUnavailable, HttpError, OAuthRefused, RedirectRefused
+from handler.errors.access import OAuthRefused, RedirectRefused
+from handler.errors.infrastructure import HttpError
+from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpRequest, HttpResponse
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.server.asgi.content_negotiation import media_type_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import OAuthRefused
+from handler.errors.access import OAuthRefused
 from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, parse_form
 
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")

@@ -12,7 +12,8 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
-from handler.errors import AddressRefused, CircuitOpen, HttpEncoding, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.infrastructure import AddressRefused, HttpEncoding, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.upstream import CircuitOpen
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
 from handler.lru import Lru
 

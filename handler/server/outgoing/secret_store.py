@@ -12,13 +12,8 @@ from types import MappingProxyType
 
 from handler.aws.services import AwsJson
 from handler.bundle.upstream import SecretReference, is_reference, parse_reference
-from handler.errors import (
-    AwsError,
-    AwsUnanswered,
-    CredentialUnavailable,
-    SecretUnavailable,
-    SettingsError,
-)
+from handler.errors.infrastructure import AwsError, AwsUnanswered, SecretUnavailable, SettingsError
+from handler.errors.upstream import CredentialUnavailable
 from handler.records import record
 from handler.server.auth.own_secrets import STALE_S, TTL_S, OwnSecrets
 from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache

@@ -12,7 +12,8 @@ from typing import Any
 from urllib.parse import quote_plus, urlencode
 
 from handler.bundle.upstream import TOKEN_TYPES, OAuthClient
-from handler.errors import CircuitOpen, CredentialUnavailable, HttpError
+from handler.errors.infrastructure import HttpError
+from handler.errors.upstream import CircuitOpen, CredentialUnavailable
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import TOKEN
 from handler.strict_json import parse_json

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, SigV4Auth, UpstreamAuth
-from handler.errors import CallError, CredentialUnavailable
+from handler.errors.calls import CallError
+from handler.errors.upstream import CredentialUnavailable
 from handler.records import record
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller

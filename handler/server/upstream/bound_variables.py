@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.model import Binding, JSONObject, PersistedOperation, PrescribedTool
-from handler.errors import BindingMissing
+from handler.errors.calls import BindingMissing
 from handler.server.context.caller import Caller
 from handler.strict_json import parse_json
 

@@ -22,7 +22,8 @@ from handler.bundle.upstream import (
     SigV4Auth,
     TokenExchangeAuth,
 )
-from handler.errors import AwsError, CallerTokenRequired, CredentialUnavailable
+from handler.errors.infrastructure import AwsError
+from handler.errors.upstream import CallerTokenRequired, CredentialUnavailable
 from handler.http.client import HttpRequest
 from handler.records import record
 from handler.server.auth.tokens import audiences_in

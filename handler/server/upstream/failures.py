@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from handler.bundle.upstream import NoAuth, PassthroughAuth, TokenExchangeAuth, UpstreamAuth
-from handler.errors import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge, UpstreamFailure
+from handler.errors.infrastructure import HttpEncoding, HttpError, HttpTimeout, HttpTooLarge
+from handler.errors.upstream import UpstreamFailure
 from handler.http.client import HttpResponse
 from handler.records import record
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of

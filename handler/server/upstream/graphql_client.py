@@ -9,15 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from handler.bundle.model import JSONObject
-from handler.errors import (
-    AddressRefused,
-    AnswerMisfit,
-    DeadlinePassed,
-    HttpError,
-    UpstreamError,
-    UpstreamFailure,
-    UpstreamForbidden,
-)
+from handler.errors.calls import DeadlinePassed
+from handler.errors.infrastructure import AddressRefused, HttpError
+from handler.errors.upstream import AnswerMisfit, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.context.caller import Caller
 from handler.server.upstream.operation import GraphQLRequest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.bundle.upstream import Upstream
-from handler.errors import ClaimMissing, HeaderRefused
+from handler.errors.upstream import ClaimMissing, HeaderRefused
 from handler.server.context.caller import Caller
 from handler.server.upstream.bound_variables import find_claim
 

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from handler.errors import HttpTimeout
+from handler.errors.infrastructure import HttpTimeout
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.context.caller import Caller

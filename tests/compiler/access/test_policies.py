@@ -6,7 +6,7 @@ import pytest
 
 from handler.bundle.model import Access, ApiKey, Bundle
 from handler.compiler.compile import Compiled
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.policy.evaluation import NEVER, Evaluation
 from handler.policy.predicates import Predicate
 from tests.support.endpoints import compiled, prescribed_tool, problems_of, reported

@@ -9,7 +9,7 @@ import pytest
 
 from handler.compiler.access.predicate_parser import MAX_CHARS, MAX_NAMES, MAX_NESTING, parse_predicate
 from handler.compiler.problems import Problems
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.policy.predicates import Predicate
 from tests.support.predicates import place_in_one_line, predicate_of
 

@@ -8,7 +8,7 @@ import pytest
 from handler.bundle.model import Bundle, Limits
 from handler.bundle.upstream import NoAuth, Upstream
 from handler.compiler.compile import compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
 
 QUERY = "type Query { a: Int }"

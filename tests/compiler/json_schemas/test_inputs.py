@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import PrescribedTool
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.policy.evaluation import HIDDEN
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.support.endpoints import compiled, doubted, prescribed_tool

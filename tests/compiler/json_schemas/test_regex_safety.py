@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS, python_pattern
-from handler.errors import PatternRefused
+from handler.errors.authoring import PatternRefused
 
 TAKEN = {
     r"^\d+\.\d{2}$": ("12.99", ["12.9", "12.99\n", "１２.99"]),

@@ -7,7 +7,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from handler.compiler.json_schemas.scalars import KNOWN
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.json_schema.formats import STANDARD_FORMATS
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.support.endpoints import compiled, prescribed_tool, reported

@@ -12,7 +12,7 @@ import pytest
 
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.files import MAX_FOLDERS_DEEP
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from tests.support.endpoints import READABLE, compiled, doubted, reported, write_endpoint
 
 INDEX = "type Query { x: Int y: Int }\n"

@@ -9,7 +9,7 @@ from graphql import parse, print_ast, strip_ignored_characters
 
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.operations.validation import MAX_DEPRECATIONS
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from tests.support.endpoints import (
     READABLE,
     compiled,

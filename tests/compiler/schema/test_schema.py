@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
 from tests.support.endpoints import READABLE, compiled, doubted, problems_of, reported

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from handler.bundle.model import Limits, Tool, ToolOptions
-from handler.commands.local_server import local_entries
+from handler.commands.local.local_server import local_entries
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
 
 SDL = " type Query { thing(id: ID!): String } type Mutation { drop(id: ID!, confirm: Boolean): String }"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.local_server import local_entries
+from handler.commands.local.local_server import local_entries
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
 from handler.policy.evaluation import HIDDEN

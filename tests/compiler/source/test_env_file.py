@@ -7,7 +7,7 @@ import pytest
 from handler.bundle.model import Bundle
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.env_file import parse_env
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from tests.support.endpoints import write_endpoint
 
 CONFIG = "upstream:\n  url: STEPZEN_URL\n"

@@ -8,7 +8,7 @@ import pytest
 
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.files import MAX_FILE_BYTES
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
 
 NO_NAME = "is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -"

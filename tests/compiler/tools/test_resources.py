@@ -8,7 +8,7 @@ import pytest
 from handler.bundle.model import FileResource
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES
-from handler.errors import CompileError
+from handler.errors.authoring import CompileError
 from handler.policy.evaluation import OPEN
 from tests.support.endpoints import READABLE, compiled, reported, write_endpoint
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 from tests.support.endpoints import (
     PUBLIC,
     READABLE,

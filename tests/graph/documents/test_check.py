@@ -13,7 +13,7 @@ from graphql import parse
 from handler.compiler.config.config import read_config
 from handler.compiler.problems import Problems
 from handler.compiler.source.files import EndpointFiles
-from handler.errors import DocumentRefused, Fault
+from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.check import CheckedDocument, answer_introspection, print_executable
 from tests.conftest import DEMO
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.partial_schema import ViewSchemas
 from tests.graph.shop import LIMITS, check
 from tests.support.schemas import schemas_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from graphql import build_schema, graphql_sync
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from tests.graph.shop import check
 from tests.support.schemas import schemas_of
 

@@ -10,7 +10,7 @@ from graphql import GraphQLObjectType, build_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.hints import MAX_SDL_BYTES
 from handler.graph.view import print_view
 from tests.graph.documents.random_documents import random_document

@@ -14,7 +14,7 @@ from graphql import Lexer, Source, TokenKind, Visitor, parse, visit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.check import answer_introspection
 from handler.graph.documents.locations import Text
 from tests.graph.documents.test_limits import calls

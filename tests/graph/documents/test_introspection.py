@@ -13,7 +13,7 @@ from graphql.language.block_string import is_printable_as_block_string
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.errors import DocumentRefused, Fault
+from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES, answer
 from handler.graph.documents.introspection_fields import text_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.check import answer_introspection
 from handler.graph.documents.limits import MAX_FRAGMENT_NESTING
 from tests.graph.shop import LIMITS, VIEW, WIDE, check

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import DocumentRefused
+from handler.errors.calls import DocumentRefused
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import read_index
 from handler.graph.view import build_view

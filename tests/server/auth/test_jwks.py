@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import AccessError, CredentialRefused, KeysUnavailable
+from handler.errors.access import AccessError, CredentialRefused, KeysUnavailable
 from handler.http.client import HttpClient
 from handler.server.auth.jwks import (
     FRESH_S,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import Access, ApiKey, Bundle, Identity
-from handler.errors import CredentialRefused, CredentialRequired
+from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.http.client import HttpClient
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, identify
 from handler.server.auth.tokens import TokenVerifier

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import CredentialRequired, InsufficientScope
+from handler.errors.access import CredentialRequired, InsufficientScope
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
 from handler.server.auth.scopes import require_scopes
 from tests.support.endpoints import READABLE, compiled, prescribed_tool

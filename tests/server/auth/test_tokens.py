@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.model import Issuer, JSONObject, VerificationKey
-from handler.errors import CredentialRefused, KeysUnavailable
+from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING
 from handler.server.asgi.request_log import WARNING, level_of

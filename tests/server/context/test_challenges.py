@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from starlette.datastructures import Headers
 
-from handler.errors import CredentialMalformed
+from handler.errors.access import CredentialMalformed
 from handler.server.auth.principal import require_readable_credential
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function

@@ -8,7 +8,10 @@ from typing import Any
 import pytest
 from starlette.requests import Request as HttpCall
 
-from handler.errors import AccessError, CallError, DeadlinePassed, StileError, UpstreamError, ValuesRefused
+from handler.errors import StileError
+from handler.errors.access import AccessError
+from handler.errors.calls import CallError, DeadlinePassed, ValuesRefused
+from handler.errors.upstream import UpstreamError
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE
 from handler.server.asgi.request_log import _FACTS
 from handler.server.context.statuses import STATUSES, status_of

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import InvalidArguments
+from handler.errors.calls import InvalidArguments
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.support.endpoints import READABLE, compiled

@@ -9,7 +9,7 @@ import pytest
 
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
-from handler.errors import StorageError
+from handler.errors.infrastructure import StorageError
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import MAX_MISSES, CachePolicy
 from handler.storage.storage import MemoryStorage, StoredObject

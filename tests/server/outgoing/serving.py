@@ -11,7 +11,7 @@ from typing import Any
 
 from handler.bundle.model import Identity, JSONObject
 from handler.compiler.compile import Compiled
-from handler.errors import CallError
+from handler.errors.calls import CallError
 from handler.http.client import HttpClient
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.auth.tokens import TokenVerifier

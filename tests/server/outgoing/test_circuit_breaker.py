@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.errors import CircuitOpen, HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.infrastructure import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
+from handler.errors.upstream import CircuitOpen
 from handler.http.client import HttpClient, HttpRequest
 from handler.server.outgoing.circuit_breaker import MAX_CALLERS, MAX_FAILURES, PAUSE_S, Circuits
 from tests.server.outgoing.serving import Clock, Container, asking, endpoint

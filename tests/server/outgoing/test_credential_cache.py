@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from handler.errors import CredentialUnavailable
+from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
 from tests.server.outgoing.serving import Clock

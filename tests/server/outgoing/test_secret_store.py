@@ -14,7 +14,8 @@ import pytest
 
 from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
-from handler.errors import CredentialUnavailable, SecretUnavailable
+from handler.errors.infrastructure import SecretUnavailable
+from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, RETRY_S, STALE_S, TTL_S, OwnSecrets
 from handler.server.outgoing.secret_store import STALE_STEP_S, SecretStore

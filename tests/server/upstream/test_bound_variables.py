@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import BindingMissing
+from handler.errors.calls import BindingMissing
 from handler.server.upstream.bound_variables import bound_values
 from tests.compiler.tools.test_bindings import ARGUMENTS, SDL
 from tests.support.api import Reply, running_api

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import CredentialUnavailable
+from handler.errors.upstream import CredentialUnavailable
 from handler.server.auth.own_secrets import REFUSED_PAUSE_S
 from handler.server.outgoing.credential_cache import Fetched, SingleFlightCache
 from handler.server.upstream.api_access import api_access

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from handler.errors import ClaimMissing, HeaderRefused
+from handler.errors.upstream import ClaimMissing, HeaderRefused
 from tests.server.outgoing.serving import asking, endpoint, with_token
 from tests.support.api import Api, running_api
 from tests.support.function import running_function

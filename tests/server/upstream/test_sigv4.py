@@ -16,7 +16,7 @@ from botocore.credentials import Credentials as BotocoreCredentials
 
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.upstream import SIGNED_SERVICES, SigV4Auth
-from handler.errors import CredentialUnavailable
+from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
 from handler.server.outgoing.services import OutgoingServices
 from tests.server.outgoing.serving import asking, endpoint, with_token

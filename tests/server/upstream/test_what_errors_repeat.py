@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.errors import McpError
+from handler.errors.protocol import McpError
 from stile.testing import TestClient
 from tests.support.acme_plugins import kit
 from tests.support.endpoints import READABLE, compiled

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from handler.code_tools.modules import is_among
-from handler.errors import SettingsError
+from handler.errors.infrastructure import SettingsError
 from handler.settings import read_code_modules
 
 

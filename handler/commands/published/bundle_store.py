@@ -12,7 +12,8 @@ from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, read_bundle, write_bundle
 from handler.commands.console import OUT, complain, say, track
 from handler.compiler.compile import Compiled
-from handler.errors import BundleError, ObjectNotFound, StileError, StorageError
+from handler.errors import StileError
+from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.sentences import counted
 from handler.storage.storage import WritableStorage, open_storage

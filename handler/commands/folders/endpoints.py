@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from handler.commands.console import ERR, complain, located, track
-from handler.commands.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoint_folders import find_endpoints
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.source.files import ENTRY
-from handler.errors import CompileError, Problem
+from handler.errors.authoring import CompileError, Problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

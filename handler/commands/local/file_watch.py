@@ -10,7 +10,7 @@ from pathlib import Path
 
 from watchfiles import watch
 
-from handler.commands.endpoint_folders import walk
+from handler.commands.folders.endpoint_folders import walk
 
 LOOK_S = 1.0
 """The time between looks without a file event: some network drives and containers send no events."""

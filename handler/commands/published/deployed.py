@@ -11,7 +11,8 @@ from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among
 from handler.commands.console import say
 from handler.compiler.compile import Compiled
-from handler.errors import StileError, StorageError
+from handler.errors import StileError
+from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
 from handler.storage.storage import S3Storage, open_storage
 

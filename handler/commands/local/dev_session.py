@@ -7,11 +7,11 @@ from pathlib import Path
 
 from handler.bundle.stored import bundle_key
 from handler.commands.console import complain, located, say
-from handler.commands.endpoint_folders import find_endpoints
-from handler.commands.endpoints import Outcome, compile_one, complain_about, refuse_same_names
-from handler.commands.file_watch import FolderWatch
-from handler.commands.publish_checks import warn_of_upstreams
-from handler.commands.reloading import forget_modules, restore_modules
+from handler.commands.folders.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoints import Outcome, compile_one, complain_about, refuse_same_names
+from handler.commands.local.file_watch import FolderWatch
+from handler.commands.local.reloading import forget_modules, restore_modules
+from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over
 from handler.sentences import counted

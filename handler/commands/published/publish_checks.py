@@ -10,11 +10,11 @@ from urllib.parse import urlsplit
 from handler.bundle.model import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
 from handler.bundle.upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
-from handler.commands.local_server import local_settings
+from handler.commands.local.local_server import local_settings
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
-from handler.errors import Problem
+from handler.errors.authoring import Problem
 from handler.http.addresses import literal_fault
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"

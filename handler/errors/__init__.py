@@ -1,0 +1,82 @@
+"""Every error that Stile raises.
+
+    StileError
+      CompileError              an endpoint folder has problems; carries all of them
+      UnknownCoordinate         a text that names nothing in a schema
+      PatternRefused            a regular expression that is invalid or may take very long
+      PredicateRefused          a condition of a policy that cannot be read
+      KeyRefused                a text that is not a public key for its algorithm
+      BundleError               bytes that are not a bundle this release can serve
+      SettingsError             an environment variable that is missing or not valid
+      StorageError              the storage of the bundles did not answer as it should
+        ObjectNotFound          the storage has no such object
+      AwsError                  AWS refused, or there are no credentials to sign a request with
+        AwsDenied               the credentials do not allow the call
+        AwsUnanswered           an AWS service did not answer, or says to try later
+      SecretUnavailable         a secret of the function's settings cannot be read
+      HttpError                 an HTTP exchange without a response to read
+        HttpTimeout             the deadline passed
+        HttpUnreachable         no connection, or one that broke before the response was complete
+          AddressRefused        an address that no author may send requests to
+          HttpEncoding          a response in an encoding that was not requested
+        HttpTooLarge            more bytes than the caller allowed
+      AccessError               the caller may not do this
+        CredentialRequired      an anonymous caller, and a credential is required
+        CredentialRefused       a credential that is unknown or expired
+        CredentialMalformed     a request whose credential cannot be read
+        KeysUnavailable         a credential that cannot be verified at the moment
+        VerifierMissing         a credential that this function was built without the packages to verify
+        InsufficientScope       a credential that lacks scopes
+      OAuthRefused              a request to the OAuth proxy that gets an OAuth error
+        RedirectRefused         a redirect URI that the owner does not allow
+      EndpointNotFound          no published endpoint of that folder/name
+      FunctionLacks             the function was built or configured without something that an endpoint needs
+      UnservedSource            records of an event source that would be lost if the function returned
+      NotFound                  no object of that name for this caller, whether or not it exists
+        ToolNotFound            no tool
+        PromptNotFound          no prompt
+        ResourceNotFound        no resource of that URI
+      DocumentNotFound          no persisted document of that id for this caller
+      CallError                 a call that fails for a reason the model can act on
+        BindingMissing          the request lacks the source of a variable that the model may not fill
+        ConsentRequired         the caller's user has not agreed to the call
+        ConsentImpossible       the caller's user cannot be asked over this channel
+        ConsentDeclined         the caller's user was asked, and did not agree
+        ConsentTooLong          the call is too long to show to the caller's user in full
+        InvalidArguments        arguments that do not fit the tool's schema
+        DocumentRefused         a GraphQL document outside the view or its limits
+        ValuesRefused           a policy does not let this caller give these values
+        CallerTokenRequired     the API needs the caller's own token, and there is none that it may have
+        ClaimMissing            the caller's claims lack one that is sent to the API
+        HeaderRefused           a header of the caller's request that cannot be forwarded
+        UpstreamError           no usable answer from the GraphQL API
+          AnswerMisfit          an answer that violates the API's published schema
+          UpstreamFailure       a failed request: the log has a word for the failure
+          UpstreamForbidden     an API address that no author may send requests to
+          CircuitOpen           the API did not answer, so no request is sent for a while
+          CredentialUnavailable the credential for the API was not available, so nothing was sent
+        DeadlinePassed          no time left
+        ToolError               a failure reported by a code tool
+          GraphQLErrors         the API's errors for a request that a code tool sent
+        StateUnavailable        a call asks its user first, and its state cannot be kept
+        ClientCannotAsk         a call asks its user first, and the client's revision of MCP has no way to
+        CodeChanged             a code tool that differs from the published one
+      McpError                  a JSON-RPC error, with the code that a code tool gives
+        InvalidParams           the standard error for invalid input
+          StateRefused          an answer to a question that was not asked, or not for this call and caller
+        AuthenticationRequired  a tool that needs a credential for the API behind it
+      CodeUnavailable           a toolkit that is missing or may not be imported
+      ToolDefinitionError       an invalid tool, prompt or resource in Python
+
+No error knows an HTTP status (``server/context/statuses.py`` has them) or a JSON-RPC code. ``McpError``
+alone carries a code, because its author chose it.
+"""
+
+from __future__ import annotations
+
+MAX_SAID_CHARS = 200
+"""Characters of a caller's own words that an error repeats."""
+
+
+class StileError(Exception):
+    """Root of every error that Stile raises on purpose."""

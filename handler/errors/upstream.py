@@ -1,0 +1,126 @@
+"""Errors of the request to the API behind an endpoint."""
+
+from __future__ import annotations
+
+from handler.errors.calls import CallError
+
+
+class CallerTokenRequired(CallError):
+    """The API needs the caller's own token, and this caller has none that the API may have."""
+
+    def __init__(self, *, audience: str = "") -> None:
+        lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
+        super().__init__(
+            f"This tool asks its API on behalf of its caller, {lack}. Nothing was sent. Nothing that you can pass "
+            "replaces it: tell your user to sign in with their own account."
+        )
+        self.audience = audience
+
+
+class ClaimMissing(CallError):
+    """The caller's claims lack one that is sent to the API, or (``misfit``) have it in a form that cannot be sent."""
+
+    def __init__(self, claim: str, *, misfit: bool = False) -> None:
+        fault = "cannot be sent as it is" if misfit else "this caller does not have"
+        super().__init__(
+            f"This tool tells its API the verified claim {claim} of its caller, which {fault}. Nothing was sent. "
+            "Nothing that you can pass replaces it: tell your user that their account has to be set up for it."
+        )
+        self.claim = claim
+        self.misfit = misfit
+
+
+class HeaderRefused(CallError):
+    """A header of the caller's request that is to be forwarded and cannot be sent."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"The request header {name} cannot be forwarded as it is. Nothing was sent.")
+        self.name = name
+
+
+class UpstreamError(CallError):
+    """No usable answer from the GraphQL API behind the endpoint."""
+
+
+class AnswerMisfit(UpstreamError):
+    """An answer of the API that violates its published schema.
+
+    ``rule`` is the location and the violation, ``coordinate`` the location alone: neither has a value of the answer.
+    ``answer`` is the whole response as JSON. ``advice`` is for a model that may not repeat the call.
+    """
+
+    def __init__(self, rule: str, *, coordinate: str, answer: str, advice: str = "") -> None:
+        super().__init__(f"{advice}{' ' if advice else ''}The API's answer is against its own schema ({rule}):")
+        self.rule = rule
+        self.coordinate = coordinate
+        self.answer = answer
+        self.advice = advice
+
+    @property
+    def log_reason(self) -> str:
+        """The code that alarms match."""
+        return "answer_schema"
+
+
+class UpstreamFailure(UpstreamError):
+    """A failed request to the API. ``reason`` is for the log: a word for the failure, and mostly a detail."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    @property
+    def log_reason(self) -> str:
+        """``reason``."""
+        return self.reason
+
+
+class UpstreamForbidden(UpstreamError):
+    """The endpoint's API is at an address that requests may not go to. ``reason`` is for the log."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(
+            "The API is at an address that is not allowed, so nothing was sent. Whoever maintains this tool has to "
+            "change it."
+        )
+        self.reason = reason
+
+    @property
+    def log_reason(self) -> str:
+        """The class name, with the kind of address."""
+        return f"{type(self).__name__}: {self.reason}"
+
+
+class CircuitOpen(UpstreamError):
+    """The API did not answer several times in a row, so no request is sent for ``pause_s`` seconds."""
+
+    def __init__(self, *, pause_s: float) -> None:
+        super().__init__(
+            f"The API did not answer several times in a row, so it is not asked for {pause_s:g} s. Nothing was sent. "
+            "Try later."
+        )
+        self.pause_s = pause_s
+
+
+class CredentialUnavailable(UpstreamError):
+    """The credential for the API was not available, so nothing was sent. ``reason`` is for the log.
+
+    ``refused``: the issuer of credentials refuses one for this caller.
+    """
+
+    def __init__(self, reason: str, *, refused: bool = False) -> None:
+        advice = (
+            "The API is asked on behalf of its caller, whose token was not accepted for that, so nothing was sent. "
+            "Tell your user to sign in again; if it stays so, they may not use this API."
+            if refused
+            else "The credential for the API could not be got, so nothing was sent. Try later; if it stays so, whoever "
+            "maintains this tool has to look after it."
+        )
+        super().__init__(advice)
+        self.reason = reason
+        self.refused = refused
+
+    @property
+    def log_reason(self) -> str:
+        """The class name, with the reason, which the caller does not see."""
+        return f"{type(self).__name__}: {self.reason}"
