@@ -9,10 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from handler.aws.sigv4 import CredentialSource, domain_of, endpoint_of, region_of, sign
-from handler.bundle.model import JSONObject
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, HttpError
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
-from handler.strict_json import parse_json, to_json_bytes
+from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 TIMEOUT_S = 3.0
 MAX_BYTES = 262_144

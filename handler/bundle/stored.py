@@ -12,43 +12,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
-from handler.bundle.model import (
-    Access,
-    ApiKey,
-    Binding,
-    Bridge,
-    Bundle,
-    CatalogTool,
-    CodeKit,
-    CodePrompt,
-    CodeResource,
-    CodeTool,
-    FileResource,
-    GraphQLEndpoint,
-    GraphQLTool,
-    Identity,
-    Issuer,
-    JSONObject,
-    Limits,
-    Listing,
-    Operation,
-    PersistedDocument,
-    PersistedOperation,
-    PrescribedTool,
-    Prompt,
-    PromptMessage,
-    Resource,
-    TextPrompt,
-    Tool,
-    ToolOptions,
-    VerificationKey,
-)
+from handler.bundle.content import CodePrompt, CodeResource, FileResource, Prompt, PromptMessage, Resource, TextPrompt
+from handler.bundle.identity import Access, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.model import Bundle
+from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, Listing, PrescribedTool, Tool, ToolOptions
 from handler.bundle.upstream_stored import AUTH_KINDS, read_upstream
 from handler.errors.infrastructure import BundleError
 from handler.json_bounds import MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.strict_json import (
     Entry,
+    JSONObject,
     each,
     inside,
     mapping,

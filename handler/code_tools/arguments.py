@@ -6,7 +6,6 @@ import functools
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.context import Context
 from handler.code_tools.option_checks import read_object_schema, read_schema
 from handler.code_tools.options import Options
@@ -17,6 +16,7 @@ from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema.checker import Checker
 from handler.json_schema.sent_arguments import has_null, unstringified, without_refused_nulls
+from handler.strict_json import JSONObject
 
 Fill = tuple[Sequence[Any], Mapping[str, Any]]
 """The arguments of a Python function: by position and by name."""

@@ -11,7 +11,6 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context, settled
 from handler.code_tools.continuation import Err, InputRequired, Ok
@@ -19,6 +18,7 @@ from handler.code_tools.log import LOG
 from handler.code_tools.source_location import plain_function
 from handler.errors.calls import CallError, ToolError
 from handler.errors.protocol import McpError
+from handler.strict_json import JSONObject
 
 LEFT_BEHIND_S = 0.2
 """The time that a call's remaining tasks have to end after they are cancelled."""

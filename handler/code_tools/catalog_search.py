@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from handler.bundle.model import JSONObject
 from handler.records import record
+from handler.strict_json import JSONObject
 
 SECTIONS = ("tools", "prompts", "resources", "resource_templates")
 SEARCHED = ("name", "description", "uri", "uriTemplate")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handler.bundle.model import JSONObject
+from handler.strict_json import JSONObject
 
 ANNOTATIONS = {"audience": "audience", "priority": "priority", "last_modified": "lastModified"}
 

@@ -11,9 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.calls import ToolError
 from handler.json_bounds import MAX_VALUES
+from handler.strict_json import JSONObject
 
 LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 """The levels of log messages, the least severe first. Source: RFC 5424, section 6.2.1."""

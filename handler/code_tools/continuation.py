@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from handler.bundle.model import JSONObject
+from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

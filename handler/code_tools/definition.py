@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.arguments import Arguments, SchemaArguments, TypedArguments
 from handler.code_tools.context import Context
 from handler.code_tools.docstrings import parse_docstring
@@ -21,6 +20,7 @@ from handler.code_tools.signature import caller_names, read_raw_signature, read_
 from handler.code_tools.source_location import Place, name_of, place_of, plain_function
 from handler.json_schema.checker import refuse_bad_schema
 from handler.param_headers import mirrored_in
+from handler.strict_json import JSONObject
 
 Allow = Callable[[JSONObject, Context], bool]
 """The type of functions that tell if a caller may use a tool, from the tool's list entry and the context."""

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.arguments import Fill
 from handler.code_tools.awaiting import no_task_left_behind, run
 from handler.code_tools.boundary import AuthorFailed, authors_code
@@ -26,6 +25,7 @@ from handler.code_tools.toolkit import Provided, Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import InvalidParams, McpError
 from handler.param_headers import mirrored_in
+from handler.strict_json import JSONObject
 
 
 async def sections_of(kit: Toolkit, ctx: Context) -> dict[str, list[Listed]]:

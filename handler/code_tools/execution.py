@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.arguments import Fill, invalid_arguments
 from handler.code_tools.awaiting import Expired, no_task_left_behind, run, unexited, wait_for
 from handler.code_tools.boundary import AuthorFailed, authors_code
@@ -24,6 +23,7 @@ from handler.code_tools.type_schemas import Misfits
 from handler.errors.access import InsufficientScope
 from handler.errors.calls import CallError, InvalidArguments, ToolError
 from handler.errors.protocol import AuthenticationRequired, InvalidParams
+from handler.strict_json import JSONObject
 
 MAX_STEPS = 32
 """The number of times that one call may return ``Async``."""

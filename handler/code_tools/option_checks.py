@@ -7,10 +7,10 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.options import Options, RegistrationOptions, ToolOptions
 from handler.code_tools.source_location import Place
 from handler.sentences import did_you_mean
+from handler.strict_json import JSONObject
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """A valid name. Source: MCP 2026-07-28, tools, "Tool names"."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict
 
-from handler.bundle.model import JSONObject
+from handler.strict_json import JSONObject
 
 
 class KitOptions(TypedDict, total=False):

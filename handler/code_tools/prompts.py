@@ -10,7 +10,6 @@ from enum import Enum
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.awaiting import answer_of
 from handler.code_tools.content import Content, Text
 from handler.code_tools.context import Context
@@ -21,6 +20,7 @@ from handler.code_tools.options import PromptOptions
 from handler.code_tools.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import Place, name_of, place_of, plain_function
 from handler.errors.protocol import InvalidParams
+from handler.strict_json import JSONObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
-from handler.bundle.model import JSONObject
 from handler.bundle.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.code_tools.awaiting import answer_of
 from handler.code_tools.content import EmbeddedResource
@@ -22,7 +21,7 @@ from handler.code_tools.options import ResourceOptions
 from handler.code_tools.signature import Signature, read_signature, resolve_hints
 from handler.code_tools.source_location import Place, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.content import Content, ErrorObject, Text, ToolResult
 from handler.code_tools.continuation import Async, InputRequired
 from handler.code_tools.log import LOG
@@ -21,7 +20,7 @@ from handler.code_tools.source_location import Place
 from handler.code_tools.type_schemas import ValueType, to_json
 from handler.errors.calls import CallError, ToolError
 from handler.json_schema.checker import Checker
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 RESULT = "result"
 """The member that lists and single values are wrapped in: structured content is an object for older clients."""

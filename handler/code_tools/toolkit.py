@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Unpack, overload
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.context import Context
 from handler.code_tools.decorator import F
 from handler.code_tools.definition import Allow, KitDefaults, ToolDefinition, declare, define
@@ -23,6 +22,7 @@ from handler.code_tools.resources import ResourceDefinition, define_resource
 from handler.code_tools.signature import caller_names
 from handler.code_tools.source_location import Place
 from handler.errors.authoring import ToolDefinitionError
+from handler.strict_json import JSONObject
 
 
 class ToolProvider(Protocol):

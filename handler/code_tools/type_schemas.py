@@ -8,12 +8,12 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.signature import NO_DEFAULT, Parameter
 from handler.code_tools.source_location import Place
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.sentences import pointer_of
+from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter

@@ -7,13 +7,13 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.option_checks import check_options, read_schema
 from handler.code_tools.source_location import Place
 from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema.checker import TOO_MUCH, Checker, refuse_bad_schema
 from handler.json_schema.rules import Formats
+from handler.strict_json import JSONObject
 
 
 class SchemaValidator:

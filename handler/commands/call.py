@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
-from handler.bundle.model import CONFIRM, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle.tools import CONFIRM, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.commands.console import complain, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
@@ -26,6 +26,7 @@ from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.mcp.tools_call import call_any_tool
+from handler.strict_json import JSONObject
 
 AGREED: JSONObject = {"action": "accept", "content": {CONFIRM: True}}
 

@@ -6,8 +6,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.model import Bundle, CodeTool, FileResource, PrescribedTool, Resource
+from handler.bundle.content import FileResource, Resource
+from handler.bundle.model import Bundle
 from handler.bundle.stored import KINDS
+from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all

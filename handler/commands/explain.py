@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.model import CodeTool, GraphQLTool, Tool
 from handler.bundle.stored import KINDS
+from handler.bundle.tools import CodeTool, GraphQLTool, Tool
 from handler.commands.console import complain, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_all, complain_about

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.model import Operation, PrescribedTool
+from handler.bundle.operations import Operation
+from handler.bundle.tools import PrescribedTool
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain

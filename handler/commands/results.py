@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import CONFIRM
+from handler.bundle.tools import CONFIRM
 from handler.commands.console import complain, say, show_json
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from handler.bundle.model import Bundle, Identity
+from handler.bundle.identity import Identity
+from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.access.hidden_along import TakenAlong

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL

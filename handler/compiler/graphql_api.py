@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from handler.bundle.model import GraphQLEndpoint
+from handler.bundle.operations import GraphQLEndpoint
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.hidden_along import TakenAlong
 from handler.compiler.access.policies import Policies, Rule, opened_by_policies, read_policies, refuse_exceptions

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
-from handler.bundle.model import JSONObject
 from handler.errors.infrastructure import StorageError
 from handler.records import record
 from handler.server.asgi.request_log import note
@@ -16,6 +15,7 @@ from handler.server.asgi.responses import json_response
 from handler.server.context.services import Services
 from handler.server.endpoints.clock import Instant
 from handler.server.endpoints.registry import Endpoints, Known
+from handler.strict_json import JSONObject
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
 

@@ -16,7 +16,8 @@ from typing import Any
 from aws_lambda_powertools import Logger
 
 from handler import __version__
-from handler.bundle.model import Bundle, GraphQLTool
+from handler.bundle.model import Bundle
+from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError, UnservedSource
 from handler.server.endpoints.registry import Endpoints

@@ -11,34 +11,12 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import (
-    Access,
-    ApiKey,
-    Binding,
-    Bridge,
-    Bundle,
-    CatalogTool,
-    CodeKit,
-    CodePrompt,
-    CodeResource,
-    CodeTool,
-    FileResource,
-    GraphQLEndpoint,
-    GraphQLTool,
-    Identity,
-    Issuer,
-    Limits,
-    Listing,
-    Operation,
-    PersistedDocument,
-    PersistedOperation,
-    PrescribedTool,
-    PromptMessage,
-    TextPrompt,
-    ToolOptions,
-    VerificationKey,
-)
+from handler.bundle.content import CodePrompt, CodeResource, FileResource, PromptMessage, TextPrompt
+from handler.bundle.identity import Access, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.model import Bundle
+from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, Listing, PrescribedTool, ToolOptions
 from handler.bundle.upstream import (
     BearerAuth,
     ClientCredentialsAuth,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled
 from tests.clients.folders import FETCHED, FOLDERS, compile_what_can_be
 from tests.clients.inspector import Era, Inspector

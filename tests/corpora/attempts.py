@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graphql import GraphQLSchema
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError, Problem
 from tests.corpora.verdicts import Verdict, judge, read_sdl

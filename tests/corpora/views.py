@@ -36,7 +36,8 @@ from graphql import (
     validate,
 )
 
-from handler.bundle.model import GraphQLTool, Limits
+from handler.bundle.operations import Limits
+from handler.bundle.tools import GraphQLTool
 from handler.compiler.compile import compile_endpoint
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.check import check_document

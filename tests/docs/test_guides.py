@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import MAX_CONSENT_CHARS, Limits
+from handler.bundle.operations import Limits
+from handler.bundle.tools import MAX_CONSENT_CHARS
 from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint

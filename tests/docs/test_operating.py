@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
 from handler.bundle.upstream_stored import AUTH_KINDS
 from handler.json_schema.answer_check import MAX_STEPS

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from graphql import DocumentNode, build_schema, parse, print_ast, print_schema
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.commands import COMMANDS
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS

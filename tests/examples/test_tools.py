@@ -13,7 +13,7 @@ import pytest
 from customer_tools import kit
 from customer_tools.chart import BAR, GAP, HEIGHT, bar_chart
 
-from handler.bundle.model import CodeTool
+from handler.bundle.tools import CodeTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from stile.testing import TestClient
 from tests.conftest import DEMO

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.json_schema.answer_check import AnswerChecker, Misfit
+from handler.strict_json import JSONObject
 from tests.compiler.json_schemas.random_answers import random_answer, random_request
 from tests.compiler.json_schemas.test_output_schema_property import changed, grown
 from tests.support.examples import examples

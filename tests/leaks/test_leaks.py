@@ -11,7 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from handler.bundle.model import Bundle, GraphQLTool
+from handler.bundle.model import Bundle
+from handler.bundle.tools import GraphQLTool
 from handler.policy.evaluation import Mask
 from tests.leaks.cases import ROUTES, Weakened, run_cases
 from tests.support.examples import examples

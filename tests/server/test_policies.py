@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import ApiKey, Identity
+from handler.bundle.identity import ApiKey, Identity
 from handler.commands.local.local_server import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.server.auth.principal import Principal

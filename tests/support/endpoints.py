@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import GraphQLTool, PrescribedTool
+from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError, Problem
 from tests.support.secrecy import SESSION, Output

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import Any
 
-from handler.bundle.model import ApiKey, Identity, Issuer
+from handler.bundle.identity import ApiKey, Identity, Issuer
 from handler.compiler.compile import Compiled
 
 KEY = "stile_0123456789"

@@ -20,7 +20,7 @@ from joserfc.errors import SecurityWarning
 from joserfc.jwk import ECKey, OKPKey, RSAKey
 from joserfc.jws import JWSRegistry
 
-from handler.bundle.model import Issuer, VerificationKey
+from handler.bundle.identity import Issuer, VerificationKey
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 from tests.support.secrecy import SESSION
 

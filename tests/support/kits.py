@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from handler.bundle.model import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, ToolOptions
+from handler.bundle.content import CodePrompt, CodeResource
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, ToolOptions
 from handler.code_tools.catalog import catalog_tool
 from handler.code_tools.definition import ToolDefinition
 from handler.code_tools.loading import digest_of, load_kit

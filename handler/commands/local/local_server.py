@@ -13,7 +13,6 @@ from typing import Any
 
 from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
-from handler.bundle.model import JSONObject
 from handler.commands.console import complain
 from handler.compiler.compile import Compiled
 from handler.compiler.source.env_file import parse_env
@@ -28,6 +27,7 @@ from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.services import outgoing_services
 from handler.settings import Settings, read_secrets, read_settings
 from handler.storage.storage import MemoryStorage, Storage
+from handler.strict_json import JSONObject
 
 
 def local_endpoint(compiled: Compiled) -> Endpoint:

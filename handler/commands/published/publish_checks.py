@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from handler.bundle.model import CONFIRM_LEVELS, SECRET_REFERENCE, Bundle
+from handler.bundle.identity import SECRET_REFERENCE
+from handler.bundle.model import Bundle
+from handler.bundle.tools import CONFIRM_LEVELS
 from handler.bundle.upstream import is_reference, parse_reference
 from handler.commands.console import complain, say
 from handler.commands.local.local_server import local_settings

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
-from handler.bundle.model import Access
+from handler.bundle.identity import Access
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.problems import Place, Problems

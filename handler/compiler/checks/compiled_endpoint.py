@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from handler.bundle.model import Identity
+from handler.bundle.identity import Identity
 from handler.compiler.access.code_access import AccessDefaults
 from handler.compiler.config.config import Config
 from handler.compiler.graphql_api import Api

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from handler.bundle.model import GraphQLTool
+from handler.bundle.tools import GraphQLTool
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.policy_bypass import OWN_GRAPHQL

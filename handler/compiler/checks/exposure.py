@@ -9,7 +9,7 @@ from typing import Any
 
 from graphql import GraphQLSchema
 
-from handler.bundle.model import GraphQLTool
+from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.context import Endpoint

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from handler import invisible
-from handler.bundle.model import GraphQLTool
+from handler.bundle.tools import GraphQLTool
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.problems import At, Place, where

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphql import GraphQLSchema, get_named_type, is_composite_type
 
-from handler.bundle.model import GraphQLTool
+from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import yaml
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
 from handler.compiler.config.ignores import Ignore, read_ignores

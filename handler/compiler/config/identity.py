@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle.model import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.identity import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
 from handler.bundle.upstream import SECRET_SOURCES
 from handler.compiler.config.oauth_proxy import read_bridge
 from handler.compiler.config.public_keys import FAULTS, public_key_pem

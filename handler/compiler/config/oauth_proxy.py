@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from handler.bundle.model import Bridge
+from handler.bundle.identity import Bridge
 from handler.bundle.upstream import parse_reference
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Place, Problems

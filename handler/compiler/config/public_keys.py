@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from handler.bundle.model import RSA_BITS
+from handler.bundle.identity import RSA_BITS
 from handler.errors.authoring import KeyRefused
 
 if TYPE_CHECKING:

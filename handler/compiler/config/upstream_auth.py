@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-from handler.bundle.model import Identity
+from handler.bundle.identity import Identity
 from handler.bundle.upstream import (
     CLIENT_AUTH,
     SIGNED_SERVICES,

@@ -25,10 +25,10 @@ from graphql import (
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.regex_safety import python_pattern
 from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
+from handler.strict_json import JSONObject
 
 
 def default_of(node: ConstValueNode | None, type_: GraphQLInputType) -> JSONObject:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from handler.bundle.model import JSONObject
+from handler.strict_json import JSONObject
 
 WORTHWHILE_BYTES = 64
 """A definition must save more than this: for less, the look-up of the reference costs the reader more."""

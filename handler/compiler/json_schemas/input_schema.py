@@ -30,12 +30,12 @@ from graphql import (
     get_named_type,
 )
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
 from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note, scalar_of
 from handler.policy.guarded_schema import guarded
+from handler.strict_json import JSONObject
 
 MAX_INLINE_DEPTH = 8
 """Input objects nested deeper than this are references: easier to read, and a recursive type needs one."""

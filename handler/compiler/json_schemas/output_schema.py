@@ -35,11 +35,11 @@ from graphql import (
     is_leaf_type,
 )
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.definitions import SharedParts
 from handler.compiler.schema.vendor_directives import EXECUTABLE
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.sentences import some
+from handler.strict_json import JSONObject
 
 SCALARS: Mapping[str, JSONObject] = {
     "Int": {"type": "integer"},

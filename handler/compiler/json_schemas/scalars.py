@@ -17,13 +17,13 @@ from math import ceil, floor
 
 from graphql import GraphQLScalarType, GraphQLSchema, is_specified_scalar_type
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.regex_safety import python_pattern
 from handler.compiler.problems import Problems
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import PatternRefused
 from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.sentences import did_you_mean
+from handler.strict_json import JSONObject
 
 INT_MIN, INT_MAX = -(2**31), 2**31 - 1
 FLOAT_MAX = sys.float_info.max

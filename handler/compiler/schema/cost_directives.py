@@ -23,13 +23,13 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from handler.bundle.model import JSONObject
 from handler.compiler.problems import Problems
 from handler.compiler.schema.coordinates import resolve
 from handler.compiler.schema.vendor_directives import coordinates_of
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
 from handler.sentences import did_you_mean
+from handler.strict_json import JSONObject
 
 LIST_SIZE = ("listSize", "federation__listSize")
 COST = ("cost", "federation__cost")

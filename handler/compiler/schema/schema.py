@@ -28,7 +28,6 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
-from handler.bundle.model import JSONObject
 from handler.compiler.problems import Place, Problems, place_of
 from handler.compiler.schema.cost_directives import declared_costs
 from handler.compiler.schema.directives import SdlDirective, ToolDirective, read_includes, read_tools
@@ -46,6 +45,7 @@ from handler.compiler.schema.vendor_directives import (
 )
 from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
 from handler.compiler.source.files import ENTRY, EndpointFiles, join
+from handler.strict_json import JSONObject
 
 RULES_OF_A_PART = tuple(
     rule

@@ -26,8 +26,8 @@ from graphql import (
 )
 from graphql.language.block_string import is_printable_as_block_string
 
-from handler.bundle.model import JSONObject
 from handler.compiler.schema.executable_directives import executable_directives, locations
+from handler.strict_json import JSONObject
 
 
 def build_index(schema: GraphQLSchema, costs: Mapping[str, JSONObject] = MappingProxyType({})) -> JSONObject:

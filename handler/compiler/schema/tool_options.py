@@ -14,8 +14,10 @@ from urllib.parse import urlsplit
 
 from graphql import DirectiveNode
 
-from handler.bundle.model import CONFIRM, JSONObject, Limits, ToolOptions
+from handler.bundle.operations import Limits
+from handler.bundle.tools import CONFIRM, ToolOptions
 from handler.compiler.problems import Problems
+from handler.strict_json import JSONObject
 
 TYPES = '''
     """What a client may show and rely on. Nothing enforces it."""

@@ -13,11 +13,11 @@ from collections.abc import Mapping, Sequence
 import yaml
 from graphql import Source
 
-from handler.bundle.model import JSONObject
 from handler.compiler.problems import Place, Problems, place_in
 from handler.compiler.source.env_file import NAME, Variables
 from handler.compiler.source.yaml_values import value_of
 from handler.sentences import did_you_mean
+from handler.strict_json import JSONObject
 
 BOOLEANS = {"true": True, "false": False}
 

@@ -20,7 +20,7 @@ from graphql import (
     value_from_ast,
 )
 
-from handler.bundle.model import Binding
+from handler.bundle.operations import Binding
 from handler.compiler.config.upstream_headers import header_fault
 from handler.compiler.json_schemas.defaults import coordinates_in, json_of
 from handler.compiler.operations.operations import AuthorOperation

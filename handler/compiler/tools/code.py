@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from handler.bundle.model import CatalogTool, CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject, ToolOptions
+from handler.bundle.content import CodePrompt, CodeResource
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, ToolOptions
 from handler.code_tools.asking import may_ask
 from handler.code_tools.catalog import catalog_tool
 from handler.code_tools.definition import ToolDefinition
@@ -24,7 +25,7 @@ from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.authoring import ToolDefinitionError
 from handler.policy.evaluation import Mask
-from handler.strict_json import parse_json, to_json_bytes
+from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from handler.bundle.model import CodeKit, CodePrompt, CodeResource
+from handler.bundle.content import CodePrompt, CodeResource
+from handler.bundle.tools import CodeKit
 from handler.compiler.access.policies import Rule
 from handler.compiler.problems import Place
 from handler.compiler.tools.declaration import CompiledTool

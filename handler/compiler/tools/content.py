@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from handler.bundle.model import FileResource, TextPrompt
+from handler.bundle.content import FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME
 from handler.compiler.access.code_access import AccessDefaults, own_mask
 from handler.compiler.config.config import Config

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from handler.bundle.model import Tool
+from handler.bundle.tools import Tool
 from handler.compiler.operations.operations import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.tool_options import AuthorOptions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handler.bundle.model import GraphQLTool, JSONObject, Listing
+from handler.bundle.tools import GraphQLTool, Listing
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,
@@ -22,6 +22,7 @@ from handler.compiler.tools.declaration import CompiledTool, Declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import Evaluation, Mask
+from handler.strict_json import JSONObject
 
 DEFAULT_TOOL_PATTERNS = (VisibilityPattern(at=NOWHERE, expose=True, types="Query", fields=".*"),)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from handler.bundle.model import GraphQLTool, JSONObject, Tool
-from handler.strict_json import to_json_bytes
+from handler.bundle.tools import GraphQLTool, Tool
+from handler.strict_json import JSONObject, to_json_bytes
 
 BYTES_PER_TOKEN = 4
 """A rule of thumb for English text and JSON; vendors' tokenizers differ."""

@@ -9,16 +9,8 @@ from typing import Any
 
 from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
 
-from handler.bundle.model import (
-    CONFIRM_LEVELS,
-    GraphQLEndpoint,
-    JSONObject,
-    Operation,
-    PersistedDocument,
-    PersistedOperation,
-    PrescribedTool,
-    Tool,
-)
+from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
+from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
@@ -29,6 +21,7 @@ from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import union_of
 from handler.policy.guarded_schema import conditions_in
+from handler.strict_json import JSONObject
 
 INTROSPECTION = ("__schema", "__type")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphql import is_composite_type
 
-from handler.bundle.model import MAX_CONSENT_CHARS, PrescribedTool
+from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
 from handler.compiler.context import Endpoint
 from handler.compiler.json_schemas.descriptions import (
     expand,

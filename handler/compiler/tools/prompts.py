@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from graphql import Source
 
-from handler.bundle.model import JSONObject, PromptMessage, TextPrompt
+from handler.bundle.content import PromptMessage, TextPrompt
 from handler.compiler.access.code_access import own_mask
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.problems import Place, Problems, place_in, shown
@@ -18,6 +18,7 @@ from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section, parse_yaml
 from handler.policy.evaluation import Mask
 from handler.sentences import did_you_mean, some
+from handler.strict_json import JSONObject
 
 PROMPTS_FOLDER = "prompts"
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from handler.bundle.model import FileResource
+from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import EndpointFiles

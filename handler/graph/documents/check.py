@@ -43,7 +43,7 @@ from graphql import (
     visit,
 )
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.cost import refuse_costly
 from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names

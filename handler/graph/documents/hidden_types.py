@@ -18,11 +18,11 @@ from graphql import (
     SelectionSetNode,
 )
 
-from handler.bundle.model import JSONObject
 from handler.graph.documents.used_fields import field_type
 from handler.graph.index import named
 from handler.graph.view import View
 from handler.records import record
+from handler.strict_json import JSONObject
 
 TYPE_NAME = "__typename"
 

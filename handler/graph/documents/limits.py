@@ -17,7 +17,7 @@ from graphql import (
     SelectionSetNode,
 )
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of, printable, shown
 from handler.records import record

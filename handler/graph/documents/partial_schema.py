@@ -13,7 +13,7 @@ import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, w
 # isort: split
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
-from handler.bundle.model import Limits
+from handler.bundle.operations import Limits
 from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
 from handler.graph.documents.used_fields import Touched, touched_by
 from handler.graph.index import Directive, InputValue

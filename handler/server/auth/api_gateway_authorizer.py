@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from handler.bundle.model import Identity, JSONObject
+from handler.bundle.identity import Identity
 from handler.errors.access import CredentialRefused
 from handler.server.auth.tokens import parse_token
+from handler.strict_json import JSONObject
 
 SIGNATURE = "AWS4-"
 """The beginning of the schemes of AWS's signatures, versions 4 and 4A."""

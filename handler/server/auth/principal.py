@@ -11,7 +11,8 @@ from typing import Any
 
 from starlette.datastructures import Headers
 
-from handler.bundle.model import ApiKey, Bundle
+from handler.bundle.identity import ApiKey
+from handler.bundle.model import Bundle
 from handler.errors.access import CredentialMalformed, CredentialRefused, CredentialRequired
 from handler.records import record
 from handler.server.auth.api_gateway_authorizer import authorized_claims, is_signed_for_aws

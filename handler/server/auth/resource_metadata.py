@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from handler.bundle.model import Bundle, CatalogTool, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle.model import Bundle
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.policy.evaluation import Evaluation
+from handler.strict_json import JSONObject
 
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.model import RSA_BITS, SECRET_REFERENCE, Issuer, JSONObject, VerificationKey
+from handler.bundle.identity import RSA_BITS, SECRET_REFERENCE, Issuer, VerificationKey
 from handler.bundle.upstream import is_reference
 from handler.errors.access import CredentialRefused, KeysUnavailable, VerifierMissing
 from handler.errors.infrastructure import SecretUnavailable
@@ -26,7 +26,7 @@ from handler.records import record
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.settings import Secret
-from handler.strict_json import parse_json
+from handler.strict_json import JSONObject, parse_json
 
 if TYPE_CHECKING:
     from jwt.algorithms import Algorithm

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 
-from handler.bundle.model import Tool
+from handler.bundle.tools import Tool
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import NotFound, ToolNotFound
 from handler.http.client import HttpClient

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.calls import InvalidArguments
 from handler.json_bounds import MAX_VALUES, excess_of
 from handler.json_schema.fast_path import surely_fits
+from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from handler.json_schema.checker import Checker

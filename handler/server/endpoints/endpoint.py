@@ -10,20 +10,11 @@ from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
-from handler.bundle.model import (
-    Bundle,
-    CatalogTool,
-    CodeTool,
-    GraphQLTool,
-    JSONObject,
-    Limits,
-    Listing,
-    PersistedOperation,
-    PrescribedTool,
-    Prompt,
-    Tool,
-)
+from handler.bundle.content import Prompt
+from handler.bundle.model import Bundle
+from handler.bundle.operations import Limits, PersistedOperation
 from handler.bundle.stored import index_key
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, Listing, PrescribedTool, Tool
 from handler.errors.calls import DocumentRefused, Fault
 from handler.errors.infrastructure import BundleError, StorageError
 from handler.errors.upstream import UpstreamError
@@ -31,7 +22,7 @@ from handler.lru import Lru
 from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
 from handler.server.auth.principal import Principal
 from handler.storage.storage import READ_TIMEOUT_S, Storage
-from handler.strict_json import Entry, to_json_bytes
+from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
     from handler.graph.documents.partial_schema import ViewSchemas

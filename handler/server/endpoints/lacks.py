@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 
-from handler.bundle.model import SECRET_REFERENCE, Bundle
+from handler.bundle.identity import SECRET_REFERENCE
+from handler.bundle.model import Bundle
 from handler.code_tools.modules import is_among, is_there
 from handler.records import record
 

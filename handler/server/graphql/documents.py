@@ -10,7 +10,8 @@ import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from handler.bundle.model import GraphQLTool, JSONObject, PersistedOperation
+from handler.bundle.operations import PersistedOperation
+from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, ValuesRefused
 from handler.records import record
 from handler.server.auth.scopes import require_scopes
@@ -20,6 +21,7 @@ from handler.server.endpoints.endpoint import schema_loading
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.operation import GraphQLRequest
+from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
     from graphql import DocumentNode, FieldNode  # noqa: TID251 - names for the type checker

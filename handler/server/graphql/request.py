@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Any
 from urllib.parse import parse_qsl
 
-from handler.bundle.model import CONFIRM
+from handler.bundle.tools import CONFIRM
 from handler.records import record
 from handler.strict_json import parse_json
 

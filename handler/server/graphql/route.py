@@ -10,7 +10,7 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handler.bundle.model import GraphQLTool, JSONObject
+from handler.bundle.tools import GraphQLTool
 from handler.errors.access import AccessError
 from handler.errors.calls import (
     CallError,
@@ -51,7 +51,7 @@ from handler.server.graphql.request import (
     parse_url,
 )
 from handler.server.upstream.graphql_client import telling_answer
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 METHODS = ("GET", "POST")
 

@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.records import record
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.context.caller import Caller
 from handler.server.mcp.jsonrpc import Request
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, is_modern
+from handler.strict_json import JSONObject
 
 MAX_NOTIFICATIONS = 1_000
 

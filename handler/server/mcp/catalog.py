@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import CatalogTool, JSONObject
+from handler.bundle.tools import CatalogTool
 from handler.code_tools.catalog_search import Sections, find_in_catalog
 from handler.errors.calls import ToolError
 from handler.server.asgi.response_size import encoded
@@ -13,7 +13,7 @@ from handler.server.mcp.call import Call
 from handler.server.mcp.prompts import prompts_for
 from handler.server.mcp.resources import resources_for, templates_for
 from handler.server.mcp.tools_list import usable_tools
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 
 async def call_catalog(call: Call, tool: CatalogTool, arguments: Mapping[str, Any]) -> JSONObject:

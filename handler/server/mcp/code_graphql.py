@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from handler.bundle.model import CONFIRM_LEVELS, JSONObject, PersistedOperation
+from handler.bundle.operations import PersistedOperation
+from handler.bundle.tools import CONFIRM_LEVELS
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.calls import CallError, GraphQLErrors, ToolError
 from handler.server.context.caller import Caller
 from handler.server.graphql.documents import Document, Prepared, prepare_document, prepare_persisted, run
+from handler.strict_json import JSONObject
 
 MAX_REQUESTS = 50
 """The most GraphQL requests that one call may send."""

@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from handler.bundle.model import CodeKit, CodePrompt, CodeResource, CodeTool, JSONObject
+from handler.bundle.content import CodePrompt, CodeResource
+from handler.bundle.tools import CodeKit, CodeTool
 from handler.code_tools import dispatch
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.catalog_search import Listed
@@ -32,6 +33,7 @@ from handler.server.endpoints.arguments import refuse_excess
 from handler.server.mcp.call import Call
 from handler.server.mcp.code_context import context_of
 from handler.server.mcp.input_required import ask
+from handler.strict_json import JSONObject
 
 Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)
 

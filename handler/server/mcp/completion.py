@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
 from handler.server.mcp.prompts import find_prompt
 from handler.server.mcp.resources import find_template
+from handler.strict_json import JSONObject
 
 MAX_VALUES = 100
 """Source: MCP 2026-07-28, server/utilities/completion, "Completion Results"."""

@@ -13,12 +13,13 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import CONFIRM, MAX_CONSENT_CHARS, JSONObject, Tool
+from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
 from handler.errors.calls import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.invisible import escaped
 from handler.records import record
 from handler.server.mcp.call import Call
 from handler.server.mcp.input_required import answers_to, ask
+from handler.strict_json import JSONObject
 
 BRAILLE_BLANK = "\u2800"
 """A printable symbol to Unicode, without a visible dot."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from handler.bundle.model import JSONObject
 from handler.code_tools.catalog_search import Listed
 from handler.errors.access import AccessError
 from handler.errors.protocol import InvalidParams, McpError
@@ -18,6 +17,7 @@ from handler.server.mcp.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.mcp.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.mcp.revisions import cacheable
 from handler.server.mcp.tools_list import page_of
+from handler.strict_json import JSONObject
 
 T = TypeVar("T")
 

@@ -12,11 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.jsonrpc import Request
 from handler.server.mcp.revisions import notified, wanted_log_level
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 """Line ends to some clients, but not in an event stream. JSON escapes its own line ends already."""

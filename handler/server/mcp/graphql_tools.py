@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from handler.bundle.model import CONFIRM, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle.tools import CONFIRM, GraphQLTool, PrescribedTool, Tool
 from handler.errors.calls import CallError, ValuesRefused
 from handler.errors.upstream import AnswerMisfit, UpstreamError
 from handler.server.asgi.deadlines import before
@@ -16,7 +16,7 @@ from handler.server.mcp.call import Call
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute, telling_answer
 from handler.server.upstream.operation import GraphQLRequest
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
 PARTLY_CARRIED_OUT = "The mutation was sent, and its errors say what was not carried out: do not repeat the rest."

@@ -13,7 +13,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.calls import ClientCannotAsk
 from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_bounds import MAX_NESTING, nests_deeper
@@ -22,6 +21,7 @@ from handler.server.auth.principal import Principal
 from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
 from handler.server.mcp.revisions import is_modern
+from handler.strict_json import JSONObject
 
 CAPABILITIES: Mapping[str, str] = {
     "elicitation/create": "elicitation",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from handler.bundle.model import Bundle, GraphQLTool, JSONObject
+from handler.bundle.model import Bundle
+from handler.bundle.tools import GraphQLTool
 from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import TOO_LARGE
 from handler.server.mcp.call import Call, Method
@@ -26,7 +27,7 @@ from handler.server.mcp.revisions import (
     shape,
 )
 from handler.server.mcp.tools_list import list_entries, list_tools, page_of
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 STATUS_OF_CODE: Mapping[int, int] = {PARSE_ERROR: 400, INVALID_REQUEST: 400, METHOD_NOT_FOUND: 404, INVALID_PARAMS: 400}
 """The HTTP status of an error that a code tool raises, by its code; 200 for any other code."""

@@ -13,12 +13,11 @@ import hashlib
 from collections.abc import Sequence
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.protocol import InvalidParams
 from handler.listed_sizes import is_listable
 from handler.server.asgi.response_size import Room
 from handler.server.mcp.call import Call
-from handler.strict_json import Entries, Entry
+from handler.strict_json import Entries, Entry, JSONObject
 
 DIGEST_BYTES = 12
 PLACE_BYTES = 4

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from handler.bundle.model import CodePrompt, JSONObject, Prompt, TextPrompt
+from handler.bundle.content import CodePrompt, Prompt, TextPrompt
 from handler.bundle.prompt_templates import expand, expanded_chars
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
 from handler.server.mcp.call import Call
+from handler.strict_json import JSONObject
 
 MAX_PROMPT_CHARS = 200_000
 """Characters of all messages together. An argument may be inserted in many places."""

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Iterator
 from functools import lru_cache
 
-from handler.bundle.model import CodeResource, FileResource, GraphQLTool, JSONObject
+from handler.bundle.content import CodeResource, FileResource
 from handler.bundle.resource_uris import UriPattern, pattern_of, schema_uri, tool_schema_uri
+from handler.bundle.tools import GraphQLTool
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import ResourceNotFound
 from handler.errors.protocol import McpError
@@ -16,7 +17,7 @@ from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint, schema_loading
 from handler.server.mcp.call import Call
-from handler.strict_json import to_well_formed_json
+from handler.strict_json import JSONObject, to_well_formed_json
 
 SDL = "application/graphql"
 """The usual media type of GraphQL documents, which is not registered."""

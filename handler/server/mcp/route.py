@@ -10,7 +10,6 @@ from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from handler.bundle.model import JSONObject
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.access import AccessError
 from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, ToolNotFound
@@ -39,7 +38,7 @@ from handler.server.mcp.jsonrpc import (
 )
 from handler.server.mcp.methods import answer
 from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
-from handler.strict_json import Entries, spliced, to_well_formed_json
+from handler.strict_json import Entries, JSONObject, spliced, to_well_formed_json
 
 MAX_URI_CHARS = 2_000
 """The most characters of an unknown URI that an error repeats."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import CatalogTool, CodeKit, CodeTool, GraphQLTool, JSONObject, PrescribedTool, Tool
+from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
 from handler.errors.upstream import UpstreamError
@@ -17,6 +17,7 @@ from handler.server.mcp.graphql_tools import call_tool, failed
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import asked_kits, tools_of_kit
+from handler.strict_json import JSONObject
 
 KINDS: Mapping[type[Tool], str] = {
     PrescribedTool: "prescribed",

@@ -6,12 +6,12 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import TYPE_CHECKING
 
-from handler.bundle.model import CodeKit, CodeTool, JSONObject, Tool
+from handler.bundle.tools import CodeKit, CodeTool, Tool
 from handler.policy.evaluation import Evaluation
 from handler.server.endpoints.endpoint import Endpoint, schema_loading
 from handler.server.mcp.call import Call
 from handler.server.mcp.revisions import listed as listed_for
-from handler.strict_json import Entries, Entry
+from handler.strict_json import Entries, Entry, JSONObject
 
 if TYPE_CHECKING:
     from handler.code_tools.catalog_search import Listed

@@ -21,10 +21,9 @@ import re
 from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
-from handler.bundle.model import JSONObject
 from handler.errors.access import OAuthRefused
 from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, error_of, parse_form
-from handler.strict_json import parse_json, to_json_bytes
+from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
 MAX_REDIRECT_URIS = 20

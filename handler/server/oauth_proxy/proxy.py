@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from handler.bundle.model import Bridge
+from handler.bundle.identity import Bridge
 from handler.errors.access import OAuthRefused, RedirectRefused
 from handler.records import record
 

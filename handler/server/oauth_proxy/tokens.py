@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.access import OAuthRefused
 from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, parse_form
+from handler.strict_json import JSONObject
 
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 """Source: RFC 7636, section 4.1."""

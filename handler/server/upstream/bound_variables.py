@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from handler.bundle.model import Binding, JSONObject, PersistedOperation, PrescribedTool
+from handler.bundle.operations import Binding, PersistedOperation
+from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import BindingMissing
 from handler.server.context.caller import Caller
-from handler.strict_json import parse_json
+from handler.strict_json import JSONObject, parse_json
 
 
 def fill_bound(caller: Caller, bound: PrescribedTool | PersistedOperation, *, name: str) -> JSONObject:

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.errors.calls import DeadlinePassed
 from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, UpstreamError, UpstreamFailure, UpstreamForbidden
@@ -16,7 +15,7 @@ from handler.http.client import HttpRequest, HttpResponse
 from handler.server.context.caller import Caller
 from handler.server.upstream.operation import GraphQLRequest
 from handler.server.upstream.sending import send
-from handler.strict_json import parse_json, to_json_bytes
+from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 UNTOLD = (
     "The API has answered the mutation, so it may have been carried out: do not send it once more. "

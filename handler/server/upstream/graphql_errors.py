@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from handler.bundle.model import JSONObject
 from handler.bundle.upstream import UpstreamAuth
 from handler.http.client import HttpResponse
 from handler.records import record
@@ -27,6 +26,7 @@ from handler.server.upstream.schema_drift import (
     find_in,
     is_static,
 )
+from handler.strict_json import JSONObject
 
 MAX_ERRORS = 10
 """Errors of one response that the model gets."""

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import Access, ApiKey, Bundle
+from handler.bundle.identity import Access, ApiKey
+from handler.bundle.model import Bundle
 from handler.compiler.compile import Compiled
 from handler.errors.authoring import Problem
 from handler.policy.evaluation import NEVER, Evaluation

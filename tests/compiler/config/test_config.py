@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import Bundle, Limits
+from handler.bundle.model import Bundle
+from handler.bundle.operations import Limits
 from handler.bundle.upstream import NoAuth, Upstream
 from handler.compiler.compile import compile_endpoint
 from handler.errors.authoring import CompileError, Problem

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from handler.bundle.model import Identity, Issuer, VerificationKey
+from handler.bundle.identity import Identity, Issuer, VerificationKey
 from tests.support.endpoints import compiled, doubted, reported
 from tests.support.secrecy import SESSION
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import Bridge
+from handler.bundle.identity import Bridge
 from handler.compiler.config.oauth_proxy import KEYS
 from tests.support.endpoints import compiled, reported
 

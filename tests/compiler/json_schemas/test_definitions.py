@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import json
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.definitions import WORTHWHILE_BYTES, SharedParts
+from handler.strict_json import JSONObject
 
 LONG: JSONObject = {"type": "string", "enum": [f"VALUE_{number}" for number in range(20)]}
 

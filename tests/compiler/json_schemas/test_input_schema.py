@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.compiler.json_schemas.defaults import fits
 from handler.compiler.json_schemas.scalars import FLOAT_MAX
 from handler.strict_json import to_json_bytes

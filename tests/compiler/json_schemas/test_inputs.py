@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import InvalidArguments
 from handler.policy.evaluation import HIDDEN
 from handler.server.endpoints.arguments import ArgumentsValidator

@@ -9,9 +9,9 @@ import pytest
 from graphql import build_schema, execute_sync, parse
 from jsonschema import Draft202012Validator
 
-from handler.bundle.model import JSONObject
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.policy.evaluation import HIDDEN, OPEN, Mask
+from handler.strict_json import JSONObject
 from tests.support.endpoints import compiled, prescribed_tool
 
 SDL = """

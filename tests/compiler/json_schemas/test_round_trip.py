@@ -29,7 +29,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import InvalidArguments
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.compiler.json_schemas.random_operations import CONFIG, object_values, operations

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.server.endpoints.arguments import ArgumentsValidator
 from tests.compiler.json_schemas.random_operations import (
     CONFIG,

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 
-from handler.bundle.model import JSONObject
 from handler.commands.local.local_server import local_entries
 from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.compiler.json_schemas.scalars import BUILT_IN, KNOWN, UNKNOWN
+from handler.strict_json import JSONObject
 from tests.compiler.json_schemas.random_operations import CONFIG, Operation, operations
 from tests.conftest import DEMO
 from tests.support.demo_code import MODULES

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import Limits, Tool, ToolOptions
+from handler.bundle.operations import Limits
+from handler.bundle.tools import Tool, ToolOptions
 from handler.commands.local.local_server import local_entries
 from tests.support.endpoints import PUBLIC, compiled, graphql_tool, prescribed_tool, reported
 

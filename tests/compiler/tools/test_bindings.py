@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import Binding, PrescribedTool
+from handler.bundle.operations import Binding
+from handler.bundle.tools import PrescribedTool
 from tests.support.endpoints import READABLE, compiled, doubted, prescribed_tool, reported
 
 SDL = """

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import CatalogTool, CodeTool, GraphQLTool
 from handler.bundle.stored import read_bundle, write_bundle
+from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import Evaluation
 from tests.conftest import ROOT

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.model import FileResource
+from handler.bundle.content import FileResource
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES
 from handler.errors.authoring import CompileError

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import Access, ApiKey, Bundle, Identity
+from handler.bundle.identity import Access, ApiKey, Identity
+from handler.bundle.model import Bundle
 from handler.errors.access import CredentialRefused, CredentialRequired
 from handler.http.client import HttpClient
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Presented, Principal, identify

@@ -15,13 +15,14 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import Issuer, JSONObject, VerificationKey
+from handler.bundle.identity import Issuer, VerificationKey
 from handler.errors.access import CredentialRefused, KeysUnavailable
 from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.jwks import FRESH_S, STALE_S
 from handler.server.auth.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, TokenVerifier
+from handler.strict_json import JSONObject
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.support.issuers import (

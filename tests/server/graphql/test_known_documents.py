@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled
 from tests.support.endpoints import prescribed_tool, reported
 from tests.support.function import Answer, running_function

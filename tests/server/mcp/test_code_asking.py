@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import ApiKey
+from handler.bundle.identity import ApiKey
 from handler.compiler.compile import Compiled
 from handler.server.auth.sealed_state import STATE_S, RequestStates
 from tests.code_tools.cases import case

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import Identity
+from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from tests.commands.running import ran
 from tests.server.outgoing.serving import FILES, ISSUER, endpoint, identity_with, with_token

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import ToolOptions
+from handler.bundle.tools import ToolOptions
 from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughAuth, UpstreamAuth
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN

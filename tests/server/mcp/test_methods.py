@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from mcp_types import methods as oracle
 
-from handler.bundle.model import Identity
+from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.support.function import META, Answer, Function, running_function

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.model import Identity, JSONObject
+from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from handler.errors.calls import CallError
 from handler.http.client import HttpClient
@@ -26,6 +26,7 @@ from handler.server.outgoing.services import OutgoingServices
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.operation import GraphQLRequest
 from handler.storage.storage import MemoryStorage
+from handler.strict_json import JSONObject
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function
 from tests.support.identities import api_key

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from handler.bundle.model import PrescribedTool
+from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled
 from tests.support.function import Answer, Context, Function, event_for, running_function
 from tests.support.raw_http import Peer, answer, answering, running_server

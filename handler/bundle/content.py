@@ -1,0 +1,73 @@
+"""The prompts and resources of a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handler.policy.evaluation import Mask
+from handler.records import record
+from handler.strict_json import JSONObject
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class TextPrompt:
+    """A prompt from a file: each message has a role and a template of its text, see prompt_templates.py."""
+
+    name: str
+    entry: JSONObject  # as prompts/list shows it
+    messages: tuple[PromptMessage, ...]
+    completions: Mapping[str, tuple[str, ...]]  # argument -> its possible values
+    mask: Mask
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class PromptMessage:
+    """One message of a prompt. ``role`` is user or assistant."""
+
+    role: str
+    text: str
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CodePrompt:
+    """A prompt that a function writes."""
+
+    name: str
+    entry: JSONObject
+    kit: str
+    digest: str
+    mask: Mask
+    hidden: bool
+    completions: Mapping[str, tuple[str, ...]]
+
+
+Prompt = TextPrompt | CodePrompt
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class FileResource:
+    """A resource from a file: ``text``, or ``blob`` in base64 if the file is not text."""
+
+    entry: JSONObject  # as resources/list shows it, with its uri
+    text: str
+    blob: str
+    mask: Mask
+
+    @property
+    def uri(self) -> str:
+        """The URI to read it by."""
+        return str(self.entry["uri"])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CodeResource:
+    """A resource that a function reads, or all resources of a template if the entry has ``uriTemplate``."""
+
+    entry: JSONObject
+    kit: str
+    digest: str
+    mask: Mask
+    hidden: bool
+
+
+Resource = FileResource | CodeResource

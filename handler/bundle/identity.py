@@ -1,0 +1,85 @@
+"""The ways of callers to authenticate at an endpoint."""
+
+from __future__ import annotations
+
+from handler.records import record
+from handler.strict_json import JSONObject
+
+SECRET_REFERENCE = "env:"  # noqa: S105 - the prefix of a secret's name in a bundle, not a secret
+"""Prefix of the name of a secret that the function's environment has as ``STILE_SECRET_NAME``."""
+
+
+RSA_BITS = range(2_048, 16_385)
+"""Length of an RSA key. Source: RFC 7518, section 3.3, for the minimum; longer keys only take time."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """A key by its digest; the key itself is never stored. ``expires`` is a UNIX time in seconds, 0 for never."""
+
+    name: str
+    sha256: str
+    expires: int
+    claims: JSONObject | None  # the holder's claims for policies; None: the holder skips policies
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class VerificationKey:
+    """A verification key of tokens, given by the author. An empty ``id``: the issuer's only key."""
+
+    id: str
+    algorithm: str  # HS256 | RS256 | RS384 | RS512 | ES256 | EdDSA
+    key: str  # a PEM block; for HS256 the secret, or a reference to it: env:NAME
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Issuer:
+    """An issuer of accepted tokens, and the requirements on them."""
+
+    issuer: str  # the claim iss; empty: not checked
+    audiences: tuple[str, ...]  # one of them must be in the claim aud; empty: not checked
+    subject: str  # the claim sub; empty: any
+    required_claims: tuple[str, ...]
+    algorithms: tuple[str, ...]  # of tokens signed with a key of the key set
+    jwks_url: str  # URL of the key set; empty: none
+    keys: tuple[VerificationKey, ...]
+    leeway_s: int  # tolerated difference of two clocks
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Bridge:
+    """The OAuth proxy: clients that cannot register with the provider sign in as the one client that it knows."""
+
+    issuer: str  # the issuer of the tokens: one of the identity's
+    authorize_url: str
+    token_url: str
+    client_id: str
+    client_secret: str  # a reference to the secret; empty: the provider knows a public client
+    redirect_uris: tuple[str, ...]  # allowed redirect URIs; on loopback without a port: any port
+    client_metadata_documents: tuple[str, ...]  # URLs accepted as client ids; none of them is fetched
+    scope_prefix: str  # the provider's prefix of the names of an API's scopes
+    extra_scopes: tuple[str, ...]  # requested in addition to the client's, by the provider's names
+    resource: str  # drop | keep: the parameter that names the token's API to the provider
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Identity:
+    """The ways of callers to authenticate."""
+
+    issuers: tuple[Issuer, ...]
+    api_keys: tuple[ApiKey, ...]
+    trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are accepted
+    typed_apis: tuple[str, ...] = ()  # trusted APIs whose authorizer reads the token from the header Authorization
+    bridge: Bridge | None = None
+
+    @property
+    def exists(self) -> bool:
+        """True if there is a way to authenticate: without one, a credential makes no difference."""
+        return bool(self.issuers or self.api_keys or self.trusted_apis)
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Access:
+    """Access without a credential: ``anonymous`` is ``allow`` or ``challenge``."""
+
+    anonymous: str

@@ -1,0 +1,116 @@
+"""The tools of a bundle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from handler.bundle.operations import Binding, Limits, Operation
+from handler.policy.evaluation import Mask
+from handler.records import record
+from handler.strict_json import JSONObject
+
+CONFIRM_LEVELS = ("", "advisory", "required")
+"""Levels of the consent that a tool asks its user for, weakest first."""
+
+
+CONFIRM = "confirm"
+"""The argument with which a caller says that its user agreed."""
+
+
+MAX_CONSENT_CHARS = 8_000
+"""Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class ToolOptions:
+    """Options of a tool of any kind."""
+
+    hidden: bool  # not listed, but callable
+    aliases: tuple[str, ...]  # old names: callable, not listed
+    scopes: tuple[str, ...]  # scopes that the caller's token must have
+    output: str  # forms of a result: both | text | structured
+    confirm: str  # consent before a call that writes: "" | advisory | required
+    meta: Mapping[str, str]  # each result's _meta
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class PrescribedTool:
+    """A persisted operation whose variables the model fills."""
+
+    name: str
+    entry: JSONObject  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
+    arguments: JSONObject  # the enforced schema, with guards: JSON Schema 2020-12
+    flat: bool  # True: variables are the arguments; False: they are members of "variables"
+    mask: Mask
+    conditions: Mask  # conditions of the coordinates that values can name
+    operation: Operation
+    bindings: tuple[Binding, ...]
+    bound: JSONObject  # the schema of the bindings' values, as one object
+    options: ToolOptions
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The definition of a GraphQL tool in ``tools/list`` for callers of one outcome; no ``entry``: not listed."""
+
+    outcome: Mask  # of the tool's conditions
+    entry: JSONObject | None
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class GraphQLTool:
+    """The model writes a request against a subset of the schema."""
+
+    name: str
+    entry: JSONObject  # as in tools/list, with texts that are templates of the schema: see graph/tool_entry.py
+    arguments: JSONObject
+    guards: Mapping[str, Mask]  # coordinate -> mask, added by the tool's patterns to the bundle's guards
+    conditions: Mask  # all conditions that its views depend on
+    listings: tuple[Listing, ...]
+    limits: Limits
+    options: ToolOptions
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CodeTool:
+    """A Python function. It validates its arguments itself, by the schema in its entry."""
+
+    name: str
+    entry: JSONObject
+    kit: str  # its toolkit, as module:attribute
+    digest: str  # digest of its definition at compile time: see code_tools/loading.py
+    mask: Mask
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments."""
+        return dict(self.entry["inputSchema"])
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CatalogTool:
+    """A tool that finds the tools, prompts and resources that its caller may use, hidden ones too."""
+
+    name: str
+    entry: JSONObject
+    options: ToolOptions
+
+    @property
+    def arguments(self) -> JSONObject:
+        """The schema of the arguments."""
+        return dict(self.entry["inputSchema"])
+
+
+Tool = PrescribedTool | GraphQLTool | CodeTool | CatalogTool
+
+
+@record(frozen=True, slots=True, kw_only=True)
+class CodeKit:
+    """A toolkit of the endpoint. If its lists depend on the caller (``per_caller``), each list loads it."""
+
+    use: str  # module:attribute
+    per_caller: bool
+    hidden: bool | None  # configured for all of its tools; None: not configured
+    category: str  # configured for all of its tools; empty: not configured
+    mask: Mask  # guards the whole toolkit
