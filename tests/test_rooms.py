@@ -136,15 +136,20 @@ def test_figures_count_what_they_name(tmp_path: Path) -> None:
     (package / "one.py").write_text(f'"""A thing. Who asks."""\n{swallowed}{raised}', encoding="utf-8")
     (package / "long.py").write_text("\n" * 301 + "import handler.other", encoding="utf-8")
     (package / "other.py").write_text("import handler.long", encoding="utf-8")
+    repeated = "".join(f"x{number} = {number}\n" for number in range(8))
+    (package / "again.py").write_text(repeated, encoding="utf-8")
+    (package / "first.py").write_text(f"import os\n{repeated}", encoding="utf-8")
     (tmp_path / "README.md").write_text("Say who calls. `what` is code.", encoding="utf-8")
 
     assert list(figures(tmp_path)) == [
         "modules per folder",
-        "    4 handler",
+        "    6 handler",
         "modules over 300 lines: 1",
         "  302 handler.long",
         "import circles: 1",
         "  handler.long <-> handler.other",
+        "runs of 6 equal lines or more: 1",
+        "  handler/again.py:1 handler/first.py:2",
         "catches of Exception that do not raise again: 1",
         "  handler/one.py:4",
         "docstrings that open with What, Who, Whether, Where or The same: 50.0 of 100",

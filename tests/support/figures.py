@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.support.rooms import ROOT, Module, import_circles, read_modules
 
 MAX_LINES = 300
+REPEATED_LINES = 6
 OPENING = re.compile(r"\s*(?:what|who|whom|whether|where|the same)\b", re.IGNORECASE)
 HEADLESS = re.compile(r"\b(?:what|who|whom|whoever)\b", re.IGNORECASE)
 WORD = re.compile(r"[A-Za-z]+")
@@ -28,6 +29,7 @@ def figures(root: Path = ROOT) -> Iterator[str]:
         yield f"  {count:3} {room.replace('.', '/')}"
     yield from _listed(f"modules over {MAX_LINES} lines", _long_modules(modules))
     yield from _listed("import circles", (" <-> ".join(circle) for circle in import_circles(modules)))
+    yield from _listed(f"runs of {REPEATED_LINES} equal lines or more", _repeated(modules, root))
     yield from _listed("catches of Exception that do not raise again", _catches(modules, root))
     docstrings = [text for module in modules.values() for text in docstrings_of(_tree(module))]
     opened = sum(OPENING.match(text) is not None for text in docstrings)
@@ -39,6 +41,33 @@ def figures(root: Path = ROOT) -> Iterator[str]:
         if page.exists():
             prose = CODE.sub(" ", page.read_text(encoding="utf-8"))
             yield f"  {_per_1000([prose]):5.1f} {page.relative_to(root).as_posix()}"
+
+
+def _repeated(modules: Mapping[str, Module], root: Path) -> Iterator[str]:
+    """Yield the first two places of each run of equal lines of code, without imports, comments and docstrings."""
+    seen: dict[tuple[str, ...], str] = {}
+    for module in modules.values():
+        lines = _code_lines(_tree(module))
+        again = False
+        for start in range(len(lines) - REPEATED_LINES + 1):
+            place = f"{module.file.relative_to(root).as_posix()}:{lines[start][0]}"
+            first = seen.setdefault(tuple(text for _, text in lines[start : start + REPEATED_LINES]), place)
+            if first != place and not again:  # the lines before this one began the run
+                yield f"{first} {place}"
+            again = first != place
+
+
+def _code_lines(tree: ast.Module) -> list[tuple[int, str]]:
+    """Return the lines of a module as ``ast`` prints them, with the numbers of their statements in the file."""
+    lines = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.stmt) and not isinstance(node, ast.Import | ast.ImportFrom) and not _is_text(node):
+            lines.append((node.lineno, ast.unparse(node).partition("\n")[0]))
+    return sorted(lines, key=lambda each: each[0])
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
 def docstrings_of(tree: ast.Module) -> Iterator[str]:
