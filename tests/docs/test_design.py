@@ -28,12 +28,14 @@ from handler.server.auth.jwks import TIMEOUT_S as KEY_SET_S
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, STALE_S
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.context.challenges import MAX_HELD_CHARS
-from handler.server.endpoints.endpoint import read_cost
+from handler.server.endpoints.endpoint import MAX_VIEWS, read_cost
 from handler.server.endpoints.registry import BESIDE_S, DOUBTFUL_S, MAX_DOUBTFUL, MISS_S
+from handler.server.mcp.batch_budget import MAX_WORK_S
 from handler.server.mcp.revisions import BATCHING, MODERN
 from handler.server.mcp.route import MIN_COMPRESSED_BYTES
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MAX_S
+from handler.server.upstream.failures import UNDECIDED
 from handler.server.upstream.graphql_errors import MAX_ERRORS
 from tests.conftest import ROOT
 from tests.docs.pages import FENCED, read, section
@@ -103,6 +105,7 @@ NUMBERS = {
         "for at most one second" if BESIDE_S == 1 else "",
         f"remembered for {MISS_S:g} s",
         f"up to {MAX_DOUBTFUL} names count for {'five' if DOUBTFUL_S == 300 else ''} minutes",
+        f"({MAX_VIEWS} views are kept",
         "eight times the stored size" if read_cost(2) - read_cost(1) == 8 else "",
     ],
     "checks": [f"and {MAX_DEPRECATIONS} at most"],
@@ -118,6 +121,7 @@ NUMBERS = {
     ],
     "requests": [
         f"speak {MODERN[-1]}",
+        f"after {MAX_WORK_S:g} s of work",
         f"which {BATCHING} has",
         f"A page has {MAX_PAGE_BYTES:,} bytes",
         f"behind a load balancer {LOAD_BALANCER.page_bytes:,}",
@@ -141,6 +145,8 @@ NUMBERS = {
         "cut to an hour" if MAX_S == 3_600 else "",
         "serves for an hour" if STALE_S == 3_600 else "",
         f"read again, once in {REFUSED_PAUSE_S:g} s",
+        f"forgotten less than {REFUSED_PAUSE_S:g} s ago",
+        "A 4xx other than 408" if {408} == UNDECIDED else "",
         "doubles up to a minute" if MAX_RETRY_S == 60 else "",
     ],
 }
