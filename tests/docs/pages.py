@@ -11,6 +11,7 @@ import shutil
 import stat
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -32,6 +33,9 @@ TARGET = re.compile(r"^([a-z][a-z-]*):", re.MULTILINE)
 
 NOT_RUN = ("aws", "claude", "git", "make", "sam")
 """Programs that a walk does not start: they need an account, a network or minutes."""
+
+NOT_RUN_MODULES = ("pip", "pytest", "venv")
+"""Modules of Python that a walk does not start."""
 
 
 KNOWN = {
@@ -192,7 +196,9 @@ class Walk:
 def is_run(line: str) -> bool:
     """Whether a line of shell ends by itself and leaves the folder alone."""
     words = [word for word in shlex.split(line, comments=True) if "=" not in word]
-    if not words or words[0] in NOT_RUN or "pytest" in words or line.rstrip().endswith("&"):
+    if not words or words[0] in NOT_RUN or line.rstrip().endswith("&"):
+        return False
+    if words[0].startswith("../") or (words[1:2] == ["-m"] and words[2] in NOT_RUN_MODULES):
         return False
     if Path(words[0]).name == "stile":
         return words[1] not in ("dev", "publish")
@@ -201,17 +207,28 @@ def is_run(line: str) -> bool:
 
 def require_known(line: str, place: str) -> None:
     """Refuse a line of shell that names a program, command, target or file that is not there."""
-    words = [word for word in shlex.split(line.replace("&", " "), comments=True) if "=" not in word]
-    if not words:
-        return
-    program = Path(words[0]).name
+    for part in re.split(r"\s+&&?(?:\s+|$)", line):
+        words = [word for word in shlex.split(part, comments=True) if "=" not in word]
+        if words:
+            _require_known(words, place)
+
+
+def _require_known(words: Sequence[str], place: str) -> None:
+    program = Path(words[0]).name.replace("python3", "python")
     known = words[1] in KNOWN[program] if program in KNOWN else program in NOT_RUN
+    known = known or words[1:] == ["--version"]
     if program == "python":
-        known = words[1] == "-m" and (words[2] == "pytest" or (ROOT / words[2].replace(".", "/")).exists())
+        known = words[1] == "-m" and (words[2] in NOT_RUN_MODULES or _is_module(words[2]))
     assert known, f"{place}: {' '.join(words[:2])}"
     for word in words:
         if word.startswith(("events/", "examples/", "infra/", "tests/")):
             assert (ROOT / word).exists(), f"{place}: {word}"
+
+
+def _is_module(name: str) -> bool:
+    """Whether the repository has a module or package of this name."""
+    place = ROOT / name.replace(".", "/")
+    return place.is_dir() or place.with_suffix(".py").exists()
 
 
 def _same_json(answer: Answer, expected: str) -> bool:

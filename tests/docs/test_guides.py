@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from dataclasses import fields
 from pathlib import Path
 
@@ -81,6 +82,14 @@ def test_numbers_of_the_page_are_those_of_the_code(page: str, sentences: list[st
     text = " ".join(read(page).split())
 
     assert [sentence for sentence in sentences if sentence not in text] == []
+
+
+def test_extras_of_the_page_are_all_there_are() -> None:
+    package = tomllib.loads(read("pyproject.toml"))["project"]
+
+    assert first_column(read("docs/install.md")) == list(package["optional-dependencies"])
+    assert f"as `{package['name']}`" in read("docs/install.md")
+    assert package["requires-python"] == ">=3.11"
 
 
 def arguments_of(directive: str) -> set[str]:

@@ -64,11 +64,28 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert broken(page, read(page)) == []
 
 
-def test_every_guide_is_linked_from_the_readme() -> None:
-    linked = {target.partition("#")[0] for target in links(read("README.md"))}
-    guides = [file for file in markdown_files() if re.fullmatch(r"[A-Z]+\.md|docs/[\w/-]+\.md", file)]
+INDEXES = ("README.md", "docs/README.md", "docs/design/overview.md")
+"""The pages that list others. The first links the rest."""
 
-    assert [guide for guide in guides if guide not in linked | {"README.md"}] == []
+
+def linked_from(page: str) -> set[str]:
+    """The files that a page links."""
+    targets = (target.partition("#")[0] for target in links(read(page)))
+    return {posixpath.normpath(posixpath.join(posixpath.dirname(page), name)) for name in targets if name}
+
+
+def test_every_page_is_linked_from_an_index() -> None:
+    linked = set().union(*map(linked_from, INDEXES))
+    pages = [file for file in markdown_files() if re.fullmatch(r"[A-Z]+\.md|docs/[\w/-]+\.md", file)]
+
+    assert linked_from("README.md").issuperset(INDEXES[1:])
+    assert [page for page in pages if page not in linked | {"README.md"}] == []
+
+
+def test_index_by_task_has_every_guide_and_reference() -> None:
+    pages = [file for file in markdown_files() if re.fullmatch(r"docs/(?!design/)[\w/-]+\.md", file)]
+
+    assert [page for page in pages if page not in linked_from("docs/README.md") | {"docs/README.md"}] == []
 
 
 def test_a_broken_link_is_seen() -> None:

@@ -24,7 +24,7 @@ from handler.server.outgoing.circuit_breaker import MAX_FAILURES, PAUSE_S
 from handler.server.outgoing.token_endpoint import MARGIN_S, MAX_S
 from tests.commands.running import Stile
 from tests.conftest import ROOT
-from tests.docs.reference import PAGES, codes, first_codes, page, table, tables, write_files
+from tests.docs.reference import codes, first_codes, page, table, tables, write_files
 from tests.infra.cloudformation import read_template
 from tests.support.endpoints import READABLE, compiled, graphql_tool, reported
 from tests.support.function import Function
@@ -184,20 +184,3 @@ def _text(node: ast.AST) -> str:
         case ast.JoinedStr():
             return "".join(_text(value) for value in node.values)
     return ""
-
-
-# Prose
-
-
-@pytest.mark.parametrize("name", [*PAGES, "../SECURITY"])
-def test_page_reads_in_one_go(name: str) -> None:
-    text = re.sub(r"^ *```.*?^ *```", "", page(name).text, flags=re.MULTILINE | re.DOTALL)
-    paragraphs = [part for part in text.split("\n\n") if part.strip() and not part.lstrip().startswith(("|", "<!--"))]
-
-    assert [part for part in paragraphs if part.count("\n") >= 6 and not re.match(r"\s*(-|\d+\.) ", part)] == []
-    assert (
-        re.findall(
-            r"(?:^|[.:] )(?:What|Who|Whom|Whoever) \w+", re.sub(r"^#.*$", "", text, flags=re.MULTILINE), re.MULTILINE
-        )
-        == []
-    )

@@ -1,4 +1,4 @@
-"""What the pages for operators, security and reference tell their readers to type, typed."""
+"""Members, codes and answers of the commands are those that the pages list. ``test_walks`` follows their sessions."""
 
 from __future__ import annotations
 
@@ -10,23 +10,12 @@ from pathlib import Path
 import pytest
 import yaml
 
-from handler.commands import COMMANDS, INTERRUPTED
-from tests.commands.running import Ran, Stile, interrupt, started
+from handler.commands import INTERRUPTED
+from tests.commands.running import Stile, interrupt, started
 from tests.conftest import ROOT
-from tests.docs.reference import PAGES, page, table, write_demo, write_files
+from tests.docs.reference import page, table, write_demo, write_files
 from tests.support.function import Function
 from tests.support.upstream import Upstream
-
-WITH_SESSIONS = [name for name in PAGES if page(name).sessions]
-
-
-def test_pages_with_sessions_are_these() -> None:
-    assert {name: len(page(name).sessions) for name in WITH_SESSIONS} == {
-        "security/hiding": 1,
-        "security/policies": 1,
-        "stepzen": 1,
-        "cli": 6,
-    }
 
 
 @pytest.fixture
@@ -35,55 +24,6 @@ def workplace(tmp_path: Path, upstream: Upstream, monkeypatch: pytest.MonkeyPatc
     write_demo(tmp_path, upstream)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.mark.parametrize("name", WITH_SESSIONS)
-def test_sessions_print_what_their_page_shows(workplace: Path, stile: Stile, name: str) -> None:
-    write_files(workplace, page(name).files)
-
-    for command, expected in page(name).sessions:
-        program, *arguments = shlex.split(command)
-        assert Path(program).name == "stile"
-        assert _printed(stile(*arguments)) == expected.splitlines(), command
-
-
-def _printed(ran: Ran) -> list[str]:
-    return [line.rstrip() for line in (ran.out + ran.err).splitlines()]
-
-
-TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-
-
-@pytest.mark.parametrize("name", [name for name in PAGES if page(name).shell])
-def test_shell_lines_name_what_is_there(name: str) -> None:
-    for line in page(name).shell:
-        for part in re.split(r"\s+(?:&&|&)(?:\s+|$)", line):
-            words = [word for word in shlex.split(part) if "=" not in word]
-            assert not words or _is_there(Path(words[0]).name, words[1:]), part
-            assert [
-                word for word in words if word.startswith(("events/", "examples/")) and not (ROOT / word).exists()
-            ] == []
-
-
-def _is_there(program: str, words: list[str]) -> bool:
-    """Whether a program has the command that follows its name."""
-    match program, words:
-        case "make", [target]:
-            return target in TARGETS
-        case "stile", [command, *_]:
-            return command in COMMANDS
-        case "sam", [command, *_]:
-            return command in ("build", "deploy", "local")
-        case "python", ["-m", module, *_]:
-            return (ROOT / module.replace(".", "/")).exists()
-    return (program, *words[:2]) == ("aws", "secretsmanager", "create-secret") or program == "curl"
-
-
-def test_make_targets_of_the_pages_are_there() -> None:
-    named = {target for name in PAGES for target in re.findall(r"`make ([a-z-]+)", page(name).text)}
-
-    assert named
-    assert named <= set(TARGETS)
 
 
 def test_curl_gets_the_customer(function: Function) -> None:

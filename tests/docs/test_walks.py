@@ -1,21 +1,35 @@
-"""Each page of the author's guides is followed, word for word."""
+"""Each page with commands is followed, word for word."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.commands.running import Stile
-from tests.docs.pages import Walk, blocks, is_run, require_known
+from tests.conftest import ROOT
+from tests.docs.pages import FENCED, Walk, blocks, is_run, read, require_known
+from tests.docs.test_links import markdown_files
+from tests.docs.test_prose import PAGE
 from tests.support.upstream import Upstream
 
 PAGES = {
     "README.md": 10,
-    "docs/tutorial.md": 23,
+    "CONTRIBUTING.md": 3,
+    "docs/cli.md": 11,
+    "docs/deploy.md": 4,
     "docs/endpoints.md": 9,
     "docs/from-apollo.md": 5,
-    "CONTRIBUTING.md": 3,
+    "docs/graphql-http.md": 1,
+    "docs/install.md": 2,
+    "docs/local.md": 1,
+    "docs/security/hiding.md": 3,
+    "docs/security/policies.md": 1,
+    "docs/security/sign-in.md": 1,
+    "docs/stepzen.md": 5,
+    "docs/tutorial.md": 23,
+    "docs/upstream.md": 1,
 }
 """Each page, and how many of its blocks a walk does at least: a page that loses them loses its test."""
 
@@ -23,6 +37,32 @@ PAGES = {
 @pytest.mark.parametrize(("page", "least"), PAGES.items())
 def test_page_does_what_it_shows(tmp_path: Path, upstream: Upstream, stile: Stile, page: str, least: int) -> None:
     assert Walk(tmp_path, upstream, stile).follow(page) >= least
+
+
+ELSEWHERE = {
+    "docs/code-tools.md": "tests/test_code_tools_doc.py",
+    "examples/postgraphile/README.md": "tests/postgraphile/test_example.py",
+}
+"""Pages with commands that other tests follow."""
+
+
+def test_every_page_with_commands_is_followed() -> None:
+    with_commands = {
+        page for page in markdown_files() if any(block.language in ("sh", "console") for block in blocks(read(page)))
+    }
+
+    assert {page for page in with_commands if PAGE.fullmatch(page)} == {*PAGES, *ELSEWHERE}
+    assert all((ROOT / test).exists() for test in ELSEWHERE.values())
+
+
+COMMAND = re.compile(r"`((?:STILE_\w+=\S+ )?(?:[\w./]+/)?(?:aws|make|python -m|sam|stile) (?![A-Z])[^`]+)`")
+"""A command in a sentence or table."""
+
+
+@pytest.mark.parametrize("page", [page for page in markdown_files() if PAGE.fullmatch(page)])
+def test_commands_in_the_sentences_of_a_page_are_known(page: str) -> None:
+    for command in COMMAND.findall(" ".join(FENCED.sub("", read(page)).split())):
+        require_known(command, page)
 
 
 def test_walk_sees_what_a_page_gets_wrong(tmp_path: Path, upstream: Upstream, stile: Stile) -> None:

@@ -31,16 +31,27 @@ def figures(root: Path = ROOT) -> Iterator[str]:
     yield from _listed("import circles", (" <-> ".join(circle) for circle in import_circles(modules)))
     yield from _listed(f"runs of {REPEATED_LINES} equal lines or more", _repeated(modules, root))
     yield from _listed("catches of Exception that do not raise again", _catches(modules, root))
-    docstrings = [text for module in modules.values() for text in docstrings_of(_tree(module))]
+    docstrings = list(all_docstrings(modules))
     opened = sum(OPENING.match(text) is not None for text in docstrings)
     share = 100 * opened / max(1, len(docstrings))
     yield f"docstrings that open with What, Who, Whether, Where or The same: {share:.1f} of 100"
     yield "what, who and whom per 1,000 words"
-    yield f"  {_per_1000(docstrings):5.1f} docstrings"
+    yield f"  {headless_per_1000(' '.join(docstrings)):5.1f} docstrings"
     for page in (root / "README.md", *sorted((root / "docs").rglob("*.md"))):
         if page.exists():
             prose = CODE.sub(" ", page.read_text(encoding="utf-8"))
-            yield f"  {_per_1000([prose]):5.1f} {page.relative_to(root).as_posix()}"
+            yield f"  {headless_per_1000(prose):5.1f} {page.relative_to(root).as_posix()}"
+
+
+def all_docstrings(modules: Mapping[str, Module]) -> Iterator[str]:
+    """Yield each docstring of the product."""
+    for module in modules.values():
+        yield from docstrings_of(_tree(module))
+
+
+def headless_per_1000(text: str) -> float:
+    """Return the number of what, who and whom per 1,000 words of a text."""
+    return 1_000 * len(HEADLESS.findall(text)) / max(1, len(WORD.findall(text)))
 
 
 def _repeated(modules: Mapping[str, Module], root: Path) -> Iterator[str]:
@@ -110,11 +121,6 @@ def _catches(modules: Mapping[str, Module], root: Path) -> Iterator[str]:
 
 def _tree(module: Module) -> ast.Module:
     return ast.parse(module.file.read_text(encoding="utf-8"))
-
-
-def _per_1000(texts: Iterable[str]) -> float:
-    prose = " ".join(texts)
-    return 1_000 * len(HEADLESS.findall(prose)) / max(1, len(WORD.findall(prose)))
 
 
 if __name__ == "__main__":

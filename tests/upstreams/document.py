@@ -1,4 +1,4 @@
-"""``docs/upstream-failures.md``: what was seen of each failure, as a table a server."""
+"""``docs/upstream-failures.md``: a table of failures for each server, and how each one looks to its readers."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ from tests.upstreams.provoking import Seen
 
 FILE = ROOT / "docs" / "upstream-failures.md"
 HEAD = """\
-# What is seen when the API fails
+# Failures of seven GraphQL servers
 
 `make upstreams` provokes each failure of a real server, calls a tool with an event of API Gateway, and writes this
-page. A model reads the text of the result. Whoever maintains the endpoint reads the level and the reason in the line of
-the log, with the status of the API's answer (`upstream_status`; none if no whole answer came). "Error" is `isError`.
+page. "Result" is the text that a model reads, word for word, and "error" is its `isError`. "Level", "reason" and
+"status" are for the endpoint's maintainer: they stand in the line of the log. The status is that of the API's answer
+(`upstream_status`); it is missing if no whole answer came.
 """
 COLUMNS = """\
-| failure | what the model reads | error | level | reason | status |
+| failure | result | error | level | reason | status |
 | --- | --- | --- | --- | --- | --- |
 """
 
 Outcomes = Mapping[str, Mapping[str, Seen | str]]
-"""Server -> case -> what was seen, or why it cannot be provoked."""
+"""Server -> case -> the outcome, or the reason why the case cannot be provoked."""
 
 
 def rendered(outcomes: Outcomes) -> str:
@@ -42,6 +43,6 @@ def _cells(seen: Seen | str) -> list[str]:
 
 
 def _told(text: str) -> str:
-    """JSON as code, and sentences as they are."""
+    """Return a text as code, for it is quoted word for word. More backticks enclose a text that has one."""
     shown = text.replace("|", "\\|")
-    return f"`{shown}`" if shown.startswith("{") else shown
+    return f"`` {shown} ``" if "`" in shown else f"`{shown}`"
