@@ -12,7 +12,7 @@ from handler.compiler.access.policies import Policies, Rule, opened_by_policies,
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.config.config import Config
 from handler.compiler.context import Endpoint
-from handler.compiler.json_schemas.scalars import read_scalars
+from handler.compiler.json_schemas.author_scalars import read_scalars
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
 from handler.compiler.operations.operations import AuthorOperation, PersistedDocument, read_operations, with_folder
 from handler.compiler.problems import Place, Problems

@@ -16,7 +16,8 @@ from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
-from handler.compiler.source.yaml_section import Section, overlay, parse_yaml
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.json_bounds import MAX_VALUES
 
 KEYS = (

@@ -15,7 +15,8 @@ from handler.compiler.access.code_access import own_mask
 from handler.compiler.access.conditions import Conditions
 from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.yaml_section import Section, parse_yaml
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import parse_yaml
 from handler.policy.evaluation import Mask
 from handler.sentences import did_you_mean, some
 from handler.strict_json import JSONObject
