@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle.tools import Tool
-from handler.compiler.operations.operations import AuthorOperation
+from handler.compiler.operations.model import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.tool_options import AuthorOptions
 
