@@ -85,15 +85,7 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
-    for key in top.accept("deployment", *STEPZEN_IGNORED):
-        if key in STEPZEN_IGNORED:
-            problems.warn(
-                top.key_place(key),
-                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
-                code="ignored-section",
-                about=[key],
-            )
-    top.expect(*KEYS)
+    _expect_keys(top, problems)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
         upstream=read_upstream(upstream, problems),
@@ -121,6 +113,18 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     name = join(file, f"config.{stage}.yaml")
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _expect_keys(top: Section, problems: Problems) -> None:
+    for key in top.accept("deployment", *STEPZEN_IGNORED):
+        if key in STEPZEN_IGNORED:
+            problems.warn(
+                top.key_place(key),
+                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
+                code="ignored-section",
+                about=[key],
+            )
+    top.expect(*KEYS)
 
 
 def _instructions(top: Section, problems: Problems) -> str:

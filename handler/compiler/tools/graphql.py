@@ -13,10 +13,11 @@ from handler.compiler.json_schemas.descriptions import (
     expand,
     expand_or,
 )
+from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
-from handler.compiler.tools.declaration import CompiledTool, Declaration
+from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import Evaluation, Mask
@@ -59,13 +60,7 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
     if not context.endpoint.takes_any_document:
         sentence = "lets models write requests, and upstream.documents says that the API takes none"
         problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
-    declaration = Declaration(
-        at=directive.node,
-        name=expand(directive.name, context.name_variables),
-        description=directive.description,
-        descriptions=directive.descriptions,
-        options=directive.options,
-    )
+    declaration = directive_declaration(directive, name_variables=context.name_variables)
     made = _guarded_tool(context, declaration, own=guards)
     if not made.runs:
         problems.add(
@@ -108,12 +103,8 @@ def _guarded_tool(context: ApiContext, declaration: Declaration, *, own: Mapping
     whole = views[conditions]
     template = _template(context, declaration)
     options, roots = declaration.options, whole.root_fields()
-    if "mutation" in roots and options.annotations.get("readOnlyHint"):
-        context.problems.add(
-            declaration.at,
-            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
-            code="not-read-only",
-        )
+    if "mutation" in roots:
+        _refuse_read_only_hint(declaration, context.problems)
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,
@@ -135,6 +126,15 @@ def _guarded_tool(context: ApiContext, declaration: Declaration, *, own: Mapping
         reads="query" in roots,
         writes="mutation" in roots,
     )
+
+
+def _refuse_read_only_hint(declaration: Declaration, problems: Problems) -> None:
+    if declaration.options.annotations.get("readOnlyHint"):
+        problems.add(
+            declaration.at,
+            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
+            code="not-read-only",
+        )
 
 
 def _template(context: ApiContext, declaration: Declaration) -> JSONObject:

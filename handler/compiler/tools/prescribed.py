@@ -24,7 +24,7 @@ from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.compiler.tools.declaration import CompiledTool, Declaration
+from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
 from handler.compiler.tools.persisted import asked_of_the_schema, sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
@@ -39,13 +39,7 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
     operation = _persisted_operation(directive, operations, problems=context.problems)
     if operation is None:
         return None
-    declaration = Declaration(
-        at=directive.node,
-        name=expand(directive.name, context.name_variables),
-        description=directive.description,
-        descriptions=directive.descriptions,
-        options=directive.options,
-    )
+    declaration = directive_declaration(directive, name_variables=context.name_variables)
     return _OperationTool(context=context, operation=operation, declaration=declaration, flat=False).compile()
 
 
