@@ -28,7 +28,7 @@ from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream_auth import judge_passthrough
 from handler.compiler.context import CompileContext, read_context
 from handler.compiler.graphql_api import read_api
-from handler.compiler.operations.model import PersistedDocument
+from handler.compiler.operations.model import AuthorDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
@@ -47,7 +47,7 @@ class Compiled:
     bundle: Bundle
     index: bytes
     made: tuple[CompiledTool, ...]
-    documents: tuple[PersistedDocument, ...]
+    documents: tuple[AuthorDocument, ...]
     rules: tuple[Rule, ...]  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...]  # fields hidden because a required input names a guarded one
     kit_rules: tuple[Rule, ...]  # each masks toolkits or their tools, by name
@@ -98,11 +98,7 @@ def _uncollected() -> Iterator[None]:
 
 
 def _compile(context: CompileContext) -> CompiledEndpoint:
-    """Compile all parts of an endpoint.
-
-    Raises:
-        CompileError: every mistake found, in file order.
-    """
+    """Compile all parts of an endpoint. Raise their mistakes together."""
     problems = context.problems
     identity = _identity(context)
     api = read_api(context)
@@ -114,13 +110,7 @@ def _compile(context: CompileContext) -> CompiledEndpoint:
     judge_tools((*api.tools, *code.tools), problems)
     problems.raise_if_any()
     return CompiledEndpoint(
-        context=context,
-        identity=identity,
-        access=access,
-        grounds=grounds,
-        api=api,
-        code=code,
-        content=content,
+        context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content
     )
 
 

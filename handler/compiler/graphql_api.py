@@ -15,7 +15,7 @@ from handler.compiler.access.propagation import Consequences
 from handler.compiler.api_context import ApiContext
 from handler.compiler.context import CompileContext
 from handler.compiler.json_schemas.author_scalars import read_scalars
-from handler.compiler.operations.model import AuthorOperation, Operations, PersistedDocument
+from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
 from handler.compiler.operations.read import read_operations
 from handler.compiler.problems import Place
@@ -47,7 +47,7 @@ class Api:
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
     guards: Mapping[str, Mask] = field(default_factory=dict)
     tools: Sequence[CompiledTool] = ()
-    documents: tuple[PersistedDocument, ...] = ()
+    documents: tuple[AuthorDocument, ...] = ()
     rules: tuple[Rule, ...] = ()  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...] = ()  # fields hidden because a required input names a guarded one
     graphql: GraphQLEndpoint = NO_GRAPHQL
@@ -142,7 +142,7 @@ def _api_context(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Found:
+class _ToolsFound:
     """The GraphQL tools of an endpoint, and what follows from the files that declare them, or seem to."""
 
     tools: Sequence[CompiledTool]
@@ -150,7 +150,7 @@ class _Found:
     graphql_mode: str  # of the endpoint's own GraphQL
 
 
-def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _Found:
+def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _ToolsFound:
     context = api.endpoint
     any_operation = any(operation.tool for operation in operations.valid)
     declared = bool(author.tools) or any_operation or context.config.code.named
@@ -161,7 +161,7 @@ def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations
     if not declared and _wants_default_tool(context, slips):
         tools = [default_tool(api, operations=bool(operations.valid))]
     mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
-    return _Found(tools=tools, unread=unread, graphql_mode=mode)
+    return _ToolsFound(tools=tools, unread=unread, graphql_mode=mode)
 
 
 def _wants_default_tool(context: CompileContext, slips: Sequence[str]) -> bool:
@@ -196,7 +196,7 @@ def _graphql_mode(context: CompileContext, *, open_by_default: bool) -> str:
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
 
 
-def _graphql(api: ApiContext, operations: Operations, *, found: _Found) -> GraphQLEndpoint:
+def _graphql(api: ApiContext, operations: Operations, *, found: _ToolsFound) -> GraphQLEndpoint:
     # If callers get no GraphQL, only code tools use operations.
     are_used = found.graphql_mode != "off" or api.endpoint.config.code.named
     kept = operations if are_used else replace(operations, documents=())

@@ -60,10 +60,10 @@ def read_policies(context: CompileContext, schema: GraphQLSchema) -> Policies:
     So an endpoint without an ``access`` section denies every root field. Policies treat ``__schema`` and ``__type`` as
     fields of the query type. Federation's fields, which expose all of the API, are hidden unless a rule names them.
     """
-    return _Reader(context, schema).policies()
+    return _PolicyReader(context, schema).policies()
 
 
-class _Reader:
+class _PolicyReader:
     """Reader of ``access`` for one schema."""
 
     def __init__(self, context: CompileContext, schema: GraphQLSchema) -> None:

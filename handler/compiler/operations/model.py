@@ -71,7 +71,7 @@ class AuthorOperation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersistedDocument:
+class AuthorDocument:
     """A file whose operations requests may run by the file's id: ``sha256:`` and the SHA-256 of its bytes.
 
     Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
@@ -88,7 +88,7 @@ class Operations:
     """The content of the author's files of operations."""
 
     valid: tuple[AuthorOperation, ...]
-    documents: tuple[PersistedDocument, ...]
+    documents: tuple[AuthorDocument, ...]
     refused: frozenset[str]  # names of operations with errors, which are reported
     complete: bool  # False: a file could not be read, so there may be more
 

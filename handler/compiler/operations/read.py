@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from graphql import DocumentNode, GraphQLError, OperationDefinitionNode, OperationType, parse
 
 from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import AuthorOperation, Operations, OperationText, PersistedDocument
+from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations, OperationText
 from handler.compiler.operations.sources import operation_texts
 from handler.compiler.operations.tool_directives import read_mcp_tool, refuse_misplaced, variable_description
 from handler.compiler.operations.validation import (
@@ -28,7 +28,7 @@ NOT_SENT = SentOperation(
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
-    reader = _Reader(problems=context.problems, validator=Validator(context=context, author=author, refuse=refuse))
+    reader = _TextReader(problems=context.problems, validator=Validator(context=context, author=author, refuse=refuse))
     read = [reader.read(text) for text in operation_texts(context, author)]
     warn_of_deprecations([error for each in read for error in each.deprecated], context.problems)
     named = [operation for each in read for operation in each.operations if operation.name]
@@ -42,7 +42,7 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Read:
+class _ReadText:
     """A text that was read, with its operations. ``document`` is ``None`` if the text cannot be parsed."""
 
     text: OperationText
@@ -50,27 +50,27 @@ class _Read:
     operations: tuple[AuthorOperation, ...] = ()
     deprecated: Sequence[GraphQLError] = ()
 
-    def persisted(self) -> PersistedDocument:
+    def persisted(self) -> AuthorDocument:
         """Return the document that requests may name by its id. The id alone calls an unnamed operation."""
         names = [node.name.value for node in _operation_nodes(self.document) if node.name] if self.document else []
         anonymous = next((operation for operation in self.operations if not operation.name), None)
-        return PersistedDocument(file=self.text.file, id=self.text.id, operations=tuple(names), anonymous=anonymous)
+        return AuthorDocument(file=self.text.file, id=self.text.id, operations=tuple(names), anonymous=anonymous)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reader:
+class _TextReader:
     """Reader of texts with operations."""
 
     problems: Problems
     validator: Validator
 
-    def read(self, text: OperationText) -> _Read:
+    def read(self, text: OperationText) -> _ReadText:
         document = self._parse(text)
         if document is None:
-            return _Read(text=text, document=None)
+            return _ReadText(text=text, document=None)
         validated = self.validator.validate(document, file=text.file)
         operations = tuple(self._operations(document, text, validated.sent))
-        return _Read(text=text, document=document, operations=operations, deprecated=validated.deprecated)
+        return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
 
     def _parse(self, text: OperationText) -> DocumentNode | None:
         try:
