@@ -81,8 +81,8 @@ def compile_endpoint(
         CompileError: every mistake found, in file order.
     """
     with _uncollected():
-        finished = _compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ))
-        return _checked(finished)
+        # No name holds the endpoint: its syntax trees are gone before the collector could scan them.
+        return _checked(_compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ)))
 
 
 @contextmanager

@@ -72,7 +72,7 @@ class AuthorOperation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthorDocument:
-    """A file whose operations requests may run by the file's id: ``sha256:`` and the SHA-256 of its bytes.
+    """A text whose operations requests may run by its id. A file's is ``sha256:`` and the SHA-256 of its bytes.
 
     Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
     """
@@ -80,7 +80,7 @@ class AuthorDocument:
     file: str
     id: str
     operations: tuple[str, ...]  # their names
-    anonymous: AuthorOperation | None = None  # the file's only operation, if unnamed: the id alone calls it
+    anonymous: AuthorOperation | None = None  # the only operation, if unnamed: the id alone calls it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
