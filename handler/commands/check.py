@@ -19,7 +19,7 @@ from handler.commands.published.publish_checks import address_faults, warnings_a
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
-from handler.compiler.operations.operations import PersistedDocument
+from handler.compiler.operations.model import AuthorDocument
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors.authoring import Problem
 from handler.policy.evaluation import Evaluation
@@ -152,7 +152,7 @@ def _report(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _document(document: PersistedDocument) -> dict[str, Any]:
+def _document(document: AuthorDocument) -> dict[str, Any]:
     return {"file": document.file, "documentId": document.id, "operations": list(document.operations)}
 
 

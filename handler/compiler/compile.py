@@ -1,4 +1,8 @@
-"""Compile an endpoint folder to a bundle, at deploy time."""
+"""Compile an endpoint folder to a bundle, at deploy time.
+
+The context is read first. Each part is compiled in it, and adds its problems. If there is no error, the checks run over
+the compiled endpoint, and the bundle is built of it.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +16,21 @@ from types import MappingProxyType
 from handler.bundle.identity import Identity
 from handler.bundle.model import Bundle
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.compiler.access.code_access import AccessDefaults
+from handler.compiler.access.anonymous import read_access
+from handler.compiler.access.code_access import AccessDefaults, access_defaults
 from handler.compiler.access.hidden_along import TakenAlong
-from handler.compiler.access.policies import Rule, read_access
+from handler.compiler.access.policies import Rule
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
 from handler.compiler.checks.check import run_checks
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.config.config import Config, read_config
 from handler.compiler.config.identity import read_identity
 from handler.compiler.config.ignores import Ignore
-from handler.compiler.config.upstream_auth import is_by_token, judge_passthrough
-from handler.compiler.graphql_api import Api, read_api, refuse_what_needs_a_schema
-from handler.compiler.operations.operations import PersistedDocument
+from handler.compiler.config.upstream_auth import judge_passthrough
+from handler.compiler.context import CompileContext, read_context
+from handler.compiler.graphql_api import read_api
+from handler.compiler.operations.model import AuthorDocument
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import CONFIG, ENTRY, ENV_FILE, EndpointFiles
-from handler.compiler.source.project import read_project
+from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode
 from handler.compiler.tools.content import read_content, refuse_shared_names
 from handler.compiler.tools.declaration import CompiledTool
@@ -43,7 +47,7 @@ class Compiled:
     bundle: Bundle
     index: bytes
     made: tuple[CompiledTool, ...]
-    documents: tuple[PersistedDocument, ...]
+    documents: tuple[AuthorDocument, ...]
     rules: tuple[Rule, ...]  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...]  # fields hidden because a required input names a guarded one
     kit_rules: tuple[Rule, ...]  # each masks toolkits or their tools, by name
@@ -77,7 +81,8 @@ def compile_endpoint(
         CompileError: every mistake found, in file order.
     """
     with _uncollected():
-        return _compile(folder, stage, endpoint, environ)
+        # No name holds the endpoint: its syntax trees are gone before the collector could scan them.
+        return _checked(_compile(read_context(folder, stage=stage, endpoint=endpoint, environ=environ)))
 
 
 @contextmanager
@@ -92,96 +97,82 @@ def _uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _compile(folder: Path, stage: str | None, endpoint: str | None, environ: Mapping[str, str]) -> Compiled:
-    problems = Problems()
-    files = EndpointFiles(folder, problems)
-    project = read_project(files, problems, name=endpoint)
-    problems.entry = project.path(ENTRY)
-    config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
-    identity = _identity(config, problems)
-    if config.code.named and not files.exists(project.path(ENTRY)):
-        problems.entry = project.path(CONFIG)
-        refuse_what_needs_a_schema(project, files, config, problems)
-        api = Api()
-    else:
-        api = read_api(project, files, config, problems)
-    as_stepzen = project.stepzen and config.identity_in_deployment and any(each.keys() for each in config.identity)
-    access = read_access(config.access, config.identity, opened=api.opened if as_stepzen else (), problems=problems)
-    anonymous = access.anonymous == "allow"
-    grounds = AccessDefaults(
-        conditions=api.conditions,
-        policies=bool(config.access.sections("policies")),
-        anonymous=anonymous,
-        by_policies_alone=anonymous and as_stepzen and "anonymous" not in config.access,
-        by_token=is_by_token(config.upstream.auth),
-    )
-    code = _code(config, grounds, environ, problems)
-    content = read_content(files, project, config, grounds, problems)
-    refuse_shared_names(content, code, config.code.at, problems)
-    made = (*api.tools, *code.tools)
-    judge_tools(made, problems)
+def _compile(context: CompileContext) -> CompiledEndpoint:
+    """Compile all parts of an endpoint. Raise their mistakes together."""
+    problems = context.problems
+    identity = _identity(context)
+    api = read_api(context)
+    access = read_access(context, opened=api.opened if context.is_guarded_as_stepzen else ())
+    grounds = access_defaults(context, access)
+    code = _code(context, grounds)
+    content = read_content(context, grounds)
+    refuse_shared_names(content, code, at=context.config.code.at, problems=problems)
+    judge_tools((*api.tools, *code.tools), problems)
     problems.raise_if_any()
-    finished = CompiledEndpoint(
-        files=files,
-        project=project,
-        config=config,
-        identity=identity,
-        grounds=grounds,
-        api=api,
-        code=code,
-        content=content,
+    return CompiledEndpoint(
+        context=context, identity=identity, access=access, grounds=grounds, api=api, code=code, content=content
     )
-    run_checks(CHECKS, finished, problems)
 
-    bundle = Bundle(
-        endpoint=project.endpoint,
-        sources=code.sources(files.digest()),
-        index=api.index[0],
-        conditions=tuple(api.conditions),
-        guards=api.guards,
-        tools=tuple(each.tool for each in made),
-        upstream=config.upstream,
-        limits=config.limits,
-        access=access,
-        identity=identity,
-        graphql=api.graphql,
-        code=code.kits,
-        prompts=(*content.prompts, *code.prompts),
-        resources=(*content.resources, *code.resources),
-        instructions=config.instructions,
-    )
-    clients = Problems(problems.entry)
-    run_checks(CLIENT_CHECKS, finished, clients)
+
+def _identity(context: CompileContext) -> Identity:
+    config, problems = context.config, context.problems
+    identity = read_identity(config.identity, problems)
+    judge_passthrough(config.upstream.auth, identity, at=config.auth_at, problems=problems)
+    return identity
+
+
+def _code(context: CompileContext, grounds: AccessDefaults) -> CompiledCode:
+    config = context.config.code
+    if not config.named and config.catalog is None:
+        return NO_CODE
+    from handler.compiler.tools.code import read_code  # it loads everything that code tools need
+
+    try:
+        modules = read_code_modules(context.environ)
+    except SettingsError as exc:
+        context.problems.add(config.at, str(exc), code="invalid-code-modules")
+        return NO_CODE
+    return read_code(context, grounds, modules=modules)
+
+
+def _checked(endpoint: CompiledEndpoint) -> Compiled:
+    """Run the checks over an endpoint without errors, and build its bundle."""
+    context, api, code = endpoint.context, endpoint.api, endpoint.code
+    clients = Problems()
+    run_checks(CHECKS, endpoint, context.problems)
+    run_checks(CLIENT_CHECKS, endpoint, clients)
     return Compiled(
-        bundle=bundle,
+        bundle=_bundle(endpoint),
         index=api.index[1],
-        made=made,
+        made=endpoint.tools,
         documents=api.documents,
         rules=api.rules,
         taken_along=api.taken_along,
         kit_rules=code.rules,
         asking=code.asking,
-        warnings=problems.warnings,
+        warnings=context.problems.warnings,
         client_warnings=clients.warnings,
-        ignores=config.ignores,
-        env_file=folder / project.path(ENV_FILE),
+        ignores=context.config.ignores,
+        env_file=context.files.folder / context.project.path(ENV_FILE),
     )
 
 
-def _identity(config: Config, problems: Problems) -> Identity:
-    identity = read_identity(config.identity, problems)
-    judge_passthrough(config.upstream.auth, identity, config.auth_at, problems)
-    return identity
-
-
-def _code(config: Config, grounds: AccessDefaults, environ: Mapping[str, str], problems: Problems) -> CompiledCode:
-    if not config.code.named and config.code.catalog is None:
-        return NO_CODE
-    from handler.compiler.tools.code import read_code  # it loads everything that code tools need
-
-    try:
-        modules = read_code_modules(environ)
-    except SettingsError as exc:
-        problems.add(config.code.at, str(exc), code="invalid-code-modules")
-        return NO_CODE
-    return read_code(config.code, grounds, problems, modules=modules)
+def _bundle(endpoint: CompiledEndpoint) -> Bundle:
+    context, api, code = endpoint.context, endpoint.api, endpoint.code
+    return Bundle(
+        endpoint=context.project.endpoint,
+        sources=code.sources(context.files.digest()),
+        index=api.index[0],
+        conditions=tuple(context.conditions),
+        guards=api.guards,
+        tools=tuple(each.tool for each in endpoint.tools),
+        upstream=context.config.upstream,
+        limits=context.config.limits,
+        access=endpoint.access,
+        identity=endpoint.identity,
+        graphql=api.graphql,
+        code=code.kits,
+        prompts=(*endpoint.content.prompts, *code.prompts),
+        resources=(*endpoint.content.resources, *code.resources),
+        instructions=context.config.instructions,
+    )

@@ -1,69 +1,60 @@
-"""The context that tools are compiled in."""
+"""The context that all parts of one compilation share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 
-from graphql import GraphQLSchema
-
-from handler.bundle.operations import Limits
-from handler.compiler.access.conditions import Conditions
-from handler.compiler.access.propagation import Consequences
-from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
-from handler.compiler.json_schemas.scalars import Scalar
-from handler.graph.index import SchemaIndex
-from handler.graph.view import View, build_view
-from handler.policy.evaluation import OPEN, Evaluation, Mask, hidden_from
+from handler.compiler.conditions import Conditions
+from handler.compiler.config.config import Config, read_config
+from handler.compiler.problems import Place, Problems
+from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles
+from handler.compiler.source.project import Project, read_project
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
-    """The parts of an endpoint that tools are made from: name, schema, index, scalars and guards."""
+class CompileContext:
+    """An endpoint's files and settings, and the tables that every part adds to: conditions and problems."""
 
-    name: str
-    schema: GraphQLSchema
-    index: SchemaIndex
-    scalars: Mapping[str, Scalar]  # the author's own, by name
-    types_of_files: frozenset[str]  # input types whose values need a file, which an argument cannot be
-    conditions: Conditions
-    own_guards: Mapping[str, Mask]  # decided for single coordinates
-    guards: Mapping[str, Mask]  # ``own_guards`` with all that follows
-    external_guards: Mapping[str, Mask]  # guards that hide from every client of the API; empty if there are none
-    graphql_guards: Mapping[str, Mask]  # additional guards of the endpoint's own GraphQL
-    consequences: Consequences
-    limits: Limits
-    any_document: bool  # the upstream takes documents that it has not seen
-
-    def guards_with(self, own: Mapping[str, Mask]) -> dict[str, Mask]:
-        """Return what ``own`` guards add to the endpoint's, with all that follows from both together."""
-        both = {place: self.own_guards.get(place, OPEN) | own.get(place, OPEN) for place in {**self.own_guards, **own}}
-        added = {place: mask - self.guards.get(place, OPEN) for place, mask in self.consequences.of(both).items()}
-        return {place: mask for place, mask in added.items() if mask}
-
-    def view_of(self, outcome: Mask, guards: Mapping[str, Mask]) -> View:
-        """Return the view of callers with an outcome, with a tool's own guards on top."""
-        return build_view(self.index, hidden_from(outcome, self.guards, guards))
-
-    def conditions_of(self, guards: Mapping[str, Mask]) -> Mask:
-        """Return the conditions that views with these guards on top depend on: masks of hidden types change none."""
-        everything = Evaluation(self.conditions, claims=None, unrestricted=True).outcome()
-        whole = self.view_of(everything, guards)
-        both = [*self.guards.items(), *guards.items()]
-        visible = (mask for place, mask in both if place.startswith("@") or place.partition(".")[0] in whole.members)
-        return OPEN.union(*visible) & everything
+    files: EndpointFiles
+    project: Project
+    config: Config
+    environ: Mapping[str, str]
+    problems: Problems
+    conditions: Conditions = field(default_factory=Conditions)
+    code_only: bool  # the endpoint has toolkits in Python and no ``index.graphql``
 
     @property
-    def name_variables(self) -> dict[str, str]:
-        """The variables that tool names may name in braces."""
-        folder, _, name = self.name.partition("/")
-        return {"endpoint_folder": folder, "endpoint_name": name}
+    def entry(self) -> Place:
+        """The place of problems that concern the endpoint as a whole."""
+        return Place(self.project.path(CONFIG if self.code_only else ENTRY))
 
     @property
-    def description_variables(self) -> dict[str, str]:
-        """The variables that descriptions may name in braces, except a tool's own schema."""
-        return {
-            **self.name_variables,
-            "graphql_tool": GRAPHQL_TOOL,
-            "schema_description": self.schema.description or "",
-        }
+    def takes_any_document(self) -> bool:
+        """Tell if the API takes documents that it has not seen."""
+        return self.config.upstream.documents == "text"
+
+    @property
+    def is_guarded_as_stepzen(self) -> bool:
+        """Tell if policies alone decide on callers without a credential, as they do in StepZen's projects."""
+        has_identity = any(section.keys() for section in self.config.identity)
+        return self.project.stepzen and self.config.identity_in_deployment and has_identity
+
+
+def read_context(
+    folder: Path, *, stage: str | None, endpoint: str | None, environ: Mapping[str, str]
+) -> CompileContext:
+    """Read the project file and the configuration of an endpoint folder."""
+    problems = Problems()
+    files = EndpointFiles(folder, problems)
+    project = read_project(files, problems, name=endpoint)
+    config = read_config(files, problems, stage=stage, root=project.root, environ=environ)
+    return CompileContext(
+        files=files,
+        project=project,
+        config=config,
+        environ=environ,
+        problems=problems,
+        code_only=config.code.named and not files.exists(project.path(ENTRY)),
+    )

@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphql import GraphQLSchema
+
 from handler.bundle.operations import GraphQLEndpoint
-from handler.compiler.access.conditions import Conditions
+from handler.compiler.access.anonymous import opened_by_policies
 from handler.compiler.access.hidden_along import TakenAlong
-from handler.compiler.access.policies import Policies, Rule, opened_by_policies, read_policies, refuse_exceptions
+from handler.compiler.access.policies import Policies, Rule, read_policies, refuse_exceptions
 from handler.compiler.access.propagation import Consequences
-from handler.compiler.config.config import Config
-from handler.compiler.context import Endpoint
-from handler.compiler.json_schemas.scalars import read_scalars
+from handler.compiler.api_context import ApiContext
+from handler.compiler.context import CompileContext
+from handler.compiler.json_schemas.author_scalars import read_scalars
+from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
-from handler.compiler.operations.operations import AuthorOperation, PersistedDocument, read_operations, with_folder
-from handler.compiler.problems import Place, Problems
+from handler.compiler.operations.read import read_operations
+from handler.compiler.problems import Place
 from handler.compiler.schema.coordinates import with_members
 from handler.compiler.schema.cost_directives import with_list_sizes
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.schema import AuthorSchema, read_schema
 from handler.compiler.schema.schema_index import build_index
-from handler.compiler.source.files import ENTRY, EndpointFiles
-from handler.compiler.source.project import Project
+from handler.compiler.source.files import ENTRY
 from handler.compiler.tools.client_schema import ExternalSchema
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.graphql import default_tool
@@ -42,91 +44,36 @@ NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=(
 class Api:
     """The compiled parts that come from the schema. The defaults are those of an endpoint without a schema."""
 
-    conditions: Conditions = field(default_factory=Conditions)
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
     guards: Mapping[str, Mask] = field(default_factory=dict)
     tools: Sequence[CompiledTool] = ()
-    documents: tuple[PersistedDocument, ...] = ()
+    documents: tuple[AuthorDocument, ...] = ()
     rules: tuple[Rule, ...] = ()  # each puts its mask on coordinates directly
     taken_along: tuple[TakenAlong, ...] = ()  # fields hidden because a required input names a guarded one
     graphql: GraphQLEndpoint = NO_GRAPHQL
     opened: Sequence[str] = ()  # root fields that policies leave open to callers without claims
-    context: Endpoint | None = None  # the context of the tools; ``None`` without a schema
+    context: ApiContext | None = None  # the context of the tools; ``None`` without a schema
     directives: tuple[ToolDirective, ...] = ()  # every @tool
     operations: tuple[AuthorOperation, ...] = ()  # the valid ones
     shown: Mapping[str, Place] = field(default_factory=dict)  # access.show
     unread: Sequence[Unread] = ()  # files that look like operations or tools
 
 
-def read_api(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> Api:
-    """Compile the endpoint's schema and operations. The result is empty if a mistake leaves no schema."""
-    author = read_schema(files, problems, project.path(ENTRY), stepzen=project.stepzen)
-    executables = with_folder(author.executables, files, project.path(OPERATIONS_FOLDER), problems)
-    if author.schema is None:
-        read_operations(executables, files, author, problems)
+def read_api(context: CompileContext) -> Api:
+    """Compile the endpoint's schema and operations. The result is empty without a schema."""
+    if context.code_only:
+        _refuse_what_needs_a_schema(context)
         return Api()
-    content = build_index(author.schema, with_list_sizes(author.costs, config.list_sizes, author.schema, problems))
-    policies = read_policies(config.access, author.schema, problems)
-    digest, stored = write_index(content)
-    index = read_index(stored, sha256=digest)
-    endpoint = _endpoint(project.endpoint, author, index, config, policies, problems)
-    hidden = {"refused": ExternalSchema(endpoint).refuse} if author.hidden else {}
-    operations = read_operations(
-        executables, files, author, problems, known=config.upstream.documents != "text", **hidden
-    )
-    any_operation = any(operation.tool for operation in operations.valid)
-    declared = bool(author.tools) or any_operation or config.code.named
-    made = make_tools(endpoint, author.tools, operations, problems)
-    others = (project.path(RESOURCES_FOLDER), project.path(PROMPTS_FOLDER))
-    unread = unread_files(files, project.path(OPERATIONS_FOLDER), declared=declared, others=others)
-    slips = [one.at.file for one in unread if one.tool and not declared]
-    if not declared and _wants_default_tool(config, slips, problems):
-        made = [default_tool(endpoint, problems, operations=bool(operations.valid))]
-    refuse_exceptions(policies, author.hidden, problems)
-    mode = _graphql_mode(config, problems, open_by_default=project.stepzen or not (declared or slips))
-    tools = [each.tool for each in made]
-    # If callers get no GraphQL, only code tools use operations.
-    kept = operations if mode != "off" or config.code.named else replace(operations, documents=())
-    return Api(
-        conditions=policies.conditions,
-        index=(digest, stored),
-        guards=endpoint.guards,
-        tools=made,
-        documents=operations.documents,
-        rules=(*policies.rules, *_rules_of_directives(author)),
-        taken_along=tuple(endpoint.consequences.losses.grouped()),
-        graphql=graphql_endpoint(endpoint, kept, tools, problems, mode=mode),
-        opened=opened_by_policies(
-            author.schema,
-            [endpoint.guards, endpoint.graphql_guards],
-            policies.conditions,
-            introspection=mode == "on",
-        ),
-        context=endpoint,
-        directives=author.tools,
-        operations=operations.valid,
-        shown=policies.shown,
-        unread=unread,
-    )
+    author = read_schema(context.files, context.project, problems=context.problems)
+    if author.schema is None:
+        read_operations(context, author)
+        return Api()
+    return _compile_api(context, author, schema=author.schema)
 
 
-def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems) -> bool:
-    """Tell if an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
-
-    Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
-    created".
-    """
-    if not slips or config.default_tool is not None:
-        return config.default_tool is not False
-    sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
-    problems.warn(
-        Place(ENTRY), f"{sentence}. So there is no tool at all; default_tool: true opens all of Query", code="no-tool"
-    )
-    return False
-
-
-def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: Config, problems: Problems) -> None:
+def _refuse_what_needs_a_schema(context: CompileContext) -> None:
     """Report settings and files that need an ``index.graphql``."""
+    project, config, problems = context.project, context.config, context.problems
     without = f"the endpoint has no {project.path(ENTRY)}, so"
     if config.graphql not in ("", "off"):
         problems.add(
@@ -142,8 +89,95 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
         problems.add(
             config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
         )
-    for name in operation_files(files, project.path(OPERATIONS_FOLDER), problems):
+    for name in operation_files(context.files, project.path(OPERATIONS_FOLDER), problems):
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
+
+
+def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> Api:
+    costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
+    digest, stored = write_index(build_index(schema, costs))
+    policies = read_policies(context, schema)
+    index = read_index(stored, sha256=digest)
+    api = _api_context(context, author, schema=schema, index=index, policies=policies)
+    refuse = {"refuse": ExternalSchema(api).refuse} if author.hidden else {}
+    operations = read_operations(context, author, **refuse)
+    found = _find_tools(api, author, operations=operations)
+    refuse_exceptions(policies, author.hidden, context.problems)
+    return Api(
+        index=(digest, stored),
+        guards=api.guards,
+        tools=found.tools,
+        documents=operations.documents,
+        rules=(*policies.rules, *_rules_of_directives(author)),
+        taken_along=tuple(api.consequences.losses.grouped()),
+        graphql=_graphql(api, operations, found=found),
+        opened=_opened(api, introspection=found.graphql_mode == "on"),
+        context=api,
+        directives=author.tools,
+        operations=operations.valid,
+        shown=policies.shown,
+        unread=found.unread,
+    )
+
+
+def _api_context(
+    context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema, index: SchemaIndex, policies: Policies
+) -> ApiContext:
+    consequences = Consequences(schema, context.conditions, shown=policies.shown)
+    hidden = dict.fromkeys(with_members(schema, author.hidden), HIDDEN)
+    own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
+    scalars = read_scalars(context.config.scalars, schema, context.problems)
+    return ApiContext(
+        endpoint=context,
+        schema=schema,
+        index=index,
+        scalars=scalars,
+        types_of_files=types_of_files(schema, scalars),
+        own_guards=own,
+        guards=consequences.of(own),
+        external_guards=consequences.of(hidden),
+        graphql_guards=policies.graphql_guards,
+        consequences=consequences,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _ToolsFound:
+    """The GraphQL tools of an endpoint, and what follows from the files that declare them, or seem to."""
+
+    tools: Sequence[CompiledTool]
+    unread: Sequence[Unread]  # files that look like operations or tools
+    graphql_mode: str  # of the endpoint's own GraphQL
+
+
+def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _ToolsFound:
+    context = api.endpoint
+    any_operation = any(operation.tool for operation in operations.valid)
+    declared = bool(author.tools) or any_operation or context.config.code.named
+    others = (context.project.path(RESOURCES_FOLDER), context.project.path(PROMPTS_FOLDER))
+    unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
+    slips = [one.at.file for one in unread if one.tool and not declared]
+    tools = make_tools(api, author.tools, operations=operations)
+    if not declared and _wants_default_tool(context, slips):
+        tools = [default_tool(api, operations=bool(operations.valid))]
+    mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
+    return _ToolsFound(tools=tools, unread=unread, graphql_mode=mode)
+
+
+def _wants_default_tool(context: CompileContext, slips: Sequence[str]) -> bool:
+    """Tell if an endpoint without tools gets one. Beside a slip, only ``default_tool: true`` opens all of Query.
+
+    Source: IBM API Connect for GraphQL, "directive @tool": "If no tool is specified then a single default tool is
+    created".
+    """
+    wanted = context.config.default_tool
+    if not slips or wanted is not None:
+        return wanted is not False
+    sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
+    context.problems.warn(
+        context.entry, f"{sentence}. So there is no tool at all; default_tool: true opens all of Query", code="no-tool"
+    )
+    return False
 
 
 def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
@@ -153,36 +187,22 @@ def _rules_of_directives(author: AuthorSchema) -> Iterator[Rule]:
         yield Rule(mask=HIDDEN, coordinates=hidden, text=directive, place=None)
 
 
-def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) -> str:
+def _graphql_mode(context: CompileContext, *, open_by_default: bool) -> str:
     """Return the mode of the endpoint's own GraphQL. Publishing three operations as tools does not open everything."""
-    any_document = config.upstream.documents == "text"
+    config, any_document = context.config, context.takes_any_document
     if config.graphql == "on" and not any_document:
         sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
-        problems.add(config.graphql_at, sentence, code="known-documents-only")
+        context.problems.add(config.graphql_at, sentence, code="known-documents-only")
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
 
 
-def _endpoint(  # noqa: PLR0913 - all that the author's files say comes together here
-    name: str, author: AuthorSchema, index: SchemaIndex, config: Config, policies: Policies, problems: Problems
-) -> Endpoint:
-    if author.schema is None:
-        raise ValueError("an endpoint needs a schema")
-    consequences = Consequences(author.schema, policies.conditions, shown=policies.shown)
-    hidden = dict.fromkeys(with_members(author.schema, author.hidden), HIDDEN)
-    own = {place: policies.guards.get(place, OPEN) | hidden.get(place, OPEN) for place in policies.guards | hidden}
-    scalars = read_scalars(config.scalars, author.schema, problems)
-    return Endpoint(
-        name=name,
-        schema=author.schema,
-        index=index,
-        scalars=scalars,
-        types_of_files=types_of_files(author.schema, scalars),
-        conditions=policies.conditions,
-        own_guards=own,
-        guards=consequences.of(own),
-        external_guards=consequences.of(hidden),
-        graphql_guards=policies.graphql_guards,
-        consequences=consequences,
-        limits=config.limits,
-        any_document=config.upstream.documents == "text",
-    )
+def _graphql(api: ApiContext, operations: Operations, *, found: _ToolsFound) -> GraphQLEndpoint:
+    # If callers get no GraphQL, only code tools use operations.
+    are_used = found.graphql_mode != "off" or api.endpoint.config.code.named
+    kept = operations if are_used else replace(operations, documents=())
+    return graphql_endpoint(api, kept, tools=[each.tool for each in found.tools], mode=found.graphql_mode)
+
+
+def _opened(api: ApiContext, *, introspection: bool) -> list[str]:
+    guards = [api.guards, api.graphql_guards]
+    return opened_by_policies(api.schema, guards, api.conditions, introspection=introspection)

@@ -22,29 +22,25 @@ class Place:
 
 
 NOWHERE = Place("index.graphql")
-"""The place of problems without a file: the beginning of the endpoint."""
+"""The place of a node that is in no file of the author."""
 
 At = Place | Node | GraphQLError
 
 
 class Problems:
-    """The diagnostics of an endpoint folder, gathered so that one run reports all of them.
+    """The diagnostics of an endpoint folder, gathered so that one run reports all of them."""
 
-    ``entry`` is the path of the file that problems without a file are reported in: ``index.graphql`` as a rule.
-    """
-
-    def __init__(self, entry: str = NOWHERE.file) -> None:
-        self.entry = entry
+    def __init__(self) -> None:
         self._errors: list[Problem] = []
         self._warnings: list[Problem] = []
 
     def add(self, at: At, sentence: str, *, code: str) -> None:
         """Report an error: the folder cannot be published. ``code`` is one of ``codes.CODES``."""
-        self._errors.append(self._problem(at, sentence, code, ()))
+        self._errors.append(_problem(at, sentence, code=code))
 
     def warn(self, at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> None:
         """Report a warning: the folder can be published. ``about`` has the coordinates and names that it concerns."""
-        self._warnings.append(self._problem(at, sentence, code, about))
+        self._warnings.append(_problem(at, sentence, code=code, about=about))
 
     def raise_if_any(self) -> None:
         """Raise all errors found so far, in file order.
@@ -63,21 +59,6 @@ class Problems:
     def warnings(self) -> tuple[Problem, ...]:
         """The warnings, in file order."""
         return tuple(sorted(set(self._warnings)))
-
-    def _problem(self, at: At, sentence: str, code: str, about: Iterable[str]) -> Problem:
-        place = where(at)
-        if place == NOWHERE:
-            place = Place(self.entry)
-        if isinstance(at, GraphQLError):
-            sentence += _second_place(at)
-        return Problem(
-            file=_printable(place.file),
-            line=place.line,
-            column=place.column,
-            sentence=_printable(sentence),
-            code=code,
-            about=tuple(about),
-        )
 
 
 def place_of(node: Node) -> Place:
@@ -102,6 +83,25 @@ def place_in(source: Source, position: int) -> Place:
     """Return the place of a position in a file's text."""
     at = get_location(source, position)
     return Place(source.name, at.line, at.column)
+
+
+def located(at: At, *, otherwise: Place) -> At:
+    """Return ``at`` if it is in a file of the author, else the other place."""
+    return otherwise if where(at) == NOWHERE else at
+
+
+def _problem(at: At, sentence: str, *, code: str, about: Iterable[str] = ()) -> Problem:
+    place = where(at)
+    if isinstance(at, GraphQLError):
+        sentence += _second_place(at)
+    return Problem(
+        file=_printable(place.file),
+        line=place.line,
+        column=place.column,
+        sentence=_printable(sentence),
+        code=code,
+        about=tuple(about),
+    )
 
 
 def _error_place(error: GraphQLError) -> Place:

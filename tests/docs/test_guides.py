@@ -16,9 +16,9 @@ from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
+from handler.compiler.json_schemas.author_scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
 from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS
-from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.operations.operation_files import SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.tools.prompts import MAX_PROMPT_BYTES

@@ -18,7 +18,7 @@ from handler.commands import COMMANDS
 from handler.compiler.config.config import GRAPHQL_MODES
 from handler.compiler.config.identity import PUBLIC_ALGORITHMS
 from handler.compiler.config.upstream import DOCUMENTS
-from handler.compiler.json_schemas.scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
+from handler.compiler.json_schemas.author_scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.schema.tool_options import SHARED_ARGUMENTS
 from handler.errors import calls, upstream

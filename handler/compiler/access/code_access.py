@@ -5,9 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from handler.compiler.access.conditions import Conditions
+from handler.bundle.identity import Access
 from handler.compiler.access.policies import FALSE, Rule, condition_mask
+from handler.compiler.conditions import Conditions
 from handler.compiler.config.code import KitUse
+from handler.compiler.config.upstream_auth import is_by_token
+from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import KNOWN, OPEN, OWN_TOKEN, Mask
@@ -33,6 +36,18 @@ class AccessDefaults:
     def known(self) -> Mask:
         """Return the mask that ``requires_auth`` stands for."""
         return self.conditions.mask(OWN_TOKEN if self.by_token else KNOWN)
+
+
+def access_defaults(context: CompileContext, access: Access) -> AccessDefaults:
+    """Return the access to toolkits and files without a condition, by the rest of the configuration."""
+    config, anonymous = context.config, access.anonymous == "allow"
+    return AccessDefaults(
+        conditions=context.conditions,
+        policies=bool(config.access.sections("policies")),
+        anonymous=anonymous,
+        by_policies_alone=anonymous and context.is_guarded_as_stepzen and "anonymous" not in config.access,
+        by_token=is_by_token(config.upstream.auth),
+    )
 
 
 def rule_of(kit: KitUse, grounds: AccessDefaults, problems: Problems) -> Rule:

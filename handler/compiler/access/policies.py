@@ -1,26 +1,26 @@
-"""Read ``access``: anonymous callers, and the masks that policies put on coordinates.
+"""Read ``access.policies``, ``hide`` and ``show``: the masks that policies put on coordinates.
 
 Source: IBM API Connect for GraphQL, "Using field policies".
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from graphql import GraphQLSchema
 
-from handler.bundle.identity import Access
-from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.predicate_parser import parse_predicate
+from handler.compiler.conditions import Conditions
+from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
 from handler.compiler.source.yaml_section import Section
 from handler.errors.authoring import UnknownCoordinate
-from handler.policy.evaluation import HIDDEN, OPEN, Evaluation, Mask, union_of
+from handler.policy.evaluation import HIDDEN, OPEN, Mask
 from handler.policy.predicates import Predicate
-from handler.sentences import did_you_mean, some
+from handler.sentences import did_you_mean
 
 FALSE: Predicate = {"literal": False}
 
@@ -44,52 +44,15 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policies:
-    """The conditions of an endpoint and the coordinates they guard, before ``access/propagation.py`` spreads them."""
+    """The masks of an endpoint's policies by coordinate, before ``access/propagation.py`` spreads them."""
 
-    conditions: Conditions
     rules: tuple[Rule, ...]
     guards: dict[str, Mask]
     shown: Mapping[str, Place]  # inputs that may name a guarded field -> where access.show says so
     graphql_guards: dict[str, Mask]  # of the endpoint's own GraphQL: introspection, Federation's fields
 
 
-def read_access(access: Section, identity: Iterable[Section], *, opened: Sequence[str], problems: Problems) -> Access:
-    """Read ``access.anonymous``: the treatment of callers without a credential.
-
-    By default they are challenged if ``identity`` has credentials or there are no policies. Exception: ``opened``
-    fields, which StepZen would leave open to these callers, let them in, with a warning.
-
-    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
-    """
-    access.expect("anonymous", "policies", "hide", "show")
-    asked = any(section.keys() for section in identity)
-    default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
-    if asked and default == "allow" and "anonymous" not in access:
-        sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
-        problems.warn(
-            access.key_place("policies"),
-            f"{sentence}; access.anonymous: challenge ends that",
-            code="open-to-anonymous",
-            about=opened,
-        )
-    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
-
-
-def opened_by_policies(
-    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
-) -> list[str]:
-    """Return the root fields that a caller without claims may use for at least some values of variables."""
-    anonymous = Evaluation(conditions, claims=None)
-    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
-    names: list[tuple[str, tuple[str, ...]]]
-    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
-    if introspection and schema.query_type:
-        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
-    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
-    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]
-
-
-def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) -> Policies:
+def read_policies(context: CompileContext, schema: GraphQLSchema) -> Policies:
     """Read the masks of ``access.policies`` and ``access.hide``, and the exceptions of ``access.show``.
 
     A rule's condition guards the fields that the rule names; ``policyDefault`` guards the type's other fields. Without
@@ -97,43 +60,150 @@ def read_policies(access: Section, schema: GraphQLSchema, problems: Problems) ->
     So an endpoint without an ``access`` section denies every root field. Policies treat ``__schema`` and ``__type`` as
     fields of the query type. Federation's fields, which expose all of the API, are hidden unless a rule names them.
     """
-    conditions = Conditions()
-    rules = _policy_rules(access, schema, conditions, problems)
-    hidden = _hidden(access, schema, problems)
-    guards = _masks([*rules, *hidden])
-    graphql_guards = _graphql_guards(guards, schema, rules)
-    return Policies(
-        conditions=conditions,
-        rules=(*rules, *hidden),
-        guards=guards,
-        shown=_shown(access, schema, _masks(hidden), problems),
-        graphql_guards=graphql_guards,
-    )
+    return _PolicyReader(context, schema).policies()
 
 
-def _policy_rules(access: Section, schema: GraphQLSchema, conditions: Conditions, problems: Problems) -> list[Rule]:
-    found: list[Rule] = []
-    named: set[str] = set()
-    for policy in access.sections("policies"):
-        policy.expect("type", "rules", "policyDefault")
-        type_ = _policy_type(policy, schema, problems)
-        rules = _rules_of(policy, type_, schema, conditions, problems)
-        if type_ and type_.name in named:
-            name = policy.text("type")
-            problems.add(
+class _PolicyReader:
+    """Reader of ``access`` for one schema."""
+
+    def __init__(self, context: CompileContext, schema: GraphQLSchema) -> None:
+        self._access = context.config.access
+        self._conditions = context.conditions
+        self._problems = context.problems
+        self._schema = schema
+
+    def policies(self) -> Policies:
+        rules, hidden = self._policy_rules(), self._hidden()
+        guards = _masks([*rules, *hidden])
+        graphql_guards = _graphql_guards(guards, self._schema, rules)
+        return Policies(
+            rules=(*rules, *hidden),
+            guards=guards,
+            shown=self._shown(_masks(hidden)),
+            graphql_guards=graphql_guards,
+        )
+
+    def _policy_rules(self) -> list[Rule]:
+        found: list[Rule] = []
+        named: set[str] = set()
+        for policy in self._access.sections("policies"):
+            policy.expect("type", "rules", "policyDefault")
+            type_ = self._policy_type(policy)
+            rules = self._rules_of(policy, type_)
+            if type_ and type_.name in named:
+                name = policy.text("type")
+                self._problems.add(
+                    policy.place("type"),
+                    f'a second policy for "{name}": give it one, with all rules',
+                    code="duplicate-policy",
+                )
+            elif type_:
+                named.add(type_.name)
+                found += rules
+        for root in (self._schema.query_type, self._schema.mutation_type):
+            if root and root.name not in named:
+                text = f"no policy for {root.name}: nobody may use its fields"
+                fields = tuple(_coordinates_of(root, self._schema))
+                mask = self._conditions.mask(FALSE)
+                found.append(Rule(mask=mask, coordinates=fields, text=text, place=None, default=True))
+        return found
+
+    def _policy_type(self, policy: Section) -> FieldsType | None:
+        name = policy.text("type")
+        type_ = root_or_type(self._schema, name)
+        if isinstance(type_, FieldsType):
+            return type_
+        if name:
+            names = [type_.name for type_ in types_with_fields(self._schema)]
+            self._problems.add(
                 policy.place("type"),
-                f'a second policy for "{name}": give it one, with all rules',
-                code="duplicate-policy",
+                f'the schema has no type "{name}" with fields{did_you_mean(name, names)}',
+                code="unknown-type",
             )
-        elif type_:
-            named.add(type_.name)
-            found += rules
-    for root in (schema.query_type, schema.mutation_type):
-        if root and root.name not in named:
-            text = f"no policy for {root.name}: nobody may use its fields"
-            fields = tuple(_coordinates_of(root, schema))
-            found.append(Rule(mask=conditions.mask(FALSE), coordinates=fields, text=text, place=None, default=True))
-    return found
+        else:
+            policy.refuse("type", "the name of a type")
+        return None
+
+    def _rules_of(self, policy: Section, type_: FieldsType | None) -> list[Rule]:
+        """Read the rules of one policy and its default. Without a type (reported before), check the rest of it."""
+        known = _coordinates_of(type_, self._schema) if type_ else []
+        named: set[str] = set()
+        found: list[Rule] = []
+        for section in policy.sections("rules"):
+            section.expect("name", "description", "condition", "fields")
+            mask = self._mask(section)
+            fields = self._fields_of(section, type_, known=known, named=named) if type_ else []
+            named.update(fields)
+            found.append(_rule(section, mask, fields))
+        default = policy.section("policyDefault")
+        default.expect("condition")
+        rest = [each for each in known if each not in named]
+        if default.keys():
+            return [*found, _rule(default, self._mask(default), rest, default=True)]
+        text = "no rule names it, and the policy has no policyDefault: nobody may use it"
+        denied = self._conditions.mask(FALSE)
+        return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
+
+    def _fields_of(
+        self, rule: Section, type_: FieldsType, *, known: Container[str], named: Container[str]
+    ) -> list[str]:
+        """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
+        found: list[str] = []
+        for name, place in rule.texts("fields"):
+            coordinate = f"{type_.name}.{name}"
+            if coordinate in named or coordinate in found:
+                self._problems.add(
+                    place, f'field "{name}" stands in two rules: one condition can guard it', code="duplicate-rule"
+                )
+            elif coordinate in known:
+                found.append(coordinate)
+            elif name not in META_FIELDS:
+                self._problems.add(
+                    place,
+                    f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}',
+                    code="unknown-field",
+                )
+        return found
+
+    def _hidden(self) -> list[Rule]:
+        """Read the rules of ``access.hide``, which unrestricted callers heed too. A type's name includes its fields."""
+        return [
+            Rule(
+                mask=HIDDEN,
+                coordinates=tuple(sorted(with_members(self._schema, [coordinate]))),
+                text=f'access.hide "{coordinate}"',
+                place=place,
+            )
+            for coordinate, place in self._coordinates("hide")
+        ]
+
+    def _shown(self, hidden: Container[str]) -> dict[str, Place]:
+        found: dict[str, Place] = {}
+        for coordinate, place in self._coordinates("show"):
+            field, _, argument = coordinate.partition("(")
+            type_ = self._schema.get_type(field.partition(".")[0])
+            direct = [each for each in (coordinate, field, getattr(type_, "name", "")) if each in hidden]
+            if direct:
+                sentence = (
+                    f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
+                )
+                self._problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
+            elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
+                sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
+                self._problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
+            else:
+                found[coordinate] = place
+        return found
+
+    def _coordinates(self, key: str) -> Iterator[tuple[str, Place]]:
+        for text, place in self._access.texts(key):
+            try:
+                yield resolve(self._schema, text), place
+            except UnknownCoordinate as exc:
+                self._problems.add(place, f'access.{key} "{text:.80}": {exc}', code="unknown-coordinate")
+
+    def _mask(self, section: Section) -> Mask:
+        return condition_mask(section, self._conditions, self._problems)
 
 
 def _masks(rules: Iterable[Rule]) -> dict[str, Mask]:
@@ -171,110 +241,10 @@ def refuse_exceptions(policies: Policies, hidden: Mapping[str, str], problems: P
             problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
 
 
-def _policy_type(policy: Section, schema: GraphQLSchema, problems: Problems) -> FieldsType | None:
-    name = policy.text("type")
-    type_ = root_or_type(schema, name)
-    if isinstance(type_, FieldsType):
-        return type_
-    if name:
-        names = [type_.name for type_ in types_with_fields(schema)]
-        problems.add(
-            policy.place("type"),
-            f'the schema has no type "{name}" with fields{did_you_mean(name, names)}',
-            code="unknown-type",
-        )
-    else:
-        policy.refuse("type", "the name of a type")
-    return None
-
-
-def _hidden(access: Section, schema: GraphQLSchema, problems: Problems) -> list[Rule]:
-    """Read the rules of ``access.hide``, which unrestricted callers heed too. A type's name includes its fields."""
-    return [
-        Rule(
-            mask=HIDDEN,
-            coordinates=tuple(sorted(with_members(schema, [coordinate]))),
-            text=f'access.hide "{coordinate}"',
-            place=place,
-        )
-        for coordinate, place in _coordinates(access, "hide", schema, problems)
-    ]
-
-
-def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], problems: Problems) -> dict[str, Place]:
-    found: dict[str, Place] = {}
-    for coordinate, place in _coordinates(access, "show", schema, problems):
-        field, _, argument = coordinate.partition("(")
-        type_ = schema.get_type(field.partition(".")[0])
-        direct = [each for each in (coordinate, field, getattr(type_, "name", "")) if each in hidden]
-        if direct:
-            sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
-            problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
-        elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
-            sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
-            problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
-        else:
-            found[coordinate] = place
-    return found
-
-
-def _coordinates(access: Section, key: str, schema: GraphQLSchema, problems: Problems) -> Iterator[tuple[str, Place]]:
-    for text, place in access.texts(key):
-        try:
-            yield resolve(schema, text), place
-        except UnknownCoordinate as exc:
-            problems.add(place, f'access.{key} "{text:.80}": {exc}', code="unknown-coordinate")
-
-
-def _rules_of(
-    policy: Section, type_: FieldsType | None, schema: GraphQLSchema, conditions: Conditions, problems: Problems
-) -> list[Rule]:
-    """Read the rules of one policy and its default. Without a type (reported before), check the rest of the policy."""
-    known = _coordinates_of(type_, schema) if type_ else []
-    named: set[str] = set()
-    found: list[Rule] = []
-    for section in policy.sections("rules"):
-        section.expect("name", "description", "condition", "fields")
-        mask = condition_mask(section, conditions, problems)
-        fields = _fields_of(section, type_, known, named, problems) if type_ else []
-        named.update(fields)
-        found.append(_rule(section, mask, fields))
-    default = policy.section("policyDefault")
-    default.expect("condition")
-    rest = [each for each in known if each not in named]
-    if default.keys():
-        return [*found, _rule(default, condition_mask(default, conditions, problems), rest, default=True)]
-    text = "no rule names it, and the policy has no policyDefault: nobody may use it"
-    denied = conditions.mask(FALSE)
-    return [*found, Rule(mask=denied, coordinates=tuple(rest), text=text, place=policy.place("type"), default=True)]
-
-
 def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default: bool = False) -> Rule:
     text = f"{'policyDefault: ' if default else ''}{' '.join(section.text('condition').split())}"
     place = section.place("condition")
     return Rule(mask=mask, coordinates=tuple(coordinates), text=text, place=place, default=default)
-
-
-def _fields_of(
-    rule: Section, type_: FieldsType, known: Collection[str], named: Collection[str], problems: Problems
-) -> list[str]:
-    """Return the coordinates that a rule names. ``named`` has those of earlier rules."""
-    found: list[str] = []
-    for name, place in rule.texts("fields"):
-        coordinate = f"{type_.name}.{name}"
-        if coordinate in named or coordinate in found:
-            problems.add(
-                place, f'field "{name}" stands in two rules: one condition can guard it', code="duplicate-rule"
-            )
-        elif coordinate in known:
-            found.append(coordinate)
-        elif name not in META_FIELDS:
-            problems.add(
-                place,
-                f'type "{type_.name}" has no field "{name}"{did_you_mean(name, type_.fields)}',
-                code="unknown-field",
-            )
-    return found
 
 
 def condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:

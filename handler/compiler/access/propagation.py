@@ -26,10 +26,10 @@ from graphql import (
     is_required_input_field,
 )
 
-from handler.compiler.access.conditions import Alternatives, Conditions, least, renumbered
 from handler.compiler.access.hidden_along import Losses
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import spellings
+from handler.compiler.conditions import Alternatives, Conditions, least, renumbered
 from handler.compiler.json_schemas.defaults import coordinates_in
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.executable_directives import executable_directives

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from handler.bundle.identity import Identity
+from handler.bundle.identity import Access, Identity
 from handler.compiler.access.code_access import AccessDefaults
-from handler.compiler.config.config import Config
+from handler.compiler.context import CompileContext
 from handler.compiler.graphql_api import Api
-from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.project import Project
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.content import Content
 from handler.compiler.tools.declaration import CompiledTool
@@ -20,10 +18,9 @@ from handler.compiler.tools.declaration import CompiledTool
 class CompiledEndpoint:
     """An endpoint without errors: all parts compiled from its author's files."""
 
-    files: EndpointFiles
-    project: Project
-    config: Config
+    context: CompileContext
     identity: Identity
+    access: Access
     grounds: AccessDefaults
     api: Api
     code: CompiledCode

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from handler.bundle.tools import GraphQLTool
+from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.policy_bypass import OWN_GRAPHQL
-from handler.compiler.context import Endpoint
 from handler.compiler.tools.declaration import CompiledTool
 from handler.policy.evaluation import Mask, hidden_from_everybody
 
@@ -30,20 +30,20 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
                 yield Finding(each.at, sentence, (coordinate,))
 
 
-def _sent_by(made: CompiledTool, endpoint: Endpoint) -> Iterator[str]:
+def _sent_by(made: CompiledTool, context: ApiContext) -> Iterator[str]:
     """Yield the coordinates of the mutations that a tool can send."""
     if isinstance(made.tool, GraphQLTool):
-        yield from _open(endpoint, made.tool.guards)
+        yield from _open(context, made.tool.guards)
     else:
-        yield from (coordinate for coordinate in _mutations(endpoint) if coordinate in made.uses)
+        yield from (coordinate for coordinate in _mutations(context) if coordinate in made.uses)
 
 
-def _open(endpoint: Endpoint, guards: Mapping[str, Mask]) -> Iterator[str]:
+def _open(context: ApiContext, guards: Mapping[str, Mask]) -> Iterator[str]:
     """Yield the mutations that some caller may use, with these guards on top."""
-    hidden = [hidden_from_everybody(each) for each in (endpoint.guards, guards)]
-    yield from (each for each in _mutations(endpoint) if not any(is_hidden(each) for is_hidden in hidden))
+    hidden = [hidden_from_everybody(each) for each in (context.guards, guards)]
+    yield from (each for each in _mutations(context) if not any(is_hidden(each) for is_hidden in hidden))
 
 
-def _mutations(endpoint: Endpoint) -> Iterator[str]:
-    root = endpoint.schema.mutation_type
+def _mutations(context: ApiContext) -> Iterator[str]:
+    root = context.schema.mutation_type
     yield from (f"{root.name}.{name}" for name in root.fields) if root else ()

@@ -11,8 +11,8 @@ from graphql import GraphQLSchema
 
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.input_inference import Questions
+from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.context import Endpoint
 from handler.compiler.problems import At
 from handler.compiler.schema.visibility import fields_of
 from handler.graph.view import View
@@ -24,7 +24,7 @@ class GuardedTool:
     """A GraphQL tool with guarded fields, and the view of the callers who see most of it."""
 
     at: At
-    context: Endpoint
+    context: ApiContext
     view: View  # of the callers who see most of it
     guards: Mapping[str, Mask]  # the endpoint's and the tool's own
     guarded: list[tuple[str, str]]  # type and name of every guarded field

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.problems import NOWHERE
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, size_of
 
 MAX_LISTED = 128
@@ -24,7 +23,7 @@ def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     count = sum(not each.tool.options.hidden for each in endpoint.tools)
     if count > MAX_LISTED:
         sentence = f"{count} tools are listed, of which many clients take {MAX_LISTED}: {WAYS_OUT}"
-        yield Finding(NOWHERE, sentence, ())
+        yield Finding(endpoint.context.entry, sentence, ())
 
 
 @check("long-tool-list")
@@ -33,4 +32,4 @@ def long_tool_list(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     tokens = sum(size_of(each.tool) for each in endpoint.tools if not each.tool.options.hidden) // BYTES_PER_TOKEN
     if tokens > MAX_LIST_TOKENS:
         what = f"about {tokens} tokens in every conversation, more than {MAX_LIST_TOKENS}"
-        yield Finding(NOWHERE, f"the tools take {what}: {WAYS_OUT}", ())
+        yield Finding(endpoint.context.entry, f"the tools take {what}: {WAYS_OUT}", ())

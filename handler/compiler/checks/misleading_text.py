@@ -67,13 +67,13 @@ def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:
     """Yield all texts that models read."""
-    config, project = endpoint.config, endpoint.project
+    config, project = endpoint.context.config, endpoint.context.project
     yield from _tool_texts(endpoint.tools)
     yield from _content_texts(endpoint.content, folder=project.path(RESOURCES_FOLDER))
     yield from _code_texts(endpoint.code, at=config.code.at)
     yield ReadText(config.instructions, '"instructions"', Place(project.path(CONFIG)))
     if endpoint.api.graphql.mode == "on" or any(isinstance(each.tool, GraphQLTool) for each in endpoint.tools):
-        for name, text in endpoint.files.texts(*SCHEMAS).items():  # models may look up any type by its name
+        for name, text in endpoint.context.files.texts(*SCHEMAS).items():  # models may look up any type by its name
             yield ReadText(text, "the schema", Place(name))
 
 
@@ -111,7 +111,7 @@ def _found(find: Finder, why: str, endpoint: CompiledEndpoint) -> Iterator[Findi
     found: dict[str, dict[Place, tuple[str, list[str]]]] = {}
     for read in _texts(endpoint):
         for offset, name in islice(find(read.text), MAX_FOUND):
-            place, of = _located(read, offset, endpoint.files)
+            place, of = _located(read, offset, endpoint.context.files)
             _, names = found.setdefault(place.file, {}).setdefault(place, (of, []))
             names.append(name)
     for places in found.values():

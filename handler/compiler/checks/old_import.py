@@ -20,7 +20,7 @@ OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}
 @check("old-import")
 def old_import(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find each import from an old place in the modules of toolkits and in the modules that they import."""
-    for kit in endpoint.config.code.kits:
+    for kit in endpoint.context.config.code.kits:
         for file, tree in _sources(kit.module, endpoint.code.modules):
             yield from _old_imports(file, tree, kit.module)
 

@@ -9,10 +9,9 @@ from graphql import GraphQLSchema, get_named_type, is_composite_type
 
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
+from handler.compiler.api_context import ApiContext
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.context import Endpoint
-from handler.compiler.problems import NOWHERE
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 
@@ -45,22 +44,22 @@ def policy_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             if way and type_name not in told:
                 told.add(type_name)
                 sentence = f"{coordinate} is guarded here, and {name} reaches {type_name} without it: {way}"
-                yield Finding(rule.place or NOWHERE, sentence, (coordinate,))
+                yield Finding(rule.place or endpoint.context.entry, sentence, (coordinate,))
 
 
 class _Views:
     """The views of callers who lack some conditions, each built once."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    def __init__(self, context: ApiContext) -> None:
+        self._context = context
         self._made: dict[tuple[Mask, int], View] = {}
 
     def without(self, lacking: Mask, guards: Mapping[str, Mask]) -> View:
         key = (lacking, id(guards))
         if key not in self._made:
-            conditions = self._endpoint.conditions
+            conditions = self._context.conditions
             held = Evaluation(conditions, claims=None, unrestricted=True, lacking=lacking).outcome()
-            self._made[key] = self._endpoint.view_of(held, guards)
+            self._made[key] = self._context.view_of(held, guards)
         return self._made[key]
 
 

@@ -35,4 +35,4 @@ def open_toolkit(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 
 
 def _unsaid(endpoint: CompiledEndpoint) -> Iterator[KitUse]:
-    yield from (kit for kit in endpoint.config.code.kits if "condition" not in kit.section)
+    yield from (kit for kit in endpoint.context.config.code.kits if "condition" not in kit.section)

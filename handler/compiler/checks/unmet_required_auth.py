@@ -12,7 +12,7 @@ from handler.compiler.config.upstream_auth import is_by_token
 @check("unmet-required-auth")
 def unmet_required_auth(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools with ``requires_auth`` in an endpoint whose ``identity`` has no suitable credentials."""
-    if is_by_token(endpoint.config.upstream.auth):
+    if is_by_token(endpoint.context.config.upstream.auth):
         helps, expected = bool(endpoint.identity.issuers), "an issuer"
     else:
         helps, expected = endpoint.identity.exists, "an issuer, API keys or a trusted authorizer"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
-from handler.compiler.operations.operations import TOOL_ARGUMENT
+from handler.compiler.operations.tool_directives import TOOL_ARGUMENT
 
 
 @check("unread-description")

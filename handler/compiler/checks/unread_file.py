@@ -22,5 +22,5 @@ def unread_file(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         yield Finding(one.at, one.sentence, (one.at.file,))
     more = [one.at.file for one in unread[MAX_TOLD:]]
     if more:
-        at = Place(endpoint.project.path(OPERATIONS_FOLDER))
+        at = Place(endpoint.context.project.path(OPERATIONS_FOLDER))
         yield Finding(at, f"more files look like operations and are not read: {some(more)}", tuple(more))

@@ -16,7 +16,8 @@ from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import Variables
 from handler.compiler.source.files import CONFIG, ENV_FILE, EndpointFiles, join
-from handler.compiler.source.yaml_section import Section, overlay, parse_yaml
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import overlay, parse_yaml
 from handler.json_bounds import MAX_VALUES
 
 KEYS = (
@@ -84,15 +85,7 @@ def read_config(
     file = join(f"{root}/", CONFIG)
     variables = Variables(environ, files, join(file, ENV_FILE))
     top = Section(_top(files, file, problems, stage=stage), file=file, problems=problems, variables=variables)
-    for key in top.accept("deployment", *STEPZEN_IGNORED):
-        if key in STEPZEN_IGNORED:
-            problems.warn(
-                top.key_place(key),
-                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
-                code="ignored-section",
-                about=[key],
-            )
-    top.expect(*KEYS)
+    _expect_keys(top, problems)
     limits, upstream = top.section("limits"), top.section("upstream")
     return Config(
         upstream=read_upstream(upstream, problems),
@@ -120,6 +113,18 @@ def _top(files: EndpointFiles, file: str, problems: Problems, *, stage: str | No
     name = join(file, f"config.{stage}.yaml")
     over = files.read(name)
     return overlay(node, None if over is None else parse_yaml(over, name, problems))
+
+
+def _expect_keys(top: Section, problems: Problems) -> None:
+    for key in top.accept("deployment", *STEPZEN_IGNORED):
+        if key in STEPZEN_IGNORED:
+            problems.warn(
+                top.key_place(key),
+                f'"{key}" {STEPZEN_IGNORED[key]}: it is ignored here',
+                code="ignored-section",
+                about=[key],
+            )
+    top.expect(*KEYS)
 
 
 def _instructions(top: Section, problems: Problems) -> str:

@@ -61,7 +61,7 @@ def read_auth(upstream: Section, problems: Problems, *, url: str) -> UpstreamAut
     return READERS[modes[0]](section, problems, url)
 
 
-def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problems: Problems) -> None:
+def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, problems: Problems) -> None:
     """Report unsafe passthrough of callers' tokens: MCP forbids it if their audience does not include the API.
 
     Source: MCP 2026-07-28, basic/authorization ("Access Token Privilege Restriction").

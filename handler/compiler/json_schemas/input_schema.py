@@ -10,19 +10,15 @@ Values).
 
 from __future__ import annotations
 
-import json
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from graphql import (
     GraphQLEnumType,
-    GraphQLEnumValue,
     GraphQLInputField,
     GraphQLInputObjectType,
     GraphQLInputType,
     GraphQLList,
-    GraphQLNamedType,
     GraphQLNonNull,
     GraphQLScalarType,
     InputValueDefinitionNode,
@@ -32,16 +28,11 @@ from graphql import (
 
 from handler.compiler.json_schemas.defaults import default_of, fits, with_fitting_defaults
 from handler.compiler.json_schemas.descriptions import enum_description, joined, strongest, type_description
+from handler.compiler.json_schemas.input_writer import InputWriter, field_rules
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.scalars import ANYTHING, Scalar, scalar_note, scalar_of
 from handler.policy.guarded_schema import guarded
 from handler.strict_json import JSONObject
-
-MAX_INLINE_DEPTH = 8
-"""Input objects nested deeper than this are references: easier to read, and a recursive type needs one."""
-
-LONG_ENUM_BYTES = 200
-"""Shorter enums are repeated at each use: a reference costs the reader more than it saves."""
 
 
 def advertised_schema(
@@ -81,75 +72,7 @@ def bound_schema(inputs: Inputs, *, scalars: Mapping[str, Scalar]) -> JSONObject
     return {"type": "object", **writer.variables(), **writer.definitions()}
 
 
-class _Writer:
-    """Writer of the schemas of one operation's variables. Shared, recursive and deep types go into ``$defs``."""
-
-    def __init__(self, inputs: Inputs, nodes: Sequence[VariableDefinitionNode], scalars: Mapping[str, Scalar]) -> None:
-        self._inputs = inputs
-        self._scalars = scalars
-        self._nodes = {node.variable.name.value: node for node in nodes}
-        self._types: dict[str, Any] = {name: inputs.types[name] for name in self._nodes}
-        self._defined = self._not_inlined()
-        self._referred: dict[str, GraphQLNamedType] = {}
-
-    def definitions(self) -> JSONObject:
-        """Return ``$defs`` with every referenced type, transitively; empty if there are no references."""
-        written: dict[str, JSONObject] = {}
-        while missing := [type_ for name, type_ in self._referred.items() if name not in written]:
-            written |= {type_.name: self._definition(type_) for type_ in missing}
-        return {"$defs": dict(sorted(written.items()))} if written else {}
-
-    def _not_inlined(self) -> set[str]:
-        """Return the names of the types that are used more than once or nested too deep."""
-        depths: dict[str, int] = {}
-        found: set[str] = set()
-        waiting = deque((type_, 0) for type_ in self._definable(self._types.values()))
-        while waiting:
-            type_, depth = waiting.popleft()
-            is_object = isinstance(type_, GraphQLInputObjectType)
-            if type_.name in depths or (is_object and depth >= MAX_INLINE_DEPTH):
-                found.add(type_.name)
-            if isinstance(type_, GraphQLInputObjectType) and type_.name not in depths:
-                below = self._definable(field.type for field in self._inputs.fields(type_).values())
-                waiting.extend((inner, depth + 1) for inner in below)
-            depths.setdefault(type_.name, depth)
-        return found
-
-    def _definable(self, types: Iterable[Any]) -> Iterator[GraphQLNamedType]:
-        for type_ in types:
-            match get_named_type(type_):
-                case GraphQLInputObjectType() as below:
-                    yield below
-                case GraphQLEnumType() as below if _is_long(self._inputs.values(below)):
-                    yield below
-                case GraphQLScalarType() as below if self._is_long_scalar(below):
-                    yield below
-
-    def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
-        """Tell if a scalar's schema is long enough for ``$defs``."""
-        raise NotImplementedError
-
-    def _required_variables(self) -> JSONObject:
-        return _required(
-            [
-                name
-                for name, node in self._nodes.items()
-                if isinstance(self._types[name], GraphQLNonNull) and not node.default_value
-            ]
-        )
-
-    def _named(self, type_: Any) -> JSONObject:
-        """Return the schema of a named type's values except ``null``: a reference or the definition."""
-        if type_.name in self._defined:
-            self._referred[type_.name] = type_
-            return {"$ref": f"#/$defs/{type_.name}"}
-        return self._definition(type_)
-
-    def _definition(self, type_: Any) -> JSONObject:
-        raise NotImplementedError
-
-
-class _Advertised(_Writer):
+class _Advertised(InputWriter):
     def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:
         return "anyOf" in scalar_of(type_, self._scalars).advertised
 
@@ -178,7 +101,7 @@ class _Advertised(_Writer):
             case GraphQLInputObjectType():
                 fields = self._inputs.fields(type_)
                 properties = {name: self._property(field) for name, field in fields.items()}
-                known = {"type": "object", "properties": properties, **_field_rules(type_, fields)}
+                known = {"type": "object", "properties": properties, **field_rules(type_, fields)}
                 schema = guarded(known, self._inputs.guards(type_))
                 said = ""
             case _:
@@ -212,7 +135,7 @@ class _Advertised(_Writer):
                 return ""
 
 
-class _Enforced(_Writer):
+class _Enforced(InputWriter):
     def _is_long_scalar(self, type_: GraphQLScalarType) -> bool:  # noqa: ARG002 - the base class declares it
         return False
 
@@ -259,26 +182,13 @@ class _Enforced(_Writer):
                     for name, field in fields.items()
                 }
                 closed = {"type": "object", "properties": properties, "additionalProperties": False}
-                return guarded({**closed, **_field_rules(type_, fields)}, self._inputs.guards(type_))
+                return guarded({**closed, **field_rules(type_, fields)}, self._inputs.guards(type_))
             case _:
                 return scalar_of(type_, self._scalars).enforced
 
 
 def _nullable_type(type_: GraphQLInputType) -> Any:
     return type_.of_type if isinstance(type_, GraphQLNonNull) else type_
-
-
-def _field_rules(type_: GraphQLInputObjectType, fields: Mapping[str, GraphQLInputField]) -> JSONObject:
-    needed = [
-        name
-        for name, field in fields.items()
-        if isinstance(field.type, GraphQLNonNull) and not (field.ast_node and field.ast_node.default_value)
-    ]
-    return {**_required(needed), **({"minProperties": 1, "maxProperties": 1} if type_.is_one_of else {})}
-
-
-def _required(names: Sequence[str]) -> JSONObject:
-    return {"required": list(names)} if names else {}
 
 
 def _described(schema: JSONObject, description: str) -> JSONObject:
@@ -297,7 +207,3 @@ def _nullable(schema: JSONObject) -> JSONObject:
         return schema
     types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return {**schema, "type": [*types, "null"]}
-
-
-def _is_long(values: Mapping[str, GraphQLEnumValue]) -> bool:
-    return len(json.dumps([*values, enum_description(values)])) > LONG_ENUM_BYTES

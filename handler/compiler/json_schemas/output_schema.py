@@ -9,16 +9,13 @@ Source: MCP 2026-07-28, server/tools ("Output Schema"); GraphQL specification, s
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from types import MappingProxyType
 
 from graphql import (
     DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLAbstractType,
     GraphQLEnumType,
     GraphQLList,
@@ -27,16 +24,13 @@ from graphql import (
     GraphQLObjectType,
     GraphQLOutputType,
     GraphQLSchema,
-    InlineFragmentNode,
     OperationDefinitionNode,
-    SelectionNode,
-    SelectionSetNode,
     is_abstract_type,
     is_leaf_type,
 )
 
 from handler.compiler.json_schemas.definitions import SharedParts
-from handler.compiler.schema.vendor_directives import EXECUTABLE
+from handler.compiler.json_schemas.selections import Part, Selected, Selections
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.sentences import some
 from handler.strict_json import JSONObject
@@ -50,9 +44,6 @@ SCALARS: Mapping[str, JSONObject] = {
 
 ID: JSONObject = {"anyOf": [{"type": "string"}, {"type": "integer"}]}
 """GraphQL serializes an ID as a string; several servers send a stored number."""
-
-CONDITIONS = frozenset({"skip", "include"})
-"""The directives that may omit a field and do not change its value."""
 
 MAX_NAMED_BYTES = 160
 """The space in a description for the names of enum values or possible types."""
@@ -93,7 +84,7 @@ def output_schema(
         raise ValueError(f"the schema has no {operation.operation.value} type")
     shared = SharedParts()
     data = _nullable(
-        _Shapes(document, schema, shared, _Guards(guards, mask)).composite(root, [_Part(operation.selection_set)])
+        _Shapes(document, schema, shared, _Guards(guards, mask)).composite(root, [Part(operation.selection_set)])
     )
     return shared.write({"type": "object", "properties": {"data": data, "errors": ERRORS}, "required": ["data"]})
 
@@ -111,51 +102,12 @@ class _Guards:
         return all(self._guards.get(coordinate, OPEN) <= self._mask for coordinate in coordinates)
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A selection set; an object may have several."""
-
-    selections: SelectionSetNode
-    optional: bool = False  # the object may be present without it
-
-    def likeness(self) -> Hashable:
-        """Return a key for comparison, by identity of the nodes: ``==`` on nodes compares whole subtrees."""
-        return id(self.selections), self.optional
-
-
-@dataclass(slots=True)
-class _Selected:
-    """One response key, merged over all its selections."""
-
-    name: str  # of the field; an alias makes the key differ
-    type: GraphQLOutputType | None  # None for __typename, __schema and __type, and if unknown
-    optional: bool = True
-    below: dict[int, _Part] = field(default_factory=dict)  # by identity: a fragment may be spread more than once
-
-    def add(self, node: FieldNode, *, optional: bool) -> None:
-        self.optional = self.optional and optional
-        if node.selection_set:
-            before = self.below.get(id(node.selection_set))
-            self.below[id(node.selection_set)] = _Part(
-                node.selection_set, optional and (before is None or before.optional)
-            )
-
-    def parts(self) -> list[_Part]:
-        """Return the selection sets below. A lone one is required; of several, each may be skipped."""
-        parts = list(self.below.values())
-        return parts if len(parts) > 1 else [_Part(part.selections) for part in parts]
-
-    def likeness(self) -> Hashable:
-        """Return a key that is equal for fields of equal shape."""
-        return str(self.type), self.optional, *(part.likeness() for part in self.parts())
-
-
 @dataclass(slots=True)
 class _Alike:
     """Types with an equal selection, and that selection by response key."""
 
     names: list[str]
-    selected: dict[str, _Selected]
+    selected: dict[str, Selected]
     takes_later: bool = False  # includes types that the API adds later
 
 
@@ -167,11 +119,9 @@ class _Shapes:
         self._shared = shared
         self._depth = 0
         self._made: dict[Hashable, JSONObject] = {}
-        self._fragments = {
-            node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
-        }
+        self._selections = Selections(document, schema)
 
-    def composite(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> JSONObject:
+    def composite(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> JSONObject:
         """Return the shape of an object: ``anyOf`` if it differs by type."""
         if self._depth == MAX_DEPTH:
             return {"type": "object"}
@@ -194,7 +144,7 @@ class _Shapes:
                 shapes = [((each.names or [type_.name])[0], {**self._object(each), **closed}) for each in alike]
                 return self._shared.add(type_.name, {"anyOf": [self._shared.add(*shape) for shape in shapes]})
 
-    def _alike(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> list[_Alike]:
+    def _alike(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> list[_Alike]:
         possible = self._possible(type_) if is_abstract_type(type_) else [type_]
         groups: dict[Hashable, _Alike] = {}
         for each in possible:
@@ -203,9 +153,9 @@ class _Shapes:
             self._group(groups, type_, parts).takes_later = True
         return list(groups.values())
 
-    def _group(self, groups: dict[Hashable, _Alike], type_: GraphQLNamedType, parts: Sequence[_Part]) -> _Alike:
+    def _group(self, groups: dict[Hashable, _Alike], type_: GraphQLNamedType, parts: Sequence[Part]) -> _Alike:
         """Return the group of a type. An abstract type represents object types that the API may add."""
-        selected = self._collect(type_, parts)
+        selected = self._selections.collect(type_, parts)
         likeness = tuple((key, part.likeness()) for key, part in selected.items())
         return groups.setdefault(likeness, _Alike([], selected))
 
@@ -226,7 +176,7 @@ class _Shapes:
             **({"required": required} if required else {}),
         }
 
-    def _value(self, alike: _Alike, part: _Selected) -> JSONObject:
+    def _value(self, alike: _Alike, part: Selected) -> JSONObject:
         if part.type is not None:
             return self._typed(part.type, part.parts())
         if part.name != "__typename":
@@ -235,12 +185,12 @@ class _Shapes:
             return {"type": "string"}
         return _one_of(alike.names) if alike.takes_later else {"type": "string", "enum": alike.names}
 
-    def _typed(self, type_: GraphQLOutputType, below: Sequence[_Part]) -> JSONObject:
+    def _typed(self, type_: GraphQLOutputType, below: Sequence[Part]) -> JSONObject:
         if isinstance(type_, GraphQLNonNull):
             return self._non_null(type_.of_type, below)
         return _nullable(self._non_null(type_, below))
 
-    def _non_null(self, type_: GraphQLOutputType, below: Sequence[_Part]) -> JSONObject:
+    def _non_null(self, type_: GraphQLOutputType, below: Sequence[Part]) -> JSONObject:
         match type_:
             case GraphQLList():
                 return {"type": "array", "items": self._typed(type_.of_type, below)}
@@ -254,62 +204,6 @@ class _Shapes:
                 return dict(SCALARS.get(str(type_), {}))
             case _:
                 return self.composite(self._schema.type_map[str(type_)], below)
-
-    def _collect(self, type_: GraphQLNamedType, parts: Sequence[_Part]) -> dict[str, _Selected]:
-        found: dict[str, _Selected] = {}
-        seen: dict[int, bool] = {}
-        for within, node, optional in [each for part in parts for each in self._fields(type_, type_, part, seen)]:
-            key = (node.alias or node.name).value
-            type_of_field = None if self._directives(node) - CONDITIONS else _field_type(within, node)
-            selected = found.setdefault(key, _Selected(node.name.value, type_of_field))
-            if str(selected.type) != str(type_of_field):  # two interfaces differ for a type that the API may add
-                selected.type = None
-            selected.add(node, optional=optional)
-        return found
-
-    def _fields(
-        self, type_: GraphQLNamedType, within: GraphQLNamedType, part: _Part, seen: dict[int, bool]
-    ) -> Iterator[tuple[GraphQLNamedType, FieldNode, bool]]:
-        """Yield every selected field of a type: the type that defines it, the node, and if it may be absent.
-
-        ``seen`` has the visited selection sets, each with its optional flag: a second visit must make one required.
-        """
-        if not seen.get(id(part.selections), True) or (part.optional and id(part.selections) in seen):
-            return
-        seen[id(part.selections)] = part.optional
-        for node in part.selections.selections:
-            optional = part.optional or bool(self._directives(node))
-            match node:
-                case FieldNode():
-                    yield within, node, optional
-                case InlineFragmentNode() | FragmentSpreadNode():
-                    fragment = self._fragments[node.name.value] if isinstance(node, FragmentSpreadNode) else node
-                    wanted = self._condition_of(fragment) or within
-                    if self._may_apply(wanted, type_):
-                        below = _Part(fragment.selection_set, optional or not self._applies(wanted, type_))
-                        yield from self._fields(type_, wanted if is_abstract_type(type_) else type_, below, seen)
-
-    def _directives(self, node: SelectionNode) -> set[str]:
-        """Return the API's directives on a node, without those that cannot change its type."""
-        names = {directive.name.value for directive in node.directives or ()} - EXECUTABLE.keys()
-        return {name for name in names if self._schema.get_directive(name)}
-
-    def _condition_of(self, fragment: FragmentDefinitionNode | InlineFragmentNode) -> GraphQLNamedType | None:
-        condition = fragment.type_condition
-        return self._schema.type_map[condition.name.value] if condition else None
-
-    def _may_apply(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        """Tell if a type condition may match. A later object type may implement any interface or join any union."""
-        return is_abstract_type(wanted) if is_abstract_type(type_) else self._applies(wanted, type_)
-
-    def _applies(self, wanted: GraphQLNamedType, type_: GraphQLNamedType) -> bool:
-        return wanted is type_ or (is_abstract_type(wanted) and self._schema.is_sub_type(wanted, type_))
-
-
-def _field_type(type_: GraphQLNamedType, field: FieldNode) -> GraphQLOutputType | None:
-    """Return the type of a field; ``None`` for introspection fields."""
-    name, fields = field.name.value, getattr(type_, "fields", {})  # a union has no fields
-    return fields[name].type if name in fields else None
 
 
 def _one_of(names: Sequence[str]) -> JSONObject:

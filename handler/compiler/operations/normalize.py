@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -76,14 +76,7 @@ def sendable(
     unsent = {name: _unsent(used[name], alone, problems) for name, alone in after.items()}
     unused = {name: _unused(used[name], alone) for name, alone in after.items()}
     optional = {name: _optional_conditions(alone) for name, alone in after.items()}
-    for node in _all(optional):
-        name = node.variable.name.value
-        problems.warn(
-            node,
-            f"${name} may be null, which @skip and @include do not take: null is sent as false",
-            code="nullable-condition",
-            about=[f"${name}"],
-        )
+    _warn_of_nullable(_all(optional), problems)
     removed = [*_all(unsent), *([] if known else _all(unused))]
     changed = visit(stripped, _Declarations(removed=removed, defaulted=_all(optional)))
     not_taken = {
@@ -153,6 +146,17 @@ def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]
     nullable = [node for node in _declared(document) if _is_nullable_boolean(node) and not node.default_value]
     only = {name for name, directives in _uses(document).directives.items() if {*directives} <= {*CONDITIONS}}
     return [node for node in nullable if node.variable.name.value in only]
+
+
+def _warn_of_nullable(conditions: Iterable[VariableDefinitionNode], problems: Problems) -> None:
+    for node in conditions:
+        name = node.variable.name.value
+        problems.warn(
+            node,
+            f"${name} may be null, which @skip and @include do not take: null is sent as false",
+            code="nullable-condition",
+            about=[f"${name}"],
+        )
 
 
 def _declared(document: DocumentNode) -> list[VariableDefinitionNode]:

@@ -1,4 +1,4 @@
-"""Discovery of the files of operations, and of unread files that look like them.
+"""The folder of operations as a source of them, and unread files that look like operations.
 
 Source: Cosmo router, MCP: a folder of operations is read with all folders below it, ``.graphql`` and ``.gql``. Files
 that end in ``.graphqls`` hold schemas, by the convention of the servers that read them.
@@ -11,7 +11,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from handler.compiler.context import CompileContext
+from handler.compiler.operations.model import OperationText
 from handler.compiler.problems import Place, Problems
+from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import EndpointFiles
 
 OPERATIONS_FOLDER = "operations"
@@ -29,6 +32,25 @@ _OPERATION = re.compile(
 )
 _TOOL_OF_OPERATION = re.compile(_SAID + r"(@mcpTool)\b", re.MULTILINE)
 _TOOL = re.compile(_SAID + r"(?<!directive )(@(?:mcpTool|tool))\b", re.MULTILINE)
+
+
+def texts_in_folder(context: CompileContext, _: AuthorSchema) -> Iterator[OperationText]:
+    """Yield the texts of the files in or below the folder of operations. All of them are persisted."""
+    folder = context.project.path(OPERATIONS_FOLDER)
+    for name in operation_files(context.files, folder, context.problems):
+        yield text_of_file(context.files, name, named_at=Place(name), persisted=True)
+
+
+def text_of_file(files: EndpointFiles, name: str, *, named_at: Place, persisted: bool) -> OperationText:
+    """Read a whole file as one text. Its id is ``sha256:`` and the SHA-256 of its bytes."""
+    source = files.source(name, named_at=named_at)
+    return OperationText(
+        source=source,
+        file=name,
+        persisted=persisted,
+        id=f"sha256:{files.sha256(name)}" if source else "",
+        called_by_id=named_at.file != name,  # an ``@sdl`` names it
+    )
 
 
 def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:

@@ -1,34 +1,125 @@
-"""Validation of an author's operations by GraphQL's rules: errors and deprecation warnings."""
+"""Validation of an author's documents by GraphQL's rules: errors and deprecation warnings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from graphql import (
     ASTValidationRule,
+    DirectiveNode,
     DocumentNode,
+    ExecutableDefinitionNode,
     GraphQLError,
     GraphQLSchema,
     LoneAnonymousOperationRule,
     NoDeprecatedCustomRule,
     NoUnusedVariablesRule,
+    OperationDefinitionNode,
     UniqueOperationNamesRule,
+    print_ast,
+    separate_operations,
     specified_rules,
     validate,
 )
 
-from handler.compiler.problems import Problems
-from handler.compiler.schema.rule_codes import coded
+from handler.compiler.context import CompileContext
+from handler.compiler.operations.model import is_bound
+from handler.compiler.operations.normalize import Sendable, Unused, sendable
+from handler.compiler.problems import Place, Problems
+from handler.compiler.schema.directives import BELONGS
+from handler.compiler.schema.rule_codes import code_of, coded
+from handler.compiler.schema.schema import AuthorSchema
 
 NAME_RULES = (LoneAnonymousOperationRule, UniqueOperationNamesRule)
-"""Not among ``RULES``: ``operations.py`` checks names over all files, and unnamed operations."""
+"""Not among ``RULES``: ``read.py`` checks names over all files, and unnamed operations."""
 
 RULES = coded(rule for rule in specified_rules if rule not in (*NAME_RULES, NoUnusedVariablesRule))
 """All other rules of GraphQL, except that unused variables are valid: ``normalize.py`` removes them."""
 
 MAX_DEPRECATIONS = 20
 """The number of deprecated coordinates that get a warning each."""
+
+
+TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
+
+Refuse = Callable[[DocumentNode], bool]
+"""Report the parts of a valid document that clients of the API do not have; true if there are any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentOperation:
+    """One operation as the API gets it."""
+
+    document: DocumentNode
+    text: str
+    optional_conditions: frozenset[str]
+    unsent: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """The operations of a document, by name, and its uses of deprecated coordinates; empty if it has an error."""
+
+    sent: Mapping[str, SentOperation] = field(default_factory=dict)
+    deprecated: Sequence[GraphQLError] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validator:
+    """Validator of the author's documents. Without a schema, it reports only errors that need none."""
+
+    context: CompileContext
+    author: AuthorSchema
+    refuse: Refuse
+
+    def validate(self, document: DocumentNode, *, file: str) -> Validated:
+        """Report the mistakes in a document, and separate its operations."""
+        own = [node for node in document.definitions if isinstance(node, ExecutableDefinitionNode)]
+        foreign = [node for node in document.definitions if not isinstance(node, ExecutableDefinitionNode)]
+        for node in foreign:
+            self.context.problems.add(
+                node, "this is a type definition: expected operations and fragments", code="misplaced-definition"
+            )
+        schema = self.author.schema
+        sent = self._sendable(own, schema, file=file) if schema else None
+        if sent is None or schema is None:
+            return Validated()
+        verdict = judge(sent.document, schema)
+        for error in verdict.mistakes:
+            self._report(error, file=file)
+        if verdict.mistakes or self.refuse(sent.document) or foreign:
+            return Validated()
+        _tell_of_unused(sent.unused, own, self.context.problems)
+        return Validated(sent=dict(_separated(sent, document)), deprecated=verdict.deprecated)
+
+    def _sendable(
+        self, nodes: Sequence[ExecutableDefinitionNode], schema: GraphQLSchema, *, file: str
+    ) -> Sendable | None:
+        problems, known = self.context.problems, not self.context.takes_any_document
+        try:
+            return sendable(DocumentNode(definitions=tuple(nodes)), schema, problems, known=known)
+        except RecursionError:  # fragments nested too deeply
+            problems.add(Place(file), TOO_MUCH, code="too-complex")
+        return None
+
+    def _report(self, error: GraphQLError, *, file: str) -> None:
+        problems = self.context.problems
+        if not error.nodes:  # validation gave up
+            problems.add(Place(file), TOO_MUCH, code="too-complex")
+            return
+        directive = next(iter(error.nodes))
+        if isinstance(directive, DirectiveNode) and directive.name.value in BELONGS:
+            name = directive.name.value
+            hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
+            problems.add(
+                directive,
+                f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}",
+                code="misplaced-directive",
+            )
+        elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
+            problems.add(error, error.message, code=code_of(error))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +135,43 @@ def judge(document: DocumentNode, schema: GraphQLSchema) -> Verdict:
     deprecated: list[GraphQLError] = []
     gathering = _gathering(NoDeprecatedCustomRule, deprecated)
     return Verdict(mistakes=validate(schema, document, rules=(*RULES, gathering)), deprecated=deprecated)
+
+
+def _separated(sent: Sendable, document: DocumentNode) -> Iterator[tuple[str, SentOperation]]:
+    """Yield each operation of a valid document by its name. ``document`` is the document as written."""
+    alone = separate_operations(sent.document)
+    # A lone, unchanged operation is sent as its file's text, so that its digest is the file's.
+    text = document.loc.source.body if document.loc and sent.unchanged and len(alone) == 1 else ""
+    for name, each in alone.items():
+        yield (
+            name,
+            SentOperation(
+                document=each,
+                text=text or print_ast(each),
+                optional_conditions=sent.optional_conditions[name],
+                unsent=sent.unsent[name],
+            ),
+        )
+
+
+def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefinitionNode], problems: Problems) -> None:
+    """Warn of unused variables. An unused bound variable is an error: its author relies on it."""
+    operations = [node for node in nodes if isinstance(node, OperationDefinitionNode)]
+    bound = {
+        (node.name.value if node.name else "", each.variable.name.value)
+        for node in operations
+        for each in node.variable_definitions or ()
+        if is_bound(each)
+    }
+    for one in unused:
+        if (one.operation, one.name) in bound:
+            problems.add(
+                one.node,
+                f"${one.name} is bound and stands nowhere in the operation: use it, or remove it",
+                code="unused-binding",
+            )
+        else:
+            problems.warn(one.node, one.sentence, code="unused-variable", about=[one.operation])
 
 
 def warn_of_deprecations(found: Iterable[GraphQLError], problems: Problems) -> None:

@@ -28,7 +28,7 @@ from graphql.validation import KnownDirectivesRule, KnownTypeNamesRule, Possible
 from graphql.validation.specified_rules import specified_sdl_rules
 from graphql.validation.validate import validate_sdl
 
-from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.problems import Place, Problems, located, place_of
 from handler.compiler.schema.cost_directives import declared_costs
 from handler.compiler.schema.directives import SdlDirective, ToolDirective, read_includes, read_tools
 from handler.compiler.schema.merge import merge_definitions
@@ -45,6 +45,7 @@ from handler.compiler.schema.vendor_directives import (
 )
 from handler.compiler.schema.visibility import fields_of, hidden_by_patterns
 from handler.compiler.source.files import ENTRY, EndpointFiles, join
+from handler.compiler.source.project import Project
 from handler.strict_json import JSONObject
 
 RULES_OF_A_PART = tuple(
@@ -81,11 +82,14 @@ class AuthorSchema:
     costs: Mapping[str, JSONObject]  # coordinate of a type or field -> its cost entry for the schema index
 
 
-def read_schema(files: EndpointFiles, problems: Problems, entry: str = ENTRY, *, stepzen: bool = False) -> AuthorSchema:
-    """Read ``index.graphql`` and its included files. ``stepzen``: StepZen's own types need no definition."""
+def read_schema(files: EndpointFiles, project: Project, *, problems: Problems) -> AuthorSchema:
+    """Read ``index.graphql`` and its included files. In StepZen's projects, StepZen's own types need no definition."""
+    entry = project.path(ENTRY)
     reader = _Reader(files, problems)
     reader.include(entry, chain=(), named_at=None)
-    schema, unclear = _build(reader.definitions, problems, complete=reader.complete, stepzen=stepzen)
+    own = _own_definitions(reader.definitions, problems)
+    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=project.stepzen)))
+    schema, unclear = _build(document, problems, entry=Place(entry), complete=reader.complete)
     return AuthorSchema(
         schema=schema,
         unclear=unclear,
@@ -198,20 +202,21 @@ def _file_of(node: DefinitionNode) -> str:
 
 
 def _build(
-    definitions: Sequence[DefinitionNode], problems: Problems, *, complete: bool, stepzen: bool
+    document: DocumentNode, problems: Problems, *, entry: Place, complete: bool
 ) -> tuple[GraphQLSchema | None, frozenset[str]]:
-    """Build the schema; also return its unclear types. A schema with errors is mended to validate the other files."""
-    own = _own_definitions(definitions, problems)
-    document = DocumentNode(definitions=(*own, *missing_definitions(own, stepzen=stepzen)))
+    """Build the schema; also return its unclear types. A schema with errors is mended to validate the other files.
+
+    Problems without a place of their own are reported at ``entry``.
+    """
     rules = coded(specified_sdl_rules if complete else RULES_OF_A_PART)
     errors = [*validate_sdl(document, rules=rules), *_wrong_kinds(document.definitions)]
     for error in errors:
-        problems.add(error, error.message, code=code_of(error))
+        problems.add(located(error, otherwise=entry), error.message, code=code_of(error))
     if not complete:
         return None, frozenset()
-    sound = None if errors else _valid_schema(document, problems)
+    sound = None if errors else _valid_schema(document, problems, entry=entry)
     schema, unclear = (sound, frozenset[str]()) if sound else mend(document.definitions, errors)
-    return schema if schema and _has_roots(schema, problems) else None, unclear
+    return schema if schema and _has_roots(schema, problems, entry=entry) else None, unclear
 
 
 def _own_definitions(definitions: Sequence[DefinitionNode], problems: Problems) -> list[DefinitionNode]:
@@ -247,13 +252,13 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
                 )
 
 
-def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema | None:
+def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -> GraphQLSchema | None:
     try:
         schema = build_ast_schema(document, assume_valid_sdl=True)
         faults = validate_schema(schema)
     except (GraphQLError, TypeError, RecursionError) as exc:
         cause = exc.__cause__ or exc  # graphql-core wraps the error of a field
-        at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
+        at = located(cause, otherwise=entry) if isinstance(cause, GraphQLError) else entry
         problems.add(
             at,
             f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
@@ -262,18 +267,18 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
         return None
     for fault in faults:
         # Published schemas of large APIs break the newest rules, but their operations work.
-        problems.warn(fault, fault.message, code="schema-fault")
+        problems.warn(located(fault, otherwise=entry), fault.message, code="schema-fault")
     return build_ast_schema(document, assume_valid=True, assume_valid_sdl=True) if faults else schema
 
 
-def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
+def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bool:
     if schema.query_type is None:
         sentence = "the schema definition leads to no query type" if schema.ast_node else "the schema has no query type"
-        problems.add(schema.ast_node or Place(ENTRY), sentence, code="missing-query-type")
+        problems.add(schema.ast_node or entry, sentence, code="missing-query-type")
     roots: list[GraphQLNamedType | None] = [schema.query_type, schema.mutation_type, schema.subscription_type]
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
-        at = root.ast_node or schema.ast_node or Place(ENTRY)
+        at = root.ast_node or schema.ast_node or entry
         problems.add(at, f'"{root.name}" is no object type, so no operation can start with it', code="wrong-kind")
     return schema.query_type is not None and not wrong
 

@@ -69,6 +69,12 @@ def hidden_by_patterns(
     rules = [rule for pattern in patterns if (rule := _compile(pattern, problems))]
     if len(rules) < len(patterns):
         return None
+    decisions = _decide(schema, rules, within=within)
+    decisions.warn(rules, _usual_root_names(schema).values(), problems)
+    return dict.fromkeys(decisions.hidden, HIDDEN)
+
+
+def _decide(schema: GraphQLSchema, rules: Sequence[_Rule], *, within: Container[str] | None) -> _Decisions:
     roots = _usual_root_names(schema)
     decisions = _Decisions()
     for type_ in types_with_fields(schema):
@@ -81,8 +87,7 @@ def hidden_by_patterns(
     for directive in executable_directives(schema) if within is None else ():
         matching = [rule for rule in rules if rule.types(DIRECTIVES) and rule.fields(directive.name)]
         decisions.take(f"@{directive.name}", matching, otherwise=True)
-    decisions.warn(rules, roots.values(), problems)
-    return dict.fromkeys(decisions.hidden, HIDDEN)
+    return decisions
 
 
 class _Decisions:

@@ -7,7 +7,7 @@ import json
 import os.path
 import posixpath
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -91,10 +91,7 @@ class EndpointFiles:
 
         for path, folders, names in os.walk(top, onerror=note):
             here = Path(path)
-            kept = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
-            named = [name for name in kept if name.lower().endswith(suffixes)] if suffixes else []
-            linked = [name for name in kept if name not in named and (here / name).is_symlink()]
-            entered = [name for name in kept if name not in (*named, *linked)]
+            named, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
             if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
                 faults.append((self._name(here), f"has folders: at most {MAX_FOLDERS_DEEP} may stand in each other"))
                 entered = []
@@ -212,6 +209,16 @@ class EndpointFiles:
 
 class _Unreadable(Exception):
     """A file is unreadable. The message is the end of a sentence."""
+
+
+def _sorted_folders(
+    here: Path, folders: Iterable[str], *, suffixes: tuple[str, ...]
+) -> tuple[list[str], list[str], list[str]]:
+    """Sort out the folders in a folder: named like files, links, and those that a search enters."""
+    kept = sorted(name for name in folders if not _is_hidden(name) and name not in NEVER_ENTERED)
+    named = [name for name in kept if name.lower().endswith(suffixes)] if suffixes else []
+    linked = [name for name in kept if name not in named and (here / name).is_symlink()]
+    return named, linked, [name for name in kept if name not in (*named, *linked)]
 
 
 def _is_folder(path: Path) -> bool:

@@ -1,106 +1,23 @@
 """Read YAML with positions: callers ask for each value by name and kind, and each refusal has a place.
 
 Scalars are read as the text in the file and take their kind from the method, so ``true`` and ``"true"`` are equal, as
-in StepZen's files. Documents are not converted to Python values as a whole, so repeated aliases do not take memory.
-``json_object`` converts and counts values.
+in StepZen's files. ``json_object`` converts and counts values.
 """
 
 from __future__ import annotations
 
-import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import yaml
-from graphql import Source
 
-from handler.compiler.problems import Place, Problems, place_in
+from handler.compiler.problems import Place, Problems
 from handler.compiler.source.env_file import NAME, Variables
+from handler.compiler.source.yaml_tree import character_place, is_empty, mark_place, node_place
 from handler.compiler.source.yaml_values import value_of
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
 
 BOOLEANS = {"true": True, "false": False}
-
-TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
-"""Style of a scalar on one line -> the characters that take two in the file."""
-
-
-def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
-    """Parse the top mapping of a file; ``None`` if the file is empty, or after reporting that it is invalid."""
-    stream = io.StringIO(text)
-    stream.name = file  # marks carry the name of their stream
-    try:
-        node = yaml.compose(stream, Loader=yaml.SafeLoader)
-        _check_nodes(node, problems)
-    except yaml.reader.ReaderError as exc:
-        problems.add(
-            place_in(Source(text, file), exc.position),
-            f"U+{exc.character:04X} cannot stand in YAML",
-            code="invalid-yaml",
-        )
-        return None
-    except yaml.MarkedYAMLError as exc:
-        at = _mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"this is no YAML: {exc.problem}", code="invalid-yaml")
-        return None
-    except RecursionError:
-        problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
-        return None
-    if node is not None and not isinstance(node, yaml.MappingNode):
-        problems.add(_place(node), "expected a mapping of keys to values", code="invalid-value")
-        return None
-    return node
-
-
-def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
-    """Report duplicate keys. Refuse keys that are not texts, circles and half characters: later readers expect none."""
-    done: set[int] = set()
-    above: set[int] = set()
-
-    def check(node: yaml.Node) -> None:
-        if id(node) in above:
-            raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
-        if id(node) in done:
-            return
-        above.add(id(node))
-        for child in _children(node, problems):
-            check(child)
-        above.remove(id(node))
-        done.add(id(node))
-
-    if node is not None:
-        check(node)
-
-
-def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
-    match node:
-        case yaml.MappingNode():
-            names: set[str] = set()
-            for key, _ in node.value:
-                if not isinstance(key, yaml.ScalarNode):
-                    raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
-                if key.value in names:
-                    problems.add(_place(key), f'"{key.value}" stands here twice', code="duplicate-key")
-                names.add(key.value)
-            return [each for entry in node.value for each in entry]
-        case yaml.SequenceNode():
-            return list(node.value)
-        case _:
-            if any("\ud800" <= each <= "\udfff" for each in node.value):
-                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
-            return []
-
-
-def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
-    """Lay the values of ``over`` on ``base``, mapping by mapping."""
-    if base is None or over is None:
-        return over or base
-    values = {key.value: (key, value) for key, value in base.value}
-    for key, value in over.value:
-        mine = values.get(key.value, (key, None))[1]
-        both = isinstance(mine, yaml.MappingNode) and isinstance(value, yaml.MappingNode)
-        values[key.value] = (key, overlay(mine, value) if both else value)
-    return yaml.MappingNode(base.tag, list(values.values()), base.start_mark, base.end_mark)
 
 
 class Section:
@@ -141,7 +58,9 @@ class Section:
             if key.value not in known and key.value not in self._accepted:
                 names = ", ".join(known) + did_you_mean(key.value, known)
                 self._problems.add(
-                    _place(key), f'unknown key "{self._path}{key.value}": expected one of {names}', code="unknown-key"
+                    node_place(key),
+                    f'unknown key "{self._path}{key.value}": expected one of {names}',
+                    code="unknown-key",
                 )
 
     def name(self, key: str) -> str:
@@ -151,12 +70,12 @@ class Section:
     def place(self, key: str = "") -> Place:
         """Return the place of a value; of the section if there is no such key."""
         node = self._values.get(key, self._node)
-        return _place(node) if node else Place(self._file)
+        return node_place(node) if node else Place(self._file)
 
     def place_in(self, key: str, offset: int) -> Place:
         """Return the place of a character of a text, counted from 0; the text's beginning if that is unknown."""
         node = self._values.get(key)
-        return _place_in(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
+        return character_place(node, offset) if isinstance(node, yaml.ScalarNode) else self.place(key)
 
     def is_variable(self, key: str) -> bool:
         """Tell if a text names a variable, whose value messages must not show."""
@@ -171,7 +90,7 @@ class Section:
     def key_place(self, key: str) -> Place:
         """Return the place of a key; of the section if the key is missing."""
         keys = [name for name, _ in self._node.value if name.value == key] if self._node else []
-        return _place(keys[0]) if keys else self.place()
+        return node_place(keys[0]) if keys else self.place()
 
     def refuse(self, key: str, expected: str) -> None:
         """Report that the value of ``key`` does not fit."""
@@ -221,7 +140,7 @@ class Section:
     def section(self, key: str) -> Section:
         """Return the mapping below a key; an empty section if there is none."""
         node = self._values.get(key)
-        if node is not None and not isinstance(node, yaml.MappingNode) and not _is_empty(node):
+        if node is not None and not isinstance(node, yaml.MappingNode) and not is_empty(node):
             self.refuse(key, "a mapping of keys to values")
         return self._below(node if isinstance(node, yaml.MappingNode) else None, f"{self._path}{key}.")
 
@@ -236,7 +155,7 @@ class Section:
                 found.append(self._below(node, f"{self._path}{key}[{place}]."))
             else:
                 self._problems.add(
-                    _place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
+                    node_place(node), f'"{self._path}{key}[{place}]": expected a mapping', code="invalid-value"
                 )
         return found
 
@@ -255,7 +174,7 @@ class Section:
         try:
             found: JSONObject = value_of(node, text_of=self._resolved)
         except yaml.MarkedYAMLError as exc:
-            at = _mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
+            at = mark_place(exc.problem_mark) if exc.problem_mark else self.place(key)
             self._problems.add(at, f"{self.name(key)}: {exc.problem}", code="invalid-value")
             return {}
         return found
@@ -265,9 +184,11 @@ class Section:
         found = []
         for place, node in enumerate(self._items(key)):
             if isinstance(node, yaml.ScalarNode):
-                found.append((self._resolved(node) or "", _place(node)))
+                found.append((self._resolved(node) or "", node_place(node)))
             else:
-                self._problems.add(_place(node), f'"{self._path}{key}[{place}]": expected a text', code="invalid-value")
+                self._problems.add(
+                    node_place(node), f'"{self._path}{key}[{place}]": expected a text', code="invalid-value"
+                )
         return found
 
     def _resolved(self, node: yaml.ScalarNode) -> str | None:
@@ -277,40 +198,15 @@ class Section:
         value = self._variables.find(text)
         if value is None:
             self._problems.add(
-                _place(node), f"{text:.80} is set neither in the environment nor in .env", code="unset-variable"
+                node_place(node), f"{text:.80} is set neither in the environment nor in .env", code="unset-variable"
             )
         return value
 
     def _items(self, key: str) -> list[yaml.Node]:
         node = self._values.get(key)
-        if node is None or _is_empty(node):
+        if node is None or is_empty(node):
             return []
         return list(node.value) if isinstance(node, yaml.SequenceNode) else [node]
 
     def _below(self, node: yaml.MappingNode | None, path: str) -> Section:
         return Section(node, file=self._file, problems=self._problems, variables=self._variables, path=path)
-
-
-def _is_empty(node: yaml.Node) -> bool:
-    return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
-
-
-def _place(node: yaml.Node) -> Place:
-    return _mark_place(node.start_mark)
-
-
-def _place_in(node: yaml.ScalarNode, offset: int) -> Place:
-    """Return a character's place in a scalar; the beginning for blocks, several lines and escapes not in ``TWICE``."""
-    start, end = node.start_mark, node.end_mark
-    twice = TWICE.get(node.style)
-    if twice is None or start.line != end.line:
-        return _mark_place(start)
-    quotes = 1 if node.style else 0
-    widths = [2 if each in twice else 1 for each in node.value]
-    if end.column - start.column != sum(widths) + 2 * quotes:
-        return _mark_place(start)
-    return Place(start.name, start.line + 1, start.column + 1 + quotes + sum(widths[:offset]))
-
-
-def _mark_place(mark: yaml.Mark) -> Place:
-    return Place(mark.name, mark.line + 1, mark.column + 1)

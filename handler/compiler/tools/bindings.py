@@ -5,6 +5,7 @@ The compiler fixes each value's source and schema. The caller is known only at r
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
@@ -23,7 +24,7 @@ from graphql import (
 from handler.bundle.operations import Binding
 from handler.compiler.config.upstream_headers import header_fault
 from handler.compiler.json_schemas.defaults import coordinates_in, json_of
-from handler.compiler.operations.operations import AuthorOperation
+from handler.compiler.operations.model import AuthorOperation
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import read_arguments
 
@@ -64,18 +65,28 @@ def _binding(node: VariableDefinitionNode, schema: GraphQLSchema, problems: Prob
     if len(given) != 1:
         problems.add(directive, f"@mcpBind fills ${name} from one of claim, header or value", code="invalid-binding")
         return None
-    type_ = type_from_ast(schema, node.type)
+    variable = _BoundVariable(name=name, type=type_from_ast(schema, node.type), directive=directive)
     match given[0]:
         case "value":
-            return _constant(name, directive, type_, problems)
+            return _constant(variable, problems)
         case "header":
-            return _from_header(name, directive, values["header"], type_, problems)
+            return _from_header(variable, values["header"], problems=problems)
         case _:
-            return _from_claim(name, directive, values["claim"], problems)
+            return _from_claim(variable, values["claim"], problems=problems)
 
 
-def _constant(name: str, directive: DirectiveNode, type_: Any, problems: Problems) -> Binding | None:
-    (argument,) = directive.arguments or ()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _BoundVariable:
+    """A variable and the directive that binds it."""
+
+    name: str
+    type: Any
+    directive: DirectiveNode
+
+
+def _constant(variable: _BoundVariable, problems: Problems) -> Binding | None:
+    name, type_ = variable.name, variable.type
+    (argument,) = variable.directive.arguments or ()
     if value_from_ast(argument.value, type_) is Undefined or (
         isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
     ):
@@ -84,9 +95,8 @@ def _constant(name: str, directive: DirectiveNode, type_: Any, problems: Problem
     return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
 
 
-def _from_header(
-    name: str, directive: DirectiveNode, header: str | None, type_: Any, problems: Problems
-) -> Binding | None:
+def _from_header(variable: _BoundVariable, header: str | None, *, problems: Problems) -> Binding | None:
+    name, type_, directive = variable.name, variable.type, variable.directive
     inner = type_.of_type if isinstance(type_, GraphQLNonNull) else type_
     header = (header or "").lower()
     fault = "it may hold a credential" if header in CREDENTIALS else header_fault(header)
@@ -100,8 +110,9 @@ def _from_header(
     return Binding(variable=name, source="header", name=header, value=None, read_as=read_as)
 
 
-def _from_claim(name: str, directive: DirectiveNode, claim: str | None, problems: Problems) -> Binding | None:
+def _from_claim(variable: _BoundVariable, claim: str | None, *, problems: Problems) -> Binding | None:
     if not claim or not claim.strip():
-        problems.add(directive, f"@mcpBind on ${name}: the claim has no name", code="invalid-binding")
+        sentence = f"@mcpBind on ${variable.name}: the claim has no name"
+        problems.add(variable.directive, sentence, code="invalid-binding")
         return None
-    return Binding(variable=name, source="claim", name=claim, value=None, read_as="")
+    return Binding(variable=variable.name, source="claim", name=claim, value=None, read_as="")

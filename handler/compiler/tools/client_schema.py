@@ -14,8 +14,7 @@ from graphql import (
     validate,
 )
 
-from handler.compiler.context import Endpoint
-from handler.compiler.problems import Problems
+from handler.compiler.api_context import ApiContext
 from handler.graph.view import build_view, print_view
 from handler.policy.evaluation import OPEN, hidden_from
 
@@ -38,14 +37,15 @@ WHY = "@sdl(visibility:) or @inaccessible hides it from clients."
 class ExternalSchema:
     """An endpoint's schema as its clients see it: without all that ``@sdl(visibility:)`` and ``@inaccessible`` hide."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        view = build_view(endpoint.index, hidden_from(OPEN, endpoint.external_guards))
+    def __init__(self, context: ApiContext) -> None:
+        self._problems = context.problems
+        view = build_view(context.index, hidden_from(OPEN, context.external_guards))
         sdl = print_view(view) if view.root_fields() else NOTHING
         self._schema = build_schema(sdl, assume_valid=True, assume_valid_sdl=True)
 
-    def refuse(self, document: DocumentNode, problems: Problems) -> bool:
+    def refuse(self, document: DocumentNode) -> bool:
         """Report the hidden coordinates in a valid document; true if there are any."""
         errors = validate(self._schema, document, rules=RULES, hide_suggestions=True)
         for error in errors:
-            problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
+            self._problems.add(error, f"{error.message} {WHY}", code="hidden-from-clients")
         return bool(errors)

@@ -18,7 +18,8 @@ from handler.code_tools.source_location import Place as Written
 from handler.code_tools.source_location import place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
-from handler.compiler.config.code import CatalogUse, CodeConfig, KitUse
+from handler.compiler.config.code import CatalogUse, KitUse
+from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
@@ -30,25 +31,23 @@ from handler.strict_json import JSONObject, parse_json, to_json_bytes
 Definition = ToolDefinition | PromptDefinition | ResourceDefinition
 
 
-def read_code(
-    config: CodeConfig, grounds: AccessDefaults, problems: Problems, *, modules: Sequence[str]
-) -> CompiledCode:
+def read_code(context: CompileContext, grounds: AccessDefaults, *, modules: Sequence[str]) -> CompiledCode:
     """Import the toolkits and freeze their definitions. ``modules`` may be imported."""
+    config, problems = context.config.code, context.problems
     rules = [rule_of(kit, grounds, problems) for kit in config.kits]
     toolkits = [import_kit(kit, modules=modules, problems=problems) for kit in config.kits]
-    kits: list[CodeKit] = []
-    found: list[_Frozen] = []
-    for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True):
-        if toolkit is not None:
-            frozen = _freeze(kit, toolkit, rule.mask, grounds, problems)
-            kits.append(_kit(kit, toolkit, rule.mask))
-            found += frozen
+    loaded = [
+        _LoadedKit(config=kit, toolkit=toolkit, mask=rule.mask)
+        for kit, rule, toolkit in zip(config.kits, rules, toolkits, strict=True)
+        if toolkit is not None
+    ]
+    found = [frozen for kit in loaded for frozen in _freeze(kit, grounds, problems=problems)]
     _refuse_twice(found, problems)
     tools = [_made(each.made, each.at) for each in found if isinstance(each.made, CodeTool)]
     requiring = {each.made.name: each.at for each in found if isinstance(each.made, CodeTool) and each.requires_auth}
     return CompiledCode(
         modules=tuple(modules),
-        kits=tuple(kits),
+        kits=tuple(kit.frozen() for kit in loaded),
         rules=(*rules, *(required_auth_rule(name, at, grounds) for name, at in requiring.items())),
         tools=(*tools, *(_catalog(config.catalog, problems) if config.catalog else ())),
         prompts=tuple(each.made for each in found if isinstance(each.made, CodePrompt)),
@@ -69,26 +68,36 @@ class _Frozen:
     requires_auth: bool
 
 
-def _kit(kit: KitUse, toolkit: Toolkit, mask: Mask) -> CodeKit:
-    per_caller = toolkit.is_per_caller
-    return CodeKit(use=kit.use, per_caller=per_caller, hidden=kit.hidden, category=kit.category, mask=mask)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _LoadedKit:
+    """A toolkit as imported, with its configuration and its mask."""
+
+    config: KitUse
+    toolkit: Toolkit
+    mask: Mask
+
+    def frozen(self) -> CodeKit:
+        config, per_caller = self.config, self.toolkit.is_per_caller
+        return CodeKit(
+            use=config.use, per_caller=per_caller, hidden=config.hidden, category=config.category, mask=self.mask
+        )
 
 
-def _freeze(kit: KitUse, toolkit: Toolkit, mask: Mask, grounds: AccessDefaults, problems: Problems) -> list[_Frozen]:
+def _freeze(kit: _LoadedKit, grounds: AccessDefaults, *, problems: Problems) -> list[_Frozen]:
     """Freeze the definitions of a kit, with the configuration's overrides."""
     definitions: list[Definition] = []
-    with reporting(kit, problems):
+    with reporting(kit.config, problems):
         laid_over = Toolkit()
-        laid_over.add(toolkit, **_overrides(kit))
+        laid_over.add(kit.toolkit, **_overrides(kit.config))
         definitions = [*laid_over.tools, *laid_over.prompts, *laid_over.resources]
     found: list[_Frozen] = []
     for definition in definitions:
         written = place_of(definition.function, _label_of(definition))
-        at = definition_place(written.file, written.line, kit.at)
-        with reporting(kit, problems):
+        at = definition_place(written.file, written.line, kit.config.at)
+        with reporting(kit.config, problems):
             needs = isinstance(definition, ToolDefinition) and definition.options.requires_auth
-            whole = mask | grounds.known() if needs else mask
-            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.use, mask=whole)
+            whole = kit.mask | grounds.known() if needs else kit.mask
+            made = _frozen(definition, _as_json(definition.entry, written), kit=kit.config.use, mask=whole)
             asks = may_ask(definition)
             found.append(_Frozen(made=made, label=written.label, at=at, asks=asks, requires_auth=needs))
     return found

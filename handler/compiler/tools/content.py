@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from handler.bundle.content import FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME
 from handler.compiler.access.code_access import AccessDefaults, own_mask
-from handler.compiler.config.config import Config
+from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems
-from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.project import Project
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
 from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
@@ -26,36 +24,40 @@ class Content:
     resources: tuple[FileResource, ...]
 
 
-def read_content(
-    files: EndpointFiles, project: Project, config: Config, grounds: AccessDefaults, problems: Problems
-) -> Content:
+def read_content(context: CompileContext, grounds: AccessDefaults) -> Content:
     """Read ``prompts/`` and ``resources/``.
 
     Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
     skip policies, as for the rest of the endpoint.
     """
-    default = grounds.unsaid
-    found = read_prompts(files, project.path(PROMPTS_FOLDER), grounds.conditions, problems, default=default)
-    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
-        for alike in files.folders_like(project.path(folder)):
-            if files.find(alike).files:
-                problems.warn(
-                    Place(alike),
-                    f"it is not read: {what} belong in {project.path(folder)}/",
-                    code="unread-file",
-                    about=[alike],
-                )
-    config.resources.expect("condition")
-    guarded = "condition" in config.resources
-    mask = own_mask(config.resources, grounds.conditions, problems) if guarded else default
+    default, section = grounds.unsaid, context.config.resources
+    found = read_prompts(context, default=default)
+    _warn_of_similar_folders(context)
+    section.expect("condition")
+    guarded = "condition" in section
+    mask = own_mask(section, context.conditions, context.problems) if guarded else default
     return Content(
         prompts=tuple(prompt for prompt, _ in found),
         places={prompt.name: at for prompt, at in found},
-        resources=read_resources(files, project.path(RESOURCES_FOLDER), project.endpoint, problems, mask=mask),
+        resources=read_resources(context, mask=mask),
     )
 
 
-def refuse_shared_names(content: Content, code: CompiledCode, at: Place, problems: Problems) -> None:
+def _warn_of_similar_folders(context: CompileContext) -> None:
+    """Warn of folders whose names may be slips for ``prompts`` or ``resources``."""
+    for folder, what in ((PROMPTS_FOLDER, "prompts"), (RESOURCES_FOLDER, "resources")):
+        path = context.project.path(folder)
+        for alike in context.files.folders_like(path):
+            if context.files.find(alike).files:
+                context.problems.warn(
+                    Place(alike),
+                    f"it is not read: {what} belong in {path}/",
+                    code="unread-file",
+                    about=[alike],
+                )
+
+
+def refuse_shared_names(content: Content, code: CompiledCode, *, at: Place, problems: Problems) -> None:
     """Report code prompts named like a file's prompt, and code resources in the URI scheme of files and schemas.
 
     ``at`` is the place where the toolkits are named.

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from handler.bundle.tools import Tool
-from handler.compiler.operations.operations import AuthorOperation
+from handler.compiler.json_schemas.descriptions import expand
+from handler.compiler.operations.model import AuthorOperation
 from handler.compiler.problems import At
+from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.tool_options import AuthorOptions
 
 
@@ -20,6 +22,17 @@ class Declaration:
     description: str | None
     descriptions: Mapping[str, str]  # parameter -> its description
     options: AuthorOptions
+
+
+def directive_declaration(directive: ToolDirective, *, name_variables: Mapping[str, str]) -> Declaration:
+    """Return the declaration of a ``@tool``, with its name expanded."""
+    return Declaration(
+        at=directive.node,
+        name=expand(directive.name, name_variables),
+        description=directive.description,
+        descriptions=directive.descriptions,
+        options=directive.options,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from handler.bundle.tools import GraphQLTool, Listing
-from handler.compiler.context import Endpoint
+from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     GRAPHQL_TOOL,
     OPERATION_NAME,
@@ -13,18 +13,15 @@ from handler.compiler.json_schemas.descriptions import (
     expand,
     expand_or,
 )
-from handler.compiler.problems import NOWHERE, Place, Problems
+from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
-from handler.compiler.source.files import ENTRY
-from handler.compiler.tools.declaration import CompiledTool, Declaration
+from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import Evaluation, Mask
 from handler.strict_json import JSONObject
-
-DEFAULT_TOOL_PATTERNS = (VisibilityPattern(at=NOWHERE, expose=True, types="Query", fields=".*"),)
 
 REQUEST: JSONObject = {
     "type": "object",
@@ -47,8 +44,9 @@ ADVERTISED: Mapping[str, JSONObject] = {
 """The advertised arguments, without descriptions."""
 
 
-def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problems) -> CompiledTool | None:
+def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool | None:
     """Compile one ``@tool(graphql:)``; ``None`` after reporting an error."""
+    problems = context.problems
     if not directive.graphql:
         problems.add(
             directive.node,
@@ -56,20 +54,14 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
             code="nothing-exposed",
         )
         return None
-    guards = hidden_by_patterns(endpoint.schema, directive.graphql, problems)
+    guards = hidden_by_patterns(context.schema, directive.graphql, problems)
     if guards is None:
         return None
-    if not endpoint.any_document:
+    if not context.endpoint.takes_any_document:
         sentence = "lets models write requests, and upstream.documents says that the API takes none"
         problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
-    declaration = Declaration(
-        at=directive.node,
-        name=expand(directive.name, endpoint.name_variables),
-        description=directive.description,
-        descriptions=directive.descriptions,
-        options=directive.options,
-    )
-    made = _guarded_tool(endpoint, declaration, guards, problems)
+    declaration = directive_declaration(directive, name_variables=context.name_variables)
+    made = _guarded_tool(context, declaration, own=guards)
     if not made.runs:
         problems.add(
             directive.node,
@@ -79,10 +71,10 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
     return made
 
 
-def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) -> CompiledTool:
+def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
     """Compile the tool of an endpoint that declares none. ``operations``: it has operations that are not tools."""
-    name = expand("{endpoint_folder}-{endpoint_name}", endpoint.name_variables)
-    at = Place(ENTRY)
+    name = expand("{endpoint_folder}-{endpoint_name}", context.name_variables)
+    problems, at = context.problems, context.endpoint.entry
     beside = " and no operation has @mcpTool" if operations else ""
     problems.warn(
         at,
@@ -90,34 +82,29 @@ def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) ->
         code="default-tool",
         about=[name],
     )
-    if not endpoint.any_document:
+    if not context.endpoint.takes_any_document:
         problems.add(
             at,
             "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool",
             code="known-documents-only",
         )
-    guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}
+    all_of_query = VisibilityPattern(at=at, expose=True, types="Query", fields=".*")
+    guards = hidden_by_patterns(context.schema, [all_of_query], problems) or {}
     declaration = Declaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
-    return _guarded_tool(endpoint, declaration, guards, problems)
+    return _guarded_tool(context, declaration, own=guards)
 
 
-def _guarded_tool(
-    endpoint: Endpoint, declaration: Declaration, own: Mapping[str, Mask], problems: Problems
-) -> CompiledTool:
-    guards = fold_types(endpoint.schema, endpoint.guards_with(own))
-    conditions = endpoint.conditions_of(guards)
+def _guarded_tool(context: ApiContext, declaration: Declaration, *, own: Mapping[str, Mask]) -> CompiledTool:
+    guards = fold_types(context.schema, context.guards_with(own))
+    conditions = context.conditions_of(guards)
     # Precomputed for anonymous and for unrestricted callers.
-    anonymous = Evaluation(endpoint.conditions, claims=None).outcome(conditions)
-    views = {outcome: endpoint.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
+    anonymous = Evaluation(context.conditions, claims=None).outcome(conditions)
+    views = {outcome: context.view_of(outcome, guards) for outcome in dict.fromkeys([anonymous, conditions])}
     whole = views[conditions]
-    template = _template(endpoint, declaration)
+    template = _template(context, declaration)
     options, roots = declaration.options, whole.root_fields()
-    if "mutation" in roots and options.annotations.get("readOnlyHint"):
-        problems.add(
-            declaration.at,
-            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
-            code="not-read-only",
-        )
+    if "mutation" in roots:
+        _refuse_read_only_hint(declaration, context.problems)
     tool = GraphQLTool(
         name=declaration.name,
         entry=template,
@@ -127,7 +114,7 @@ def _guarded_tool(
         listings=tuple(
             Listing(outcome=outcome, entry=graphql_entry(template, view)) for outcome, view in views.items()
         ),
-        limits=options.limited(endpoint.limits),
+        limits=options.limited(context.limits),
         options=options.served(output="text"),
     )
     return CompiledTool(
@@ -141,9 +128,18 @@ def _guarded_tool(
     )
 
 
-def _template(endpoint: Endpoint, declaration: Declaration) -> JSONObject:
+def _refuse_read_only_hint(declaration: Declaration, problems: Problems) -> None:
+    if declaration.options.annotations.get("readOnlyHint"):
+        problems.add(
+            declaration.at,
+            f'"{declaration.name}" lets models send mutations and says readOnlyHint: true',
+            code="not-read-only",
+        )
+
+
+def _template(context: ApiContext, declaration: Declaration) -> JSONObject:
     """Return the template of the tool's entry, completed for each view in ``graph/tool_entry.py``."""
-    values = endpoint.description_variables
+    values = context.description_variables
     texts = {"query": "", "operationName": OPERATION_NAME, "variables": VARIABLES}
     texts |= {
         key: expand_or(text, values, texts[key]) for key, text in declaration.descriptions.items() if key in texts

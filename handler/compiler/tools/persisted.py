@@ -11,11 +11,11 @@ from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type
 
 from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
-from handler.compiler.context import Endpoint
+from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.operations.operations import AuthorOperation, Operations
+from handler.compiler.operations.model import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
@@ -38,7 +38,7 @@ NO_DEMANDS = Demands()
 
 
 def graphql_endpoint(
-    endpoint: Endpoint, operations: Operations, tools: Iterable[Tool], problems: Problems, *, mode: str
+    context: ApiContext, operations: Operations, *, tools: Iterable[Tool], mode: str
 ) -> GraphQLEndpoint:
     """Compile the endpoint's GraphQL route and persisted documents."""
     named = {operation.name: operation for operation in operations.valid}
@@ -49,12 +49,12 @@ def graphql_endpoint(
     for document in operations.documents:
         found = [named[name] for name in document.operations if name in named]
         found += [document.anonymous] if document.anonymous else []
-        kept = [operation for operation in found if not _is_introspection(operation, problems)]
+        kept = [operation for operation in found if not _is_introspection(operation, context.problems)]
         documents.append(
             PersistedDocument(
                 id=document.id,
                 operations=tuple(
-                    _persisted(endpoint, each, demands.get(each.name, NO_DEMANDS), problems)
+                    _persisted(context, each, demands=demands.get(each.name, NO_DEMANDS))
                     for each in kept
                     if each.name not in same
                 ),
@@ -63,8 +63,8 @@ def graphql_endpoint(
         )
     return GraphQLEndpoint(
         mode=mode,
-        guards=endpoint.graphql_guards,
-        conditions=endpoint.conditions_of(endpoint.graphql_guards),
+        guards=context.graphql_guards,
+        conditions=context.conditions_of(context.graphql_guards),
         documents=tuple(documents),
     )
 
@@ -107,20 +107,18 @@ def sent(operation: AuthorOperation, schema: GraphQLSchema) -> Operation:
     )
 
 
-def _persisted(
-    endpoint: Endpoint, operation: AuthorOperation, demands: Demands, problems: Problems
-) -> PersistedOperation:
-    used = coordinates_used(operation.document, endpoint.schema)
-    mask = union_of(endpoint.guards, [*used, *coordinates_bound(operation, endpoint.schema)])
-    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask)
-    variables = enforced_schema(inputs, scalars=endpoint.scalars, flat=True)
+def _persisted(context: ApiContext, operation: AuthorOperation, *, demands: Demands) -> PersistedOperation:
+    used = coordinates_used(operation.document, context.schema)
+    mask = union_of(context.guards, [*used, *coordinates_bound(operation, context.schema)])
+    inputs = Inputs(operation, context.schema, context.guards, mask=mask)
+    variables = enforced_schema(inputs, scalars=context.scalars, flat=True)
     return PersistedOperation(
-        operation=sent(operation, endpoint.schema),
+        operation=sent(operation, context.schema),
         variables=variables,
         mask=mask,
         conditions=conditions_in(variables),
-        bindings=read_bindings(operation, endpoint.schema, problems),
-        bound=bound_schema(inputs, scalars=endpoint.scalars),
+        bindings=read_bindings(operation, context.schema, context.problems),
+        bound=bound_schema(inputs, scalars=context.scalars),
         scopes=demands.scopes,
         confirm=demands.confirm,
     )

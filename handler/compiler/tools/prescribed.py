@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from graphql import is_composite_type
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 
+from graphql import Node, is_composite_type
+
+from handler.bundle.operations import Operation
 from handler.bundle.tools import MAX_CONSENT_CHARS, PrescribedTool
-from handler.compiler.context import Endpoint
+from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import (
     expand,
     operation_description,
@@ -14,51 +19,44 @@ from handler.compiler.json_schemas.descriptions import (
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.operations.operations import AuthorOperation, McpTool, Operations
+from handler.compiler.operations.model import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.compiler.tools.declaration import CompiledTool, Declaration
+from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
 from handler.compiler.tools.persisted import asked_of_the_schema, sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
-from handler.policy.evaluation import hidden_from_everybody, union_of
+from handler.policy.evaluation import Mask, hidden_from_everybody, union_of
 from handler.policy.guarded_schema import conditions_in
 from handler.sentences import did_you_mean
+from handler.strict_json import JSONObject
 
 
-def prescribed_tool(
-    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
-) -> CompiledTool | None:
+def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations: Operations) -> CompiledTool | None:
     """Compile one ``@tool(prescribed:)``; ``None`` after reporting an error."""
-    operation = _persisted_operation(directive, operations, problems)
+    operation = _persisted_operation(directive, operations, problems=context.problems)
     if operation is None:
         return None
-    declaration = Declaration(
-        at=directive.node,
-        name=expand(directive.name, endpoint.name_variables),
-        description=directive.description,
-        descriptions=directive.descriptions,
-        options=directive.options,
-    )
-    return _operation_tool(endpoint, operation, declaration, flat=False, problems=problems)
+    declaration = directive_declaration(directive, name_variables=context.name_variables)
+    return _OperationTool(context=context, operation=operation, declaration=declaration, flat=False).compile()
 
 
-def mcp_tool(endpoint: Endpoint, operation: AuthorOperation, declared: McpTool, problems: Problems) -> CompiledTool:
+def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool) -> CompiledTool:
     """Compile an operation with ``@mcpTool``."""
     declaration = Declaration(
         at=operation.node,
-        name=expand(declared.name or operation.name, endpoint.name_variables),
+        name=expand(declared.name or operation.name, context.name_variables),
         description=declared.description,
         descriptions={},
         options=declared.options,
     )
-    return _operation_tool(endpoint, operation, declaration, flat=True, problems=problems)
+    return _OperationTool(context=context, operation=operation, declaration=declaration, flat=True).compile()
 
 
 def _persisted_operation(
-    directive: ToolDirective, operations: Operations, problems: Problems
+    directive: ToolDirective, operations: Operations, *, problems: Problems
 ) -> AuthorOperation | None:
     name = directive.prescribed or ""
     found = {operation.name: operation for operation in operations.valid}
@@ -81,83 +79,133 @@ def _persisted_operation(
     return operation
 
 
-def _operation_tool(
-    endpoint: Endpoint, operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems
-) -> CompiledTool:
-    used = coordinates_used(operation.document, endpoint.schema)
-    needed = tuple(dict.fromkeys([*used, *coordinates_bound(operation, endpoint.schema)]))
-    mask = union_of(endpoint.guards, needed)
-    inputs = Inputs(operation, endpoint.schema, endpoint.guards, mask=mask, left_out=endpoint.types_of_files)
-    _refuse_options(operation, declaration, flat=flat, problems=problems)
-    asked = asked_of_the_schema(operation.document)
-    if asked:
-        problems.add(
-            declaration.at,
-            f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too',
-            code="schema-query",
-        )
-    if endpoint.types_of_files:
-        variables = {node.variable.name.value: node for node in operation.node.variable_definitions or ()}
-        taken = {name: (node, inputs.types[name]) for name, node in variables.items()}
-        judge_files(taken, endpoint.types_of_files, problems, hidden=hidden_from_everybody(endpoint.guards))
-    options, values = declaration.options, endpoint.description_variables | {"schema_sdl": ""}
-    description = operation_description(operation, endpoint.schema, given=declaration.description, values=values)
-    texts = variable_descriptions(operation, endpoint.schema, given=declaration.descriptions, values=values)
-    entry = {
-        "name": declaration.name,
-        "description": description or f"Runs the GraphQL {operation.kind} {operation.name}.",
-        "inputSchema": advertised_schema(inputs, scalars=endpoint.scalars, descriptions=texts, flat=flat),
-        "outputSchema": output_schema(operation.document, endpoint.schema, endpoint.guards, mask=mask),
-        "annotations": default_annotations(writes=operation.kind == "mutation"),
-    }
-    arguments = enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)
-    sendable = sent(operation, endpoint.schema)
-    if options.confirm and len(sendable.text) > MAX_CONSENT_CHARS:
-        size = f"{len(sendable.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
-        problems.add(
-            options.node or declaration.at,
-            f'"{declaration.name}" says confirm, and its operation has {size}',
-            code="long-consent",
-        )
-    tool = PrescribedTool(
-        name=declaration.name,
-        entry=options.listed(entry),
-        arguments=options.confirmed(arguments),
-        flat=flat,
-        mask=mask,
-        conditions=conditions_in(arguments),
-        operation=sendable,
-        bindings=read_bindings(operation, endpoint.schema, problems),
-        bound=bound_schema(inputs, scalars=endpoint.scalars),
-        options=options.served(output="both"),
-    )
-    return CompiledTool(
-        at=declaration.at,
-        tool=tool,
-        uses=needed,
-        runs=f"{operation.kind} {operation.name}",
-        types=sum(is_composite_type(endpoint.schema.get_type(coordinate)) for coordinate in used),
-        reads=operation.kind == "query",
-        writes=operation.kind == "mutation",
-        described=bool(description),
-        operation=operation,
-        declaration=declaration,
-    )
+@dataclass(frozen=True, kw_only=True)
+class _OperationTool:
+    """An operation of the author that is declared as a tool. ``flat``: the variables are the tool's arguments."""
 
+    context: ApiContext
+    operation: AuthorOperation
+    declaration: Declaration
+    flat: bool
 
-def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, flat: bool, problems: Problems) -> None:
-    at, name = declaration.options.node or declaration.at, declaration.name
-    if declaration.options.limits:
-        problems.add(
-            at,
-            f'"{name}" runs one operation: limits are for tools whose requests a model writes',
-            code="limits-of-an-operation",
+    def compile(self) -> CompiledTool:
+        """Return the tool, after reporting what does not fit its operation."""
+        self._refuse_options()
+        self._refuse_schema_query()
+        self._judge_files()
+        operation = sent(self.operation, self.context.schema)
+        self._refuse_long_consent(operation)
+        return CompiledTool(
+            at=self.declaration.at,
+            tool=self._tool(operation),
+            uses=self._needed,
+            runs=f"{self.operation.kind} {self.operation.name}",
+            types=sum(is_composite_type(self.context.schema.get_type(coordinate)) for coordinate in self._used),
+            reads=self.operation.kind == "query",
+            writes=self.operation.kind == "mutation",
+            described=bool(self._description),
+            operation=self.operation,
+            declaration=self.declaration,
         )
-    if declaration.options.confirm == "advisory" and flat and "confirm" in operation.variables:
-        problems.add(
-            at,
-            f'"{name}" has a variable "confirm", which is what confirm asks for: rename it',
-            code="reserved-variable",
+
+    @cached_property
+    def _used(self) -> Mapping[str, Node]:
+        return coordinates_used(self.operation.document, self.context.schema)
+
+    @cached_property
+    def _needed(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self._used, *coordinates_bound(self.operation, self.context.schema)]))
+
+    @cached_property
+    def _mask(self) -> Mask:
+        return union_of(self.context.guards, self._needed)
+
+    @cached_property
+    def _inputs(self) -> Inputs:
+        context = self.context
+        return Inputs(self.operation, context.schema, context.guards, mask=self._mask, left_out=context.types_of_files)
+
+    @cached_property
+    def _description(self) -> str:
+        given, values = self.declaration.description, self._description_variables
+        return operation_description(self.operation, self.context.schema, given=given, values=values)
+
+    @property
+    def _description_variables(self) -> dict[str, str]:
+        return self.context.description_variables | {"schema_sdl": ""}
+
+    def _tool(self, operation: Operation) -> PrescribedTool:
+        context, options = self.context, self.declaration.options
+        arguments = enforced_schema(self._inputs, scalars=context.scalars, flat=self.flat)
+        return PrescribedTool(
+            name=self.declaration.name,
+            entry=options.listed(self._entry()),
+            arguments=options.confirmed(arguments),
+            flat=self.flat,
+            mask=self._mask,
+            conditions=conditions_in(arguments),
+            operation=operation,
+            bindings=read_bindings(self.operation, context.schema, context.problems),
+            bound=bound_schema(self._inputs, scalars=context.scalars),
+            options=options.served(output="both"),
         )
-    if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
-        problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true', code="not-read-only")
+
+    def _entry(self) -> JSONObject:
+        """Return the tool's entry of ``tools/list``."""
+        context, operation, declaration = self.context, self.operation, self.declaration
+        texts = variable_descriptions(
+            operation, context.schema, given=declaration.descriptions, values=self._description_variables
+        )
+        return {
+            "name": declaration.name,
+            "description": self._description or f"Runs the GraphQL {operation.kind} {operation.name}.",
+            "inputSchema": advertised_schema(self._inputs, scalars=context.scalars, descriptions=texts, flat=self.flat),
+            "outputSchema": output_schema(operation.document, context.schema, context.guards, mask=self._mask),
+            "annotations": default_annotations(writes=operation.kind == "mutation"),
+        }
+
+    def _refuse_schema_query(self) -> None:
+        asked = asked_of_the_schema(self.operation.document)
+        if asked:
+            self.context.problems.add(
+                self.declaration.at,
+                f'"{self.declaration.name}" asks the API for {asked}, which tells what is hidden too',
+                code="schema-query",
+            )
+
+    def _judge_files(self) -> None:
+        """Report variables that need a file."""
+        context = self.context
+        if context.types_of_files:
+            variables = {node.variable.name.value: node for node in self.operation.node.variable_definitions or ()}
+            taken = {name: (node, self._inputs.types[name]) for name, node in variables.items()}
+            hidden = hidden_from_everybody(context.guards)
+            judge_files(taken, context.types_of_files, context.problems, hidden=hidden)
+
+    def _refuse_long_consent(self, operation: Operation) -> None:
+        declaration = self.declaration
+        if declaration.options.confirm and len(operation.text) > MAX_CONSENT_CHARS:
+            size = f"{len(operation.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
+            self.context.problems.add(
+                declaration.options.node or declaration.at,
+                f'"{declaration.name}" says confirm, and its operation has {size}',
+                code="long-consent",
+            )
+
+    def _refuse_options(self) -> None:
+        operation, declaration, problems = self.operation, self.declaration, self.context.problems
+        at, name = declaration.options.node or declaration.at, declaration.name
+        if declaration.options.limits:
+            problems.add(
+                at,
+                f'"{name}" runs one operation: limits are for tools whose requests a model writes',
+                code="limits-of-an-operation",
+            )
+        if declaration.options.confirm == "advisory" and self.flat and "confirm" in operation.variables:
+            problems.add(
+                at,
+                f'"{name}" has a variable "confirm", which is what confirm asks for: rename it',
+                code="reserved-variable",
+            )
+        if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":
+            problems.add(at, f'"{name}" sends a mutation and says readOnlyHint: true', code="not-read-only")

@@ -12,10 +12,11 @@ from graphql import Source
 
 from handler.bundle.content import PromptMessage, TextPrompt
 from handler.compiler.access.code_access import own_mask
-from handler.compiler.access.conditions import Conditions
+from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
-from handler.compiler.source.yaml_section import Section, parse_yaml
+from handler.compiler.source.yaml_section import Section
+from handler.compiler.source.yaml_tree import parse_yaml
 from handler.policy.evaluation import Mask
 from handler.sentences import did_you_mean, some
 from handler.strict_json import JSONObject
@@ -52,26 +53,25 @@ class _Argument:
         return {"name": self.name, **described, "required": self.required}
 
 
-def read_prompts(
-    files: EndpointFiles, folder: str, conditions: Conditions, problems: Problems, *, default: Mask
-) -> list[tuple[TextPrompt, Place]]:
-    """Read the prompts of a folder, by file name, each with the place of its name.
+def read_prompts(context: CompileContext, *, default: Mask) -> list[tuple[TextPrompt, Place]]:
+    """Read the prompts of their folder, by file name, each with the place of its name.
 
     ``default`` is the mask of a prompt without a ``condition``.
     """
-    reader = _Reader(files, conditions, problems, default)
-    found = [read for file in _prompt_files(files, folder, problems) if (read := reader.prompt(file))]
+    reader = _Reader(context, default=default)
+    files = _prompt_files(context.files, context.project.path(PROMPTS_FOLDER), problems=context.problems)
+    found = [read for file in files if (read := reader.prompt(file))]
     first: dict[str, Place] = {}
     for prompt, at in found:
         if prompt.name in first:
-            problems.add(
+            context.problems.add(
                 at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too', code="duplicate-prompt"
             )
         first.setdefault(prompt.name, at)
     return found
 
 
-def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
+def _prompt_files(files: EndpointFiles, folder: str, *, problems: Problems) -> list[str]:
     """Return the files of prompts, by name. Warn of other files in the folder."""
     found = files.find(folder, suffixes=(SUFFIX,))
     for at, reason in found.faults:
@@ -98,10 +98,10 @@ def _prompt_files(files: EndpointFiles, folder: str, problems: Problems) -> list
 class _Reader:
     """Reader of the prompts of one endpoint."""
 
-    def __init__(self, files: EndpointFiles, conditions: Conditions, problems: Problems, default: Mask) -> None:
-        self._files = files
-        self._conditions = conditions
-        self._problems = problems
+    def __init__(self, context: CompileContext, *, default: Mask) -> None:
+        self._files = context.files
+        self._conditions = context.conditions
+        self._problems = context.problems
         self._default = default
 
     def prompt(self, file: str) -> tuple[TextPrompt, Place] | None:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
-from handler.compiler.problems import Place, Problems
+from handler.compiler.context import CompileContext
+from handler.compiler.problems import Place
 from handler.compiler.source.files import EndpointFiles
 from handler.policy.evaluation import Mask
 
@@ -56,10 +57,10 @@ TEXT, BLOB = "text/plain", "application/octet-stream"
 """Media types of files with other suffixes, by content."""
 
 
-def read_resources(
-    files: EndpointFiles, folder: str, endpoint: str, problems: Problems, *, mask: Mask
-) -> tuple[FileResource, ...]:
-    """Read the resources in or below a folder, by name. ``mask`` guards each of them."""
+def read_resources(context: CompileContext, *, mask: Mask) -> tuple[FileResource, ...]:
+    """Read the resources in or below their folder, by name. ``mask`` guards each of them."""
+    files, problems = context.files, context.problems
+    folder = context.project.path(RESOURCES_FOLDER)
     found: list[FileResource] = []
     for file in files.all_below(folder):
         content = _read(files, file)
@@ -70,7 +71,12 @@ def read_resources(
             problems.add(Place(file), "its name is not UTF-8", code="invalid-file-name")
             continue
         size = len(content.text.encode()) + len(content.blob)
-        entry = {"uri": file_uri(endpoint, name), "name": name, "mimeType": content.media_type, "size": size}
+        entry = {
+            "uri": file_uri(context.project.endpoint, name),
+            "name": name,
+            "mimeType": content.media_type,
+            "size": size,
+        }
         blob = base64.b64encode(content.blob).decode("ascii")
         found.append(FileResource(entry=entry, text=content.text, blob=blob, mask=mask))
     total = sum(resource.entry["size"] for resource in found)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from handler.compiler.context import Endpoint
+from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import names_in
-from handler.compiler.operations.operations import Operations
+from handler.compiler.operations.model import Operations
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.declaration import CompiledTool
@@ -27,32 +27,28 @@ NAME_VARIABLES = ("endpoint_folder", "endpoint_name")
 
 
 def make_tools(
-    endpoint: Endpoint,
-    directives: Sequence[ToolDirective],
-    operations: Operations,
-    problems: Problems,
+    context: ApiContext, directives: Sequence[ToolDirective], *, operations: Operations
 ) -> list[CompiledTool]:
     """Compile every GraphQL tool of an endpoint: ``@tool`` as written, then ``@mcpTool``."""
     made: list[CompiledTool] = []
     for directive in directives:
-        tool = _directive_tool(endpoint, directive, operations, problems)
+        tool = _directive_tool(context, directive, operations=operations)
         made += [tool] if tool else []
     for operation in operations.valid:
         if operation.tool:
-            _refuse_variables(operation.tool.name or "", operation.node, problems)
-            made.append(mcp_tool(endpoint, operation, operation.tool, problems))
+            _refuse_variables(operation.tool.name or "", operation.node, problems=context.problems)
+            made.append(mcp_tool(context, operation, declared=operation.tool))
     return made
 
 
-def _directive_tool(
-    endpoint: Endpoint, directive: ToolDirective, operations: Operations, problems: Problems
-) -> CompiledTool | None:
-    _refuse_variables(directive.name, directive.node, problems)
+def _directive_tool(context: ApiContext, directive: ToolDirective, *, operations: Operations) -> CompiledTool | None:
+    problems = context.problems
+    _refuse_variables(directive.name, directive.node, problems=problems)
     match directive:
         case ToolDirective(graphql=None, prescribed=str()):
-            return prescribed_tool(endpoint, directive, operations, problems)
+            return prescribed_tool(context, directive, operations=operations)
         case ToolDirective(graphql=tuple(), prescribed=None):
-            return graphql_tool(endpoint, directive, problems)
+            return graphql_tool(context, directive)
         case ToolDirective(graphql=tuple()):
             problems.add(
                 directive.node,
@@ -66,7 +62,7 @@ def _directive_tool(
     return None
 
 
-def _refuse_variables(name: str, at: At, problems: Problems) -> None:
+def _refuse_variables(name: str, at: At, *, problems: Problems) -> None:
     for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
         sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
         problems.add(at, sentence, code="invalid-tool-name")

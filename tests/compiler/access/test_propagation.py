@@ -10,8 +10,8 @@ from graphql import GraphQLSchema, build_schema, validate_schema
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from handler.compiler.access.conditions import Conditions
 from handler.compiler.access.propagation import Consequences
+from handler.compiler.conditions import Conditions
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.visibility import hidden_by_patterns

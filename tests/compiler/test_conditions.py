@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from handler.compiler.access.conditions import Conditions, least
+from handler.compiler.conditions import Conditions, least
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Evaluation, Mask
 
 A, B, C = frozenset({1}), frozenset({2}), frozenset({3})

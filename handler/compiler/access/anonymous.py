@@ -1,0 +1,51 @@
+"""The access of callers without a credential: ``access.anonymous``, and the fields that policies leave open to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graphql import GraphQLSchema
+
+from handler.bundle.identity import Access
+from handler.compiler.access.policies import INTROSPECTION
+from handler.compiler.conditions import Conditions
+from handler.compiler.context import CompileContext
+from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
+from handler.sentences import some
+
+
+def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
+    """Read ``access.anonymous``: the treatment of callers without a credential.
+
+    By default they are challenged if ``identity`` has credentials or there are no policies. Exception: ``opened``
+    fields, which StepZen would leave open to these callers, let them in, with a warning.
+
+    Source: StepZen, "Policies for Access Control of GraphQL Fields": policies hold for requests without a token too.
+    """
+    access = context.config.access
+    access.expect("anonymous", "policies", "hide", "show")
+    asked = any(section.keys() for section in context.config.identity)
+    default = "challenge" if (asked and not opened) or "policies" not in access else "allow"
+    if asked and default == "allow" and "anonymous" not in access:
+        sentence = f"callers without a credential may use {some(opened)}, as in StepZen"
+        context.problems.warn(
+            access.key_place("policies"),
+            f"{sentence}; access.anonymous: challenge ends that",
+            code="open-to-anonymous",
+            about=opened,
+        )
+    return Access(anonymous=access.choice("anonymous", ("allow", "challenge"), default=default))
+
+
+def opened_by_policies(
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
+) -> list[str]:
+    """Return the root fields that a caller without claims may use for at least some values of variables."""
+    anonymous = Evaluation(conditions, claims=None)
+    roots = [root for root in (schema.query_type, schema.mutation_type) if root]
+    names: list[tuple[str, tuple[str, ...]]]
+    names = [(f"{root.name}.{name}", (root.name, f"{root.name}.{name}")) for root in roots for name in root.fields]
+    if introspection and schema.query_type:
+        names += [(f"{schema.query_type.name}.{name}", (name,)) for name in INTROSPECTION]
+    masks = {shown: OPEN.union(*(union_of(each, keys) for each in guards)) for shown, keys in names}
+    return [shown for shown, mask in masks.items() if anonymous.may_ever_meet(mask)]

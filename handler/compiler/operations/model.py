@@ -1,0 +1,98 @@
+"""The author's operations as values: operations, their documents, and the directives that make tools of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
+
+from handler.compiler.schema.tool_options import AuthorOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationText:
+    """One text with operations, as a source of operations gives it."""
+
+    source: Source | None  # ``None`` after reporting that it is unreadable
+    file: str
+    persisted: bool  # requests may run its operations by its id
+    id: str  # empty if it is unreadable
+    called_by_id: bool  # requests name it by its id, so that its only operation needs no name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpTool:
+    """The arguments of ``@mcpTool``. Without a ``name``, the tool has the operation's."""
+
+    name: str | None
+    description: str | None
+    options: AuthorOptions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorOperation:
+    """One operation of the author."""
+
+    name: str  # empty if anonymous
+    kind: str  # query | mutation
+    node: OperationDefinitionNode  # as written, without the variables that are not sent
+    document: DocumentNode  # with its fragments, without descriptions and Stile's directives; empty: invalid
+    text: str  # as sent: the file's own text if unchanged and its only operation, else printed
+    optional_conditions: frozenset[str]  # variables whose null is sent as absent
+    persisted: bool
+    tool: McpTool | None
+    descriptions: Mapping[str, str]  # variable -> its description
+
+    @property
+    def callable(self) -> bool:
+        """Tell if a tool or a request can run the operation, so that its name is taken."""
+        return self.persisted or self.tool is not None
+
+    @property
+    def bound(self) -> list[VariableDefinitionNode]:
+        """Return the variables that ``@mcpBind`` fills. Models do not see them."""
+        return [node for node in self.node.variable_definitions or () if is_bound(node)]
+
+    @property
+    def filled_by_model(self) -> list[VariableDefinitionNode]:
+        """Return the variables without ``@mcpBind``."""
+        return [node for node in self.node.variable_definitions or () if not is_bound(node)]
+
+    @property
+    def variables(self) -> list[str]:
+        """Return the names of the variables that a model fills."""
+        return [node.variable.name.value for node in self.filled_by_model]
+
+    @property
+    def description(self) -> str:
+        """Return the description before the operation; empty string if there is none."""
+        return self.node.description.value if self.node.description else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthorDocument:
+    """A text whose operations requests may run by its id. A file's is ``sha256:`` and the SHA-256 of its bytes.
+
+    Source: IBM API Connect for GraphQL, "Executable documents"; GraphQL over HTTP, "Persisted Documents".
+    """
+
+    file: str
+    id: str
+    operations: tuple[str, ...]  # their names
+    anonymous: AuthorOperation | None = None  # the only operation, if unnamed: the id alone calls it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operations:
+    """The content of the author's files of operations."""
+
+    valid: tuple[AuthorOperation, ...]
+    documents: tuple[AuthorDocument, ...]
+    refused: frozenset[str]  # names of operations with errors, which are reported
+    complete: bool  # False: a file could not be read, so there may be more
+
+
+def is_bound(node: VariableDefinitionNode) -> bool:
+    """Tell if ``@mcpBind`` fills a variable."""
+    return any(directive.name.value == "mcpBind" for directive in node.directives or ())

@@ -1,0 +1,123 @@
+"""Parse YAML to a tree of nodes whose marks have their places.
+
+Documents are not converted to Python values as a whole, so repeated aliases do not take memory.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping
+
+import yaml
+from graphql import Source
+
+from handler.compiler.problems import Place, Problems, place_in
+
+TWICE: Mapping[str | None, str] = {None: "", "'": "'", '"': '"\\'}
+"""Style of a scalar on one line -> the characters that take two in the file."""
+
+
+def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | None:
+    """Parse the top mapping of a file; ``None`` if the file is empty, or after reporting that it is invalid."""
+    stream = io.StringIO(text)
+    stream.name = file  # marks carry the name of their stream
+    try:
+        node = yaml.compose(stream, Loader=yaml.SafeLoader)
+        _check_nodes(node, problems)
+    except yaml.reader.ReaderError as exc:
+        problems.add(
+            place_in(Source(text, file), exc.position),
+            f"U+{exc.character:04X} cannot stand in YAML",
+            code="invalid-yaml",
+        )
+        return None
+    except yaml.MarkedYAMLError as exc:
+        at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
+        problems.add(at, f"this is no YAML: {exc.problem}", code="invalid-yaml")
+        return None
+    except RecursionError:
+        problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
+        return None
+    if node is not None and not isinstance(node, yaml.MappingNode):
+        problems.add(node_place(node), "expected a mapping of keys to values", code="invalid-value")
+        return None
+    return node
+
+
+def _check_nodes(node: yaml.Node | None, problems: Problems) -> None:
+    """Report duplicate keys. Refuse keys that are not texts, circles and half characters: later readers expect none."""
+    done: set[int] = set()
+    above: set[int] = set()
+
+    def check(node: yaml.Node) -> None:
+        if id(node) in above:
+            raise yaml.MarkedYAMLError(problem="it contains itself", problem_mark=node.start_mark)
+        if id(node) in done:
+            return
+        above.add(id(node))
+        for child in _children(node, problems):
+            check(child)
+        above.remove(id(node))
+        done.add(id(node))
+
+    if node is not None:
+        check(node)
+
+
+def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
+    match node:
+        case yaml.MappingNode():
+            names: set[str] = set()
+            for key, _ in node.value:
+                if not isinstance(key, yaml.ScalarNode):
+                    raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
+                if key.value in names:
+                    problems.add(node_place(key), f'"{key.value}" stands here twice', code="duplicate-key")
+                names.add(key.value)
+            return [each for entry in node.value for each in entry]
+        case yaml.SequenceNode():
+            return list(node.value)
+        case _:
+            if any("\ud800" <= each <= "\udfff" for each in node.value):
+                raise yaml.MarkedYAMLError(problem="expected whole characters", problem_mark=node.start_mark)
+            return []
+
+
+def overlay(base: yaml.MappingNode | None, over: yaml.MappingNode | None) -> yaml.MappingNode | None:
+    """Lay the values of ``over`` on ``base``, mapping by mapping."""
+    if base is None or over is None:
+        return over or base
+    values = {key.value: (key, value) for key, value in base.value}
+    for key, value in over.value:
+        mine = values.get(key.value, (key, None))[1]
+        both = isinstance(mine, yaml.MappingNode) and isinstance(value, yaml.MappingNode)
+        values[key.value] = (key, overlay(mine, value) if both else value)
+    return yaml.MappingNode(base.tag, list(values.values()), base.start_mark, base.end_mark)
+
+
+def is_empty(node: yaml.Node) -> bool:
+    """Tell if a node has no value: an empty text, ``null`` or ``~``."""
+    return isinstance(node, yaml.ScalarNode) and node.value in ("", "null", "~")
+
+
+def node_place(node: yaml.Node) -> Place:
+    """Return the place of a node's beginning."""
+    return mark_place(node.start_mark)
+
+
+def character_place(node: yaml.ScalarNode, offset: int) -> Place:
+    """Return a character's place in a scalar; the beginning for blocks, several lines and escapes not in ``TWICE``."""
+    start, end = node.start_mark, node.end_mark
+    twice = TWICE.get(node.style)
+    if twice is None or start.line != end.line:
+        return mark_place(start)
+    quotes = 1 if node.style else 0
+    widths = [2 if each in twice else 1 for each in node.value]
+    if end.column - start.column != sum(widths) + 2 * quotes:
+        return mark_place(start)
+    return Place(start.name, start.line + 1, start.column + 1 + quotes + sum(widths[:offset]))
+
+
+def mark_place(mark: yaml.Mark) -> Place:
+    """Return the place of a parser's mark."""
+    return Place(mark.name, mark.line + 1, mark.column + 1)
