@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.stored import KINDS
 from handler.bundle.tools import CodeTool, GraphQLTool, Tool
 from handler.commands.console import complain, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
@@ -159,7 +158,7 @@ class _Explanation:
         place = where(made.at)
         return _Seen(
             name=tool.name,
-            kind=KINDS[type(tool)],
+            kind=tool.KIND,
             listed=listed,
             because=because,
             at=f"{(self._folder / place.file).as_posix()}:{place.line}" if place.line else "",

@@ -224,6 +224,15 @@ HANDMADE = Bundle(
     instructions="Ask for things.",
 )
 
+AUTHS = (
+    NoAuth(),
+    BearerAuth(token="secret:K"),
+    HeaderAuth(header="x-api-key", value="env:K"),
+    PassthroughAuth(audience="a"),
+    ClientCredentialsAuth(client=CLIENT),
+    SigV4Auth(service="appsync", region="eu-central-1"),
+)
+
 EMPTY = replace(
     HANDMADE,
     conditions=(),
@@ -269,18 +278,7 @@ def test_compiled_bundle_read_back_equals_the_one_written(demo: Compiled) -> Non
     assert read_bundle(write_bundle(demo.bundle), endpoint="api/customers") == demo.bundle
 
 
-@pytest.mark.parametrize(
-    "auth",
-    [
-        NoAuth(),
-        BearerAuth(token="secret:K"),
-        HeaderAuth(header="x-api-key", value="env:K"),
-        PassthroughAuth(audience="a"),
-        ClientCredentialsAuth(client=CLIENT),
-        SigV4Auth(service="appsync", region="eu-central-1"),
-    ],
-    ids=lambda auth: type(auth).__name__,
-)
+@pytest.mark.parametrize("auth", AUTHS, ids=lambda auth: type(auth).__name__)
 def test_each_way_to_ask_the_api_is_read_back(auth: UpstreamAuth) -> None:
     bundle = replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth))
 
