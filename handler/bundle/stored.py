@@ -64,7 +64,7 @@ def read_bundle(raw: bytes, *, endpoint: str) -> Bundle:
         )
     if hashlib.sha256(content).hexdigest() != header.get("sha256"):
         raise BundleError("the content does not match its digest: the object is damaged, publish again")
-    bundle = read_record(Bundle, parse_stored(content))
+    bundle = read_record(Bundle, _renewed(parse_stored(content)))
     if bundle.endpoint != endpoint:
         raise BundleError(f"this is the bundle of {bundle.endpoint}, expected {endpoint}")
     require_own_headers(bundle.upstream)
@@ -86,6 +86,14 @@ def _split(raw: bytes) -> tuple[JSONObject, bytes]:
     if not rest.endswith(b"}"):
         raise BundleError("this is no whole bundle")
     return header, rest[:-1]
+
+
+def _renewed(content: Any) -> Any:
+    """Give members their names of today: bundles of older releases have some by another name."""
+    match content:
+        case {"identity": {"bridge": proxy} as identity}:
+            identity.setdefault("oauth_proxy", proxy)
+    return content
 
 
 def _plain(value: Any) -> Any:

@@ -52,7 +52,7 @@ def files(*, issuers: bool = True, **more: Any) -> dict[str, str]:
     return {"index.graphql": OPEN, "operations/a.graphql": operation, "config.yaml": json.dumps(config)}
 
 
-BRIDGE = {
+PROXY = {
     "authorize_url": "https://login.example/authorize",
     "token_url": "https://login.example/token",
     "client_id": "stile",
@@ -62,8 +62,8 @@ BRIDGE = {
 
 @pytest.fixture
 def signed(tmp_path: Path) -> Compiled:
-    """An endpoint that takes tokens, anonymous callers and a key, and has a bridge."""
-    made = compiled(tmp_path, files(bridge=BRIDGE))
+    """An endpoint that takes tokens, anonymous callers and a key, and has an OAuth proxy."""
+    made = compiled(tmp_path, files(oauth_proxy=PROXY))
     identity = dataclasses.replace(made.bundle.identity, api_keys=(api_key(),))
     return dataclasses.replace(made, bundle=dataclasses.replace(made.bundle, identity=identity))
 
