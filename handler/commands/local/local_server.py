@@ -26,7 +26,8 @@ from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.services import outgoing_services
 from handler.settings import Settings, read_secrets, read_settings
-from handler.storage.storage import MemoryStorage, Storage
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import Storage
 from handler.strict_json import JSONObject
 
 

@@ -12,7 +12,8 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import StorageError
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import MAX_MISSES, CachePolicy
-from handler.storage.storage import MemoryStorage, StoredObject
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import StoredObject
 from tests.support.function import Function, running_function, store
 
 NAME = "api/customers"

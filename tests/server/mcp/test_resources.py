@@ -20,7 +20,7 @@ from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.resources import resources_for
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
-from handler.storage.storage import MemoryStorage
+from handler.storage.local import MemoryStorage
 from tests.graph.documents.test_limits import calls
 from tests.support.endpoints import READABLE, compiled, write_endpoint
 from tests.support.function import Answer, Function, running_function, store
