@@ -197,7 +197,7 @@ class _Explanation:
 
     def _sdl(self, tool: GraphQLTool | None) -> str:
         conditions = (tool or self._compiled.bundle.graphql).conditions
-        return print_view(self._endpoint.view(tool, self._judgement.outcome(conditions)))
+        return print_view(self._endpoint.schema.view(tool, self._judgement.outcome(conditions)))
 
     def _reasons(self, guards: Mapping[str, Mask], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
         found = {coordinate: mask - self._judgement.outcome(mask) for coordinate, mask in guards.items()}

@@ -105,6 +105,7 @@ LISTING = {
     "server.endpoints.clock",
     "server.endpoints.endpoint",
     "server.endpoints.registry",
+    "server.endpoints.schema_views",
     "server.function",
     "server.mcp",
     "server.mcp.call",

@@ -218,7 +218,7 @@ class Endpoints:
                 name=each.endpoint.bundle.endpoint,
                 asked=each.asked,
                 serves=not each.closed,
-                failing=each.failing or each.endpoint.schema_fails,
+                failing=each.failing or each.endpoint.schema.fails,
                 lacking=bool(each.lacks),
             )
             for each in self._held.values()
@@ -320,5 +320,5 @@ class Endpoints:
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
-        known.endpoint.recheck_schema(timeout_s=timeout_s)
+        known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)

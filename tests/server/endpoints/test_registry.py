@@ -206,4 +206,4 @@ def test_validators_and_schemas_are_built_once(demo: Compiled) -> None:
     everybody = endpoint.everybody
 
     assert endpoint.validator(prescribed, everybody) is endpoint.validator(prescribed, everybody)
-    assert endpoint.view_schemas(graphql, everybody) is endpoint.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool
+    assert endpoint.schema.view_schemas(graphql, everybody) is endpoint.schema.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool
