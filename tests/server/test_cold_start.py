@@ -104,6 +104,7 @@ LISTING = {
     "server.endpoints",
     "server.endpoints.clock",
     "server.endpoints.endpoint",
+    "server.endpoints.failures",
     "server.endpoints.registry",
     "server.endpoints.schema_views",
     "server.function",
