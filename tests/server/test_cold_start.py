@@ -76,6 +76,7 @@ LISTING = {
     "policy.evaluation",
     "policy.predicates",
     "records",
+    "secret_variables",
     "server",
     "server.app",
     "server.asgi",
