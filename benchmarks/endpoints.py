@@ -33,7 +33,8 @@ from handler.server.asgi import content_negotiation as media_types
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
-from handler.storage.storage import Storage, open_storage
+from handler.storage.location import open_storage
+from handler.storage.storage import Storage
 from tests.support.function import Context
 from tests.support.objects import Objects, running_objects
 

@@ -19,8 +19,8 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key
 from handler.http.client import HttpClient
 from handler.settings import read_settings
+from handler.storage.location import open_storage
 from handler.storage.prefetch import ReadAhead
-from handler.storage.storage import open_storage
 
 
 def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-__all__ = ["record"]
+__all__ = ["fields_of", "record"]
 
 T = TypeVar("T")
 
@@ -31,6 +31,15 @@ def record(*, frozen: Literal[True], slots: Literal[True], kw_only: bool = False
     if (frozen, slots) != (True, True):
         raise TypeError("a record is frozen and has slots")
     return lambda plain: _record(plain, kw_only=kw_only)
+
+
+def fields_of(cls: Any) -> Iterator[tuple[str, str, bool]]:
+    """Yield each field of a record: its name, the text of its annotation, and true if it has a default.
+
+    ``dataclasses.fields`` would first make the standard metadata.
+    """
+    for name, _, default in cls.__layout__:
+        yield name, cls.__annotations__[name], default is not None
 
 
 def _record(plain: Any, *, kw_only: bool) -> Any:

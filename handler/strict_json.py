@@ -1,4 +1,4 @@
-"""Strict JSON, and typed readers of its members. An error names the place: ``tools[3].operation.text``."""
+"""Strict JSON, and JSON that is joined from parts written before."""
 
 from __future__ import annotations
 
@@ -14,15 +14,6 @@ from handler.errors.infrastructure import BundleError
 T = TypeVar("T")
 
 JSONObject = dict[str, Any]
-
-KIND_NAMES: Mapping[type, str] = {
-    bool: "true or false",
-    dict: "an object",
-    float: "a number",
-    int: "an integer",
-    list: "a list",
-    str: "a string",
-}
 
 TOO_MANY_DIGITS = "Exceeds the limit"
 """The beginning of Python's own message, which names Python functions."""
@@ -57,61 +48,12 @@ def parse_stored(raw: bytes) -> Any:
         raise BundleError("this is no JSON") from exc
 
 
-def require(raw: Any, key: str, kind: type[T]) -> T:
-    """Return the member ``key`` of an object. ``True`` is not an integer, and an integer is a number."""
-    value = require_object(raw).get(key)
-    if kind is float and type(value) is int and abs(value) < 2**53:
-        value = float(value)
-    if type(value) is not kind:
-        raise wrong_type(value, KIND_NAMES[kind], path=key)
-    return value
-
-
-def require_object(raw: Any) -> dict[str, Any]:
-    """Return ``raw`` if it is an object."""
-    if not isinstance(raw, dict):
-        raise wrong_type(raw, "an object")
-    return raw
-
-
-def each(raw: Any, key: str, reader: Callable[[Any], T]) -> tuple[T, ...]:
-    """Read every item of the list ``key``."""
-    items = require(raw, key, list)
-    return tuple(inside(f"{key}[{place}]", reader, item) for place, item in enumerate(items))
-
-
-def mapping(raw: Any, key: str, reader: Callable[[Any], T]) -> dict[str, T]:
-    """Read every value of the object ``key``."""
-    items = require(raw, key, dict)
-    return {name: inside(f"{key}[{name}]", reader, item) for name, item in items.items()}
-
-
-def of_kind(raw: Any, readers: Mapping[str, Callable[[dict[str, Any]], T]]) -> T:
-    """Read an object with the reader for its member ``kind``."""
-    kind = require(raw, "kind", str)
-    if kind not in readers:
-        raise BundleError(f"expected one of {', '.join(readers)}, got {kind!r}", path="kind")
-    return readers[kind](raw)
-
-
-def read_text(raw: Any) -> str:
-    """Return ``raw`` if it is a string."""
-    if not isinstance(raw, str):
-        raise wrong_type(raw, "a string")
-    return raw
-
-
 def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
     """Read ``raw``, and put ``part`` in front of the path of an error."""
     try:
         return reader(raw)
     except BundleError as exc:
         raise exc.inside(part) from exc
-
-
-def wrong_type(value: Any, expected: str, *, path: str = "") -> BundleError:
-    """Return the error to raise, with the expected and the actual type."""
-    return BundleError(f"expected {expected}, got {'nothing' if value is None else type(value).__name__}", path=path)
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -13,7 +13,8 @@ from tests.support.secrecy import SESSION, Output, has_grep
 
 if TYPE_CHECKING:  # a session imports what its tests need: a folder's tests start in half the time
     from handler.compiler.compile import Compiled
-    from handler.storage.storage import FolderStorage, WritableStorage
+    from handler.storage.local import FolderStorage
+    from handler.storage.storage import WritableStorage
     from tests.support.bucket import BundleBucket
     from tests.support.function import Function
     from tests.support.moto import Moto
@@ -120,7 +121,7 @@ def dev_function(served_demo: Compiled) -> Iterator[Function]:
 @pytest.fixture
 def folder_storage(tmp_path: Path) -> FolderStorage:
     """An empty folder of bundles."""
-    from handler.storage.storage import FolderStorage
+    from handler.storage.local import FolderStorage
 
     (tmp_path / "bundles").mkdir()
     return FolderStorage(tmp_path / "bundles")
@@ -159,7 +160,7 @@ def bucket(moto: Moto, served_demo: Compiled) -> BundleBucket:
 def s3_storage(bucket: BundleBucket) -> Iterator[WritableStorage]:
     """The bucket as the function sees it: with the template's role and nothing more."""
     from handler.http.client import HttpClient
-    from handler.storage.storage import open_storage
+    from handler.storage.location import open_storage
     from tests.support.bucket import ReadOnly
 
     http = HttpClient()

@@ -57,6 +57,16 @@ def test_values_defaults_and_representation_are_the_standard_ones(given: dict[st
     assert ours.double() if given["x"] else True
 
 
+def test_fields_are_given_with_their_annotations() -> None:
+    assert list(records.fields_of(OURS)) == [
+        ("x", "int", False),
+        ("y", "int", True),
+        ("tags", "list[str]", True),
+        ("secret", "str", True),
+        ("note", "str", True),
+    ]
+
+
 def test_each_gets_a_default_of_its_own() -> None:
     assert OURS(x=1).tags is not OURS(x=1).tags
 

@@ -48,6 +48,7 @@ ORDER = (
     ("handler.graph.documents",),
     ("handler.graph",),
     ("handler.settings",),
+    ("handler.secret_variables",),
     ("handler.storage",),
     ("handler.aws",),
     ("handler.bundle", "handler.http"),

@@ -24,7 +24,9 @@ import pytest
 from handler.compiler.compile import compile_endpoint
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient, HttpRequest
-from handler.storage.storage import MemoryStorage, StoredObject, open_storage
+from handler.storage.local import MemoryStorage
+from handler.storage.location import open_storage
+from handler.storage.storage import StoredObject
 from tests.commands.running import FILES, Stile, ran, ran_on_terminal, started
 from tests.conftest import ROOT
 from tests.server import test_cold_start, test_function_settings

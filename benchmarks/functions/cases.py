@@ -15,7 +15,7 @@ from benchmarks.container import Function
 from benchmarks.requests import QUERY, VARIABLES
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.corpora.fetch import fetch
 from tests.support.moto import Moto
 

@@ -13,6 +13,8 @@ from handler.strict_json import JSONObject
 class TextPrompt:
     """A prompt from a file: each message has a role and a template of its text, see prompt_templates.py."""
 
+    KIND = "text"
+
     name: str
     entry: JSONObject  # as prompts/list shows it
     messages: tuple[PromptMessage, ...]
@@ -32,6 +34,8 @@ class PromptMessage:
 class CodePrompt:
     """A prompt that a function writes."""
 
+    KIND = "code"
+
     name: str
     entry: JSONObject
     kit: str
@@ -48,6 +52,8 @@ Prompt = TextPrompt | CodePrompt
 class FileResource:
     """A resource from a file: ``text``, or ``blob`` in base64 if the file is not text."""
 
+    KIND = "file"
+
     entry: JSONObject  # as resources/list shows it, with its uri
     text: str
     blob: str
@@ -62,6 +68,8 @@ class FileResource:
 @record(frozen=True, slots=True, kw_only=True)
 class CodeResource:
     """A resource that a function reads, or all resources of a template if the entry has ``uriTemplate``."""
+
+    KIND = "code"
 
     entry: JSONObject
     kit: str

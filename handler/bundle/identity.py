@@ -47,7 +47,7 @@ class Issuer:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Bridge:
+class OAuthProxy:
     """The OAuth proxy: clients that cannot register with the provider sign in as the one client that it knows."""
 
     issuer: str  # the issuer of the tokens: one of the identity's
@@ -70,7 +70,7 @@ class Identity:
     api_keys: tuple[ApiKey, ...]
     trusted_apis: tuple[str, ...]  # ids of API Gateway APIs whose authorizer's claims are accepted
     typed_apis: tuple[str, ...] = ()  # trusted APIs whose authorizer reads the token from the header Authorization
-    bridge: Bridge | None = None
+    oauth_proxy: OAuthProxy | None = None
 
     @property
     def exists(self) -> bool:

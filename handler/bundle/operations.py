@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from handler.json_bounds import MAX_VALUES
 from handler.policy.evaluation import Mask
 from handler.records import record
 from handler.strict_json import JSONObject
@@ -84,4 +85,4 @@ class Limits:
     max_fields: int
     max_aliases: int
     max_cost: int  # objects and items of lists that its answer could hold
-    max_values: int  # items of lists and members of objects among the arguments or variables of a call
+    max_values: int = MAX_VALUES  # items of lists and members of objects among the arguments or variables of a call

@@ -1,4 +1,4 @@
-"""The tools of a bundle."""
+"""The tools of a bundle. ``KIND`` names a tool's kind in stored bundles, in reports and in the log."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ MAX_CONSENT_CHARS = 8_000
 """Length of an operation, and of its variables, in a question to a user. Both are shown in full, or not asked about."""
 
 
+ListedEntry = JSONObject
+"""An entry that is read as ``Entry``, whose JSON is made once."""
+
+
 @record(frozen=True, slots=True, kw_only=True)
 class ToolOptions:
     """Options of a tool of any kind."""
@@ -37,8 +41,10 @@ class ToolOptions:
 class PrescribedTool:
     """A persisted operation whose variables the model fills."""
 
+    KIND = "prescribed"
+
     name: str
-    entry: JSONObject  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
+    entry: ListedEntry  # as in tools/list if nothing is hidden, with guards: see guarded_schema.py
     arguments: JSONObject  # the enforced schema, with guards: JSON Schema 2020-12
     flat: bool  # True: variables are the arguments; False: they are members of "variables"
     mask: Mask
@@ -54,12 +60,14 @@ class Listing:
     """The definition of a GraphQL tool in ``tools/list`` for callers of one outcome; no ``entry``: not listed."""
 
     outcome: Mask  # of the tool's conditions
-    entry: JSONObject | None
+    entry: ListedEntry | None
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class GraphQLTool:
     """The model writes a request against a subset of the schema."""
+
+    KIND = "graphql"
 
     name: str
     entry: JSONObject  # as in tools/list, with texts that are templates of the schema: see graph/tool_entry.py
@@ -75,8 +83,10 @@ class GraphQLTool:
 class CodeTool:
     """A Python function. It validates its arguments itself, by the schema in its entry."""
 
+    KIND = "code"
+
     name: str
-    entry: JSONObject
+    entry: ListedEntry
     kit: str  # its toolkit, as module:attribute
     digest: str  # digest of its definition at compile time: see code_tools/loading.py
     mask: Mask
@@ -92,8 +102,10 @@ class CodeTool:
 class CatalogTool:
     """A tool that finds the tools, prompts and resources that its caller may use, hidden ones too."""
 
+    KIND = "catalog"
+
     name: str
-    entry: JSONObject
+    entry: ListedEntry
     options: ToolOptions
 
     @property

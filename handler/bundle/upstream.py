@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import field
 
+from handler.errors.infrastructure import BundleError
 from handler.records import record
 
 SECRET_SOURCES: Mapping[str, re.Pattern[str]] = {
@@ -31,6 +32,10 @@ TOKEN_TYPES: Mapping[str, str] = {
     "jwt": "urn:ietf:params:oauth:token-type:jwt",
 }
 """Authors' names for types of tokens -> the names on the wire. Source: RFC 8693, section 3."""
+
+
+OF_THE_CONNECTION = frozenset({"connection", "content-length", "host", "te", "trailer", "transfer-encoding", "upgrade"})
+"""Headers that set a request's destination and end. A signature for another host could be used there."""
 
 
 @record(frozen=True, slots=True)
@@ -63,10 +68,14 @@ MAX_NAME_CHARS = 128
 class NoAuth:
     """Requests without a credential."""
 
+    KIND = "none"
+
 
 @record(frozen=True, slots=True, kw_only=True)
 class BearerAuth:
     """One token for all callers, as ``Authorization: Bearer``."""
+
+    KIND = "bearer"
 
     token: str = field(repr=False)  # a secret
 
@@ -75,6 +84,8 @@ class BearerAuth:
 class HeaderAuth:
     """One key for all callers, in its own header. ``header`` is in lower case."""
 
+    KIND = "header"
+
     header: str
     value: str = field(repr=False)  # a secret
 
@@ -82,6 +93,8 @@ class HeaderAuth:
 @record(frozen=True, slots=True, kw_only=True)
 class PassthroughAuth:
     """The caller's own token, unchanged, if its audiences include the API's."""
+
+    KIND = "passthrough"
 
     audience: str  # the API's audience
 
@@ -103,12 +116,16 @@ class OAuthClient:
 class ClientCredentialsAuth:
     """A token that the endpoint gets for itself, the same for all callers. Source: RFC 6749, section 4.4."""
 
+    KIND = "client_credentials"
+
     client: OAuthClient
 
 
 @record(frozen=True, slots=True, kw_only=True)
 class TokenExchangeAuth:
     """A token exchanged for the caller's. Source: RFC 8693."""
+
+    KIND = "token_exchange"
 
     client: OAuthClient
     subject_type: str  # type of the caller's token: a key of TOKEN_TYPES
@@ -119,6 +136,8 @@ class TokenExchangeAuth:
 @record(frozen=True, slots=True, kw_only=True)
 class SigV4Auth:
     """Requests signed with the function's role."""
+
+    KIND = "sigv4"
 
     service: str  # one of SIGNED_SERVICES
     region: str
@@ -159,3 +178,15 @@ class Upstream:
                 return (client.client_secret, actor) if actor else (client.client_secret,)
             case _:
                 return ()
+
+
+def require_own_headers(upstream: Upstream) -> None:
+    """Require that no header of the requests is the connection's own.
+
+    Raises:
+        BundleError: one is.
+    """
+    key = (upstream.auth.header,) if isinstance(upstream.auth, HeaderAuth) else ()
+    for name in (*upstream.headers, *upstream.claim_headers, *upstream.forward_headers, *key):
+        if name.lower() in OF_THE_CONNECTION:
+            raise BundleError(f"the header {name} is the connection's own", path="upstream.headers")

@@ -8,7 +8,6 @@ from typing import Any
 
 from handler.bundle.content import FileResource, Resource
 from handler.bundle.model import Bundle
-from handler.bundle.stored import KINDS
 from handler.bundle.tools import CodeTool, PrescribedTool
 from handler.commands.console import located, place_of, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
@@ -190,7 +189,7 @@ def _rows(compiled: Compiled) -> list[_Row]:
         rows.append(
             _Row(
                 name=tool.name,
-                kind=KINDS[type(tool)],
+                kind=tool.KIND,
                 runs=made.runs,
                 types=made.types,
                 bytes=size,

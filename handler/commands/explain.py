@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from handler.bundle.stored import KINDS
 from handler.bundle.tools import CodeTool, GraphQLTool, Tool
 from handler.commands.console import complain, say, show_json, show_table
 from handler.commands.folders.endpoint_folders import add_folder_arguments
@@ -159,7 +158,7 @@ class _Explanation:
         place = where(made.at)
         return _Seen(
             name=tool.name,
-            kind=KINDS[type(tool)],
+            kind=tool.KIND,
             listed=listed,
             because=because,
             at=f"{(self._folder / place.file).as_posix()}:{place.line}" if place.line else "",
@@ -198,7 +197,7 @@ class _Explanation:
 
     def _sdl(self, tool: GraphQLTool | None) -> str:
         conditions = (tool or self._compiled.bundle.graphql).conditions
-        return print_view(self._endpoint.view(tool, self._judgement.outcome(conditions)))
+        return print_view(self._endpoint.schema.view(tool, self._judgement.outcome(conditions)))
 
     def _reasons(self, guards: Mapping[str, Mask], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
         found = {coordinate: mask - self._judgement.outcome(mask) for coordinate, mask in guards.items()}

@@ -19,6 +19,7 @@ from handler.bundle.model import Bundle
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
 from handler.http.client import HttpClient
+from handler.secret_variables import SecretArn
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
 from handler.server.asgi.request_log import WARNING, RequestLog, level_of
@@ -29,7 +30,7 @@ from handler.server.context.services import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.outgoing.services import outgoing_services
 from handler.server.snapshots import renew_after_restore
-from handler.settings import SecretArn, Settings
+from handler.settings import Settings
 from handler.storage.storage import Storage
 from handler.strict_json import well_formed
 

@@ -1,3 +1,5 @@
+"""Read objects of a storage in advance."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -5,7 +5,7 @@ from pathlib import Path
 from benchmarks.policies import CASES, GUARDED, PLAIN, RULED, RULES, compare, publish
 from benchmarks.report import RESULTS
 from handler.bundle.stored import read_bundle
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.support.function import running_function
 from tests.support.raw_http import answer, answering, running_server
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handler.bundle.content import CodePrompt, CodeResource, FileResource, PromptMessage, TextPrompt
-from handler.bundle.identity import Access, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.identity import Access, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Binding, GraphQLEndpoint, Limits, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.stored import FORMAT_VERSION, READABLE_VERSIONS, bundle_key, index_key, read_bundle, write_bundle
@@ -142,7 +142,7 @@ HANDMADE = Bundle(
             ApiKey(name="ci", sha256="b" * 64, expires=17, claims={"roles": ["ci"]}),
         ),
         trusted_apis=("a1b2c3",),
-        bridge=Bridge(
+        oauth_proxy=OAuthProxy(
             issuer="https://id.example.com",
             authorize_url="https://id.example.com/authorize",
             token_url="https://id.example.com/token",
@@ -224,6 +224,15 @@ HANDMADE = Bundle(
     instructions="Ask for things.",
 )
 
+AUTHS = (
+    NoAuth(),
+    BearerAuth(token="secret:K"),
+    HeaderAuth(header="x-api-key", value="env:K"),
+    PassthroughAuth(audience="a"),
+    ClientCredentialsAuth(client=CLIENT),
+    SigV4Auth(service="appsync", region="eu-central-1"),
+)
+
 EMPTY = replace(
     HANDMADE,
     conditions=(),
@@ -269,18 +278,7 @@ def test_compiled_bundle_read_back_equals_the_one_written(demo: Compiled) -> Non
     assert read_bundle(write_bundle(demo.bundle), endpoint="api/customers") == demo.bundle
 
 
-@pytest.mark.parametrize(
-    "auth",
-    [
-        NoAuth(),
-        BearerAuth(token="secret:K"),
-        HeaderAuth(header="x-api-key", value="env:K"),
-        PassthroughAuth(audience="a"),
-        ClientCredentialsAuth(client=CLIENT),
-        SigV4Auth(service="appsync", region="eu-central-1"),
-    ],
-    ids=lambda auth: type(auth).__name__,
-)
+@pytest.mark.parametrize("auth", AUTHS, ids=lambda auth: type(auth).__name__)
 def test_each_way_to_ask_the_api_is_read_back(auth: UpstreamAuth) -> None:
     bundle = replace(HANDMADE, upstream=replace(HANDMADE.upstream, auth=auth))
 
@@ -320,6 +318,17 @@ def test_stored_sample_of_each_readable_format_loads(version: int) -> None:
     raw = (SAMPLES / f"bundle.v{version}.json").read_bytes()
 
     assert read_bundle(raw, endpoint="api/things") == HANDMADE
+
+
+def test_oauth_proxy_is_read_by_its_old_name_too() -> None:
+    content = content_of(HANDMADE)
+    proxy = content["identity"].pop("oauth_proxy")
+
+    assert read(content).identity.oauth_proxy is None
+    content["identity"]["bridge"] = proxy
+    assert read(content) == HANDMADE
+    content["identity"]["oauth_proxy"] = None
+    assert read(content).identity.oauth_proxy is None
 
 
 @pytest.mark.parametrize("version", [0, 2, 99, "1", None, 1.5, [1]])

@@ -18,7 +18,7 @@ from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
-from handler.storage.storage import MemoryStorage
+from handler.storage.local import MemoryStorage
 from tests.support.function import store
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output

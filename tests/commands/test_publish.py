@@ -10,7 +10,7 @@ import pytest
 
 from handler.bundle.stored import bundle_key, index_key, read_bundle
 from handler.http.client import HttpClient
-from handler.storage.storage import open_storage
+from handler.storage.location import open_storage
 from tests.commands.running import FILES, Stile, change, ran, ran_on_terminal, started
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto

@@ -7,14 +7,13 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
 
 from handler.bundle.operations import Limits
-from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth
-from handler.bundle.upstream_stored import AUTH_KINDS
+from handler.bundle.upstream import SECRET_SOURCES, SIGNED_SERVICES, HeaderAuth, UpstreamAuth
 from handler.json_schema.answer_check import MAX_STEPS
 from handler.server import health
 from handler.server.auth.own_secrets import TTL_S
@@ -42,7 +41,7 @@ def test_modes_of_the_page_are_all_there_are_and_its_example_is_read(tmp_path: P
     files = {"index.graphql": "type Query { a: Int }", "config.yaml": UPSTREAM.yaml("upstream")}
     made = compiled(tmp_path, files).bundle
 
-    assert sorted(modes) == sorted(AUTH_KINDS.values())
+    assert sorted(modes) == sorted(auth.KIND for auth in get_args(UpstreamAuth))
     assert sorted(references) == sorted(SECRET_SOURCES)
     assert made.upstream.auth == HeaderAuth(header="x-hasura-admin-secret", value="secret:HASURA")
     assert made.upstream.claim_headers == {"x-hasura-role": "role", "x-hasura-org-id": "org.id"}

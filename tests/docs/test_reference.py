@@ -265,8 +265,8 @@ def test_reasons_about_credentials_are_those_of_the_code() -> None:
     assert told == {_word(each) for each in raised} - FOR_MAINTAINERS | {"key_set"}
 
 
-def test_reasons_of_the_bridge_are_those_of_the_code() -> None:
-    told = set(first_codes(table(LOG.section("### Sign-in through a bridge"), "reason", "the client")))
+def test_reasons_of_the_oauth_proxy_are_those_of_the_code() -> None:
+    told = set(first_codes(table(LOG.section("### Sign-in through an OAuth proxy"), "reason", "the client")))
 
     assert told == {*_first_arguments("OAuthRefused"), "invalid_redirect_uri"}
 

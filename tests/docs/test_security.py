@@ -13,11 +13,11 @@ import pytest
 from handler.commands.published.publish_checks import address_faults
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
-from handler.compiler.config.oauth_proxy import KEYS as BRIDGE_KEYS
+from handler.compiler.config.oauth_proxy import KEYS as OAUTH_PROXY_KEYS
 from handler.policy.evaluation import Evaluation
 from handler.server.auth.jwks import FRESH_S, STALE_S, UNKNOWN_KEY_PAUSE_S
 from handler.server.auth.tokens import MAX_TOKEN_CHARS
-from handler.server.oauth_proxy.proxy import BridgeSite
+from handler.server.oauth_proxy.proxy import ProxySite
 from tests.commands.running import Stile
 from tests.conftest import ROOT
 from tests.docs.reference import codes, first_codes, page, table, tables, write_demo, write_files
@@ -209,7 +209,7 @@ def test_issuers_of_the_page_are_read_and_all_their_keys_are_told(tmp_path: Path
         "https://ci.example.com/",
     ]
     assert made.warnings == ()
-    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS, "bridge"}
+    assert set(told) == {*ISSUER_KEYS, *CALLER_KEYS, "oauth_proxy"}
     assert told["algorithms"] == ", ".join(PUBLIC_ALGORITHMS)
     assert f"a secret of {MIN_SECRET_BYTES} bytes or more" in TOKENS.text
     assert f"Tokens of {MAX_TOKEN_CHARS // 1024} KB at most" in TOKENS.text
@@ -230,14 +230,16 @@ def test_what_trust_authorizer_takes_is_as_the_page_says(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("provider", ["cognito", "entra"])
-def test_bridges_of_the_pages_are_read(tmp_path: Path, provider: str) -> None:
+def test_oauth_proxies_of_the_pages_are_read(tmp_path: Path, provider: str) -> None:
     config = page(f"security/{provider}").files["config.yaml"]
     made = compiled(tmp_path, {"index.graphql": QUERY, "config.yaml": f"default_tool: false\n{config}"})
 
-    assert made.bundle.identity.bridge is not None
+    assert made.bundle.identity.oauth_proxy is not None
     assert made.warnings == ()
     assert address_faults(made.bundle) == []
-    site = BridgeSite(bridge=made.bundle.identity.bridge, url="https://mcp.example.com/a/b", scopes=(), known_scopes=())
+    site = ProxySite(
+        proxy=made.bundle.identity.oauth_proxy, url="https://mcp.example.com/a/b", scopes=(), known_scopes=()
+    )
     for uri in (
         "http://localhost:3334/oauth/callback",  # mcp-remote
         "http://localhost:6274/oauth/callback",  # the Inspector
@@ -246,18 +248,18 @@ def test_bridges_of_the_pages_are_read(tmp_path: Path, provider: str) -> None:
         assert site.allows(uri)
 
 
-def test_all_keys_of_the_bridge_are_told() -> None:
-    assert first_codes(table(SIGN_IN.text, "key", "default", "meaning")) == list(BRIDGE_KEYS)
+def test_all_keys_of_the_oauth_proxy_are_told() -> None:
+    assert first_codes(table(SIGN_IN.text, "key", "default", "meaning")) == list(OAUTH_PROXY_KEYS)
 
 
 def test_redirect_uris_of_clients_can_all_be_named(tmp_path: Path) -> None:
     uris = [uri for row in table(SIGN_IN.text, "client", "redirect URIs") for uri in codes(row[1])]
-    bridge = f"{{authorize_url: 'https://a.b/c', token_url: 'https://a.b/d', client_id: x, redirect_uris: {uris}}}"
+    proxy = f"{{authorize_url: 'https://a.b/c', token_url: 'https://a.b/d', client_id: x, redirect_uris: {uris}}}"
     issuer = "issuer: 'https://a.b/', audience: e, jwksendpoint: 'https://a.b/f'"
-    config = f"default_tool: false\nidentity: {{{issuer}, bridge: {bridge}}}"
+    config = f"default_tool: false\nidentity: {{{issuer}, oauth_proxy: {proxy}}}"
 
     made = compiled(tmp_path, {"index.graphql": QUERY, "config.yaml": config})
 
     assert len(uris) >= 9
-    assert made.bundle.identity.bridge is not None
-    assert made.bundle.identity.bridge.redirect_uris == tuple(uris)
+    assert made.bundle.identity.oauth_proxy is not None
+    assert made.bundle.identity.oauth_proxy.redirect_uris == tuple(uris)

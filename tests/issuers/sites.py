@@ -14,7 +14,7 @@ from tests.support.front import running_front
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream, free_port
 
-SECRET = SESSION.keep("what the provider knows the bridge by", "stile-secret")
+SECRET = SESSION.keep("what the provider knows the OAuth proxy by", "stile-secret")
 
 FILES = {
     "index.graphql": "type Query { customerCount: Int }",
@@ -25,7 +25,7 @@ FILES = {
 COUNTED = {"data": {"__typename": "Query"}}
 NOTED = {"data": {"kind": "Query"}}
 
-BRIDGE = "client_id: stile, client_secret: 'env:PROVIDER', redirect_uris: ['http://localhost/callback', 'http://localhost/oauth/callback']"
+PROXY = "client_id: stile, client_secret: 'env:PROVIDER', redirect_uris: ['http://localhost/callback', 'http://localhost/oauth/callback']"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,15 +38,15 @@ class Site:
 
 @contextmanager
 def running_site(
-    folder: Path, upstream: Upstream, *, bridge: str = "", anonymous: str = "challenge", **tokens: Any
+    folder: Path, upstream: Upstream, *, oauth_proxy: str = "", anonymous: str = "challenge", **tokens: Any
 ) -> Iterator[Site]:
-    """A provider and an endpoint that takes its tokens, through a bridge if one is configured.
+    """A provider and an endpoint that takes its tokens, through an OAuth proxy if one is configured.
 
     ``tokens`` is what ``running_provider`` takes more.
     """
     port, redirect = free_port(), "http://localhost:{}/callback"
     url = f"http://127.0.0.1:{port}"
-    people = f"{url}/api/things/oauth/callback" if bridge else REGISTRATION
+    people = f"{url}/api/things/oauth/callback" if oauth_proxy else REGISTRATION
     with running_provider(folder, people=people, **tokens) as provider:
         config = f"""\
 access: {{anonymous: {anonymous}, policies: [{{type: Query, policyDefault: {{condition: true}}}}]}}
@@ -57,7 +57,8 @@ identity:
   audience: [https://api.example/RS256, "{url}/api/things/mcp"]
   leeway_s: 0
 """
-        bridged = f"  bridge: {{authorize_url: '{provider.url}/auth', token_url: '{provider.url}/token', {bridge}}}\n"
-        endpoint = compiled(folder, {**FILES, "config.yaml": config + (bridged if bridge else "")})
+        urls = f"authorize_url: '{provider.url}/auth', token_url: '{provider.url}/token'"
+        proxied = f"  oauth_proxy: {{{urls}, {oauth_proxy}}}\n"
+        endpoint = compiled(folder, {**FILES, "config.yaml": config + (proxied if oauth_proxy else "")})
         with running_front(endpoint, port=port, public_url=url, secrets={"PROVIDER": SECRET}) as served:
             yield Site(url=served, redirect_uri=redirect.format(free_port()))

@@ -1,5 +1,5 @@
-"""Clients' own OAuth flows, end to end: through the bridge at a provider without registration, and without it at one
-that has it.
+"""Clients' own OAuth flows, end to end: through the OAuth proxy at a provider without registration, and without it at
+one that has it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from mcp.shared.auth import OAuthToken
 from tests.issuers.browsing import sign_in
 from tests.issuers.clients import Memory, Sdk, call_with_python, call_with_typescript
 from tests.issuers.providing import is_installed
-from tests.issuers.sites import BRIDGE, COUNTED, Site, running_site
+from tests.issuers.sites import COUNTED, PROXY, Site, running_site
 from tests.support.require import requires
 from tests.support.secrecy import SESSION
 from tests.support.upstream import Upstream
@@ -31,18 +31,18 @@ DOCUMENT = "https://client.example/client.json"
 
 
 @pytest.fixture(
-    params=[BRIDGE, f"{BRIDGE}, resource: keep, extra_scopes: [offline_access]", ""],
-    ids=["bridge", "bridge that says for which API", "registration"],
+    params=[PROXY, f"{PROXY}, resource: keep, extra_scopes: [offline_access]", ""],
+    ids=["OAuth proxy", "OAuth proxy that says for which API", "registration"],
 )
 def site(request: pytest.FixtureRequest, upstream: Upstream, tmp_path: Path) -> Iterator[Site]:
-    with running_site(tmp_path, upstream, bridge=request.param) as running:
+    with running_site(tmp_path, upstream, oauth_proxy=request.param) as running:
         yield running
 
 
 @pytest.fixture
-def bridged(upstream: Upstream, tmp_path: Path) -> Iterator[Site]:
+def proxied(upstream: Upstream, tmp_path: Path) -> Iterator[Site]:
     more = f"scope_prefix: 'api://shop/', extra_scopes: [offline_access], client_metadata_documents: ['{DOCUMENT}']"
-    with running_site(tmp_path, upstream, bridge=f"{BRIDGE}, {more}") as running:
+    with running_site(tmp_path, upstream, oauth_proxy=f"{PROXY}, {more}") as running:
         yield running
 
 
@@ -65,10 +65,10 @@ def test_typescript_client_signs_in_by_itself_and_calls_a_tool(site: Site, sdk: 
     assert outcome.sign_ins == 1
 
 
-def test_client_of_the_bridge_is_the_one_that_the_provider_knows(bridged: Site) -> None:
+def test_client_of_the_oauth_proxy_is_the_one_that_the_provider_knows(proxied: Site) -> None:
     memory = Memory()
 
-    outcome = asyncio.run(call_with_python(bridged, memory))
+    outcome = asyncio.run(call_with_python(proxied, memory))
 
     assert memory.client is not None
     assert (memory.client.client_id, memory.client.client_secret) == ("stile", None)
@@ -76,19 +76,19 @@ def test_client_of_the_bridge_is_the_one_that_the_provider_knows(bridged: Site) 
     assert list(outcome.results) == [COUNTED]
 
 
-def test_client_with_a_document_about_itself_does_not_register(bridged: Site) -> None:
+def test_client_with_a_document_about_itself_does_not_register(proxied: Site) -> None:
     memory = Memory()
 
-    outcome = asyncio.run(call_with_python(bridged, memory, document=DOCUMENT))
+    outcome = asyncio.run(call_with_python(proxied, memory, document=DOCUMENT))
 
     assert memory.client is not None
     assert memory.client.client_id == DOCUMENT
     assert list(outcome.results) == [COUNTED]
 
 
-def test_refresh_token_goes_through_the_bridge(bridged: Site) -> None:
+def test_refresh_token_goes_through_the_oauth_proxy(proxied: Site) -> None:
     memory = Memory()
-    asyncio.run(call_with_python(bridged, memory))
+    asyncio.run(call_with_python(proxied, memory))
     assert memory.tokens is not None
     form = {
         "grant_type": "refresh_token",
@@ -97,33 +97,33 @@ def test_refresh_token_goes_through_the_bridge(bridged: Site) -> None:
         "scope": "orders:read",
     }
 
-    answer = httpx2.post(f"{bridged.url}/oauth/token", data=form)
+    answer = httpx2.post(f"{proxied.url}/oauth/token", data=form)
 
     assert answer.status_code == 200, answer.text
     assert answer.json()["scope"] == "orders:read"
     memory.tokens = OAuthToken(access_token=answer.json()["access_token"])
-    asyncio.run(call_with_python(bridged, memory))
+    asyncio.run(call_with_python(proxied, memory))
     assert len(memory.callbacks) == 1  # nobody had to sign in again
 
 
-def test_code_is_worth_nothing_without_its_verifier(bridged: Site) -> None:
+def test_code_is_worth_nothing_without_its_verifier(proxied: Site) -> None:
     challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"  # RFC 7636, appendix B
     asked = {
         "response_type": "code",
         "client_id": "stile",
-        "redirect_uri": bridged.redirect_uri,
+        "redirect_uri": proxied.redirect_uri,
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
-    location = sign_in(f"{bridged.url}/oauth/authorize?{urlencode(asked)}", until=bridged.redirect_uri)
+    location = sign_in(f"{proxied.url}/oauth/authorize?{urlencode(asked)}", until=proxied.redirect_uri)
     (code,) = parse_qs(urlsplit(location).query)["code"]
     form = {
         "grant_type": "authorization_code",
         "client_id": "stile",
-        "redirect_uri": bridged.redirect_uri,
+        "redirect_uri": proxied.redirect_uri,
         "code": SESSION.keep("an authorization code", code),
     }
 
-    wrong = httpx2.post(f"{bridged.url}/oauth/token", data={**form, "code_verifier": "x" * 43})
+    wrong = httpx2.post(f"{proxied.url}/oauth/token", data={**form, "code_verifier": "x" * 43})
 
     assert (wrong.status_code, wrong.json()["error"]) == (400, "invalid_grant")

@@ -11,7 +11,7 @@ import pytest
 from tests.issuers.clients import Memory, Outcome, Step, call_with_python, call_with_typescript
 from tests.issuers.providing import is_installed
 from tests.issuers.remote import call_with_remote
-from tests.issuers.sites import BRIDGE, COUNTED, NOTED, Site, running_site
+from tests.issuers.sites import COUNTED, NOTED, PROXY, Site, running_site
 from tests.support.require import requires
 from tests.support.upstream import Upstream
 
@@ -39,11 +39,11 @@ def use(request: pytest.FixtureRequest) -> Use:
     return CLIENTS[request.param]
 
 
-# Without a bridge clients register for the scopes of their first challenge, and this provider holds them to these.
+# Without an OAuth proxy clients register for the scopes of their first challenge; this provider holds them to these.
 def test_token_of_one_scope_becomes_one_of_both_and_no_tool_is_lost(
     upstream: Upstream, tmp_path: Path, use: Use
 ) -> None:
-    with running_site(tmp_path, upstream, bridge=BRIDGE, anonymous="allow") as site:
+    with running_site(tmp_path, upstream, oauth_proxy=PROXY, anonymous="allow") as site:
         outcome = use(site, ["count", "note", "count", "note"], tmp_path)
 
     assert list(outcome.results) == [COUNTED, NOTED, COUNTED, NOTED]
@@ -52,7 +52,7 @@ def test_token_of_one_scope_becomes_one_of_both_and_no_tool_is_lost(
 
 
 def test_expired_token_is_refreshed_and_nobody_signs_in_again(upstream: Upstream, tmp_path: Path, use: Use) -> None:
-    with running_site(tmp_path, upstream, bridge=BRIDGE, valid_s=VALID_S, refresh=True) as site:
+    with running_site(tmp_path, upstream, oauth_proxy=PROXY, valid_s=VALID_S, refresh=True) as site:
         outcome = use(site, ["count", VALID_S + 1, "count"], tmp_path)
 
     assert list(outcome.results) == [COUNTED, COUNTED]
@@ -62,7 +62,7 @@ def test_expired_token_is_refreshed_and_nobody_signs_in_again(upstream: Upstream
 def test_expired_token_that_cannot_be_refreshed_takes_another_sign_in(
     upstream: Upstream, tmp_path: Path, use: Use
 ) -> None:
-    with running_site(tmp_path, upstream, bridge=BRIDGE, valid_s=VALID_S) as site:
+    with running_site(tmp_path, upstream, oauth_proxy=PROXY, valid_s=VALID_S) as site:
         outcome = use(site, ["count", VALID_S + 1, "count"], tmp_path)
 
     assert list(outcome.results) == [COUNTED, COUNTED]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import Compiled
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.support.function import Answer, Context, answer_of, closing, store
 from tests.support.upstream import Upstream

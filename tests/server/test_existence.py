@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from handler.bundle.stored import bundle_key
-from handler.storage.storage import MemoryStorage, StoredObject
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import StoredObject
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified

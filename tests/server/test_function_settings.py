@@ -15,7 +15,7 @@ from uuid import uuid4
 import pytest
 
 from handler.bundle.stored import bundle_key, index_key, write_bundle
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Context, answer_of, closing, event_for, store
 from tests.support.identities import HOLDER, identified

@@ -18,7 +18,7 @@ import yaml
 
 from handler.errors.infrastructure import UnservedSource
 from handler.server.other_events import POLLED, kind_of
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.server.asgi.test_public_url import function_url, http_api, http_api_1, load_balancer, rest_api
 from tests.server.test_cold_start import CALLING

@@ -15,7 +15,8 @@ from handler.bundle.identity import ApiKey, Identity
 from handler.commands.local.local_server import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.server.auth.principal import Principal
-from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_PRINTED, MAX_VALIDATORS, MAX_VIEWS
+from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_VALIDATORS
+from handler.server.endpoints.schema_views import MAX_PRINTED, MAX_VIEWS
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, graphql_tool
 from tests.support.function import Answer, Function, running_function
@@ -326,7 +327,7 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
         assert ("F0" in json.dumps(other)) is ("0" in can)
         misfit = endpoint.validator(operation, caller).misfits({"by": "F0"})
         assert bool(misfit) is ("0" not in can)
-        endpoint.view_schemas(graphql_tool(made, "t"), caller)
+        endpoint.schema.view_schemas(graphql_tool(made, "t"), caller)
 
     most = {
         "judgements": MAX_JUDGEMENTS,

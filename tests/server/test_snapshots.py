@@ -26,7 +26,7 @@ from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.services import OutgoingServices, outgoing_services
 from handler.server.snapshots import renew_after_restore
 from handler.settings import read_settings
-from handler.storage.storage import open_storage
+from handler.storage.location import open_storage
 from tests.support.api import Reply, running_api
 from tests.support.local import LOCAL
 from tests.support.objects import Objects, refusal, running_objects

@@ -7,8 +7,9 @@ import pytest
 
 from handler.errors.infrastructure import ObjectNotFound
 from handler.http.client import HttpClient
+from handler.storage.local import MemoryStorage
 from handler.storage.prefetch import ReadAhead
-from handler.storage.storage import MemoryStorage, StoredObject
+from handler.storage.storage import StoredObject
 from tests.support.objects import running_objects
 
 

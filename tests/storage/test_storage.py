@@ -15,7 +15,10 @@ import pytest
 from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import ObjectNotFound, SettingsError, StorageError
 from handler.http.client import HttpClient
-from handler.storage.storage import FolderStorage, MemoryStorage, S3Storage, StoredObject, WritableStorage, open_storage
+from handler.storage.local import FolderStorage, MemoryStorage
+from handler.storage.location import open_storage
+from handler.storage.s3 import S3Storage
+from handler.storage.storage import StoredObject, WritableStorage
 from tests.support.moto import Moto, running_moto
 from tests.support.raw_http import answer, answering, running_server
 
@@ -520,7 +523,7 @@ class TestS3:
         code = (
             "import sys; sys.modules['boto3'] = None\n"
             "from handler.http.client import HttpClient\n"
-            "from handler.storage.storage import open_storage\n"
+            "from handler.storage.location import open_storage\n"
             f"open_storage('s3://bundles', http=HttpClient(), environ={ON_LOOPBACK!r}).write('k', b'')"
         )
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
@@ -533,7 +536,7 @@ class TestS3:
         code = (
             "import os, sys\n"
             "from handler.http.client import HttpClient\n"
-            "from handler.storage.storage import open_storage\n"
+            "from handler.storage.location import open_storage\n"
             "storage = open_storage('s3://stile-bundles/cold', http=HttpClient(), environ=os.environ)\n"
             "print(storage.read('k').body, sorted({'boto3', 'botocore'} & set(sys.modules)))"
         )

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from handler.compiler.compile import Compiled
 from handler.http.client import HttpClient
-from handler.storage.storage import Storage, StoredObject, open_storage
+from handler.storage.location import open_storage
+from handler.storage.storage import Storage, StoredObject
 from tests.infra.cloudformation import read_template
 from tests.support.function import store
 from tests.support.moto import Moto

@@ -57,7 +57,7 @@ class _Handler(BaseHTTPRequestHandler):
         event = event_for(self.command, self.path, body=body, headers=self._joined_headers())
         with self.one_at_a_time, event_loop():
             response = self.function.handler(event, Context())
-        # The bridge hands codes and tokens to those whom they are for.
+        # The OAuth proxy hands codes and tokens to those whom they are for.
         self._send(unsearched_answer_of(response) if "/oauth/" in self.path else answer_of(response))
 
     do_DELETE = do_GET = do_HEAD = do_OPTIONS = do_PATCH = do_POST = do_PUT = answer  # noqa: N815 - the library's

@@ -25,7 +25,8 @@ from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
-from handler.storage.storage import MemoryStorage, WritableStorage
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import WritableStorage
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 

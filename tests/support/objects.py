@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from handler.http.client import HttpClient
-from handler.storage.storage import WritableStorage, open_storage
+from handler.storage.location import open_storage
+from handler.storage.storage import WritableStorage
 from tests.support.raw_http import Peer, RawServer, answer, running_server
 
 BUCKET, PREFIX = "stile-bundles", "endpoints"

@@ -15,7 +15,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
 from handler.server.function import build_handler
 from handler.settings import read_settings
-from handler.storage.storage import open_storage
+from handler.storage.location import open_storage
 from tests.support.function import Function, closing
 from tests.support.secrecy import SESSION, Output
 

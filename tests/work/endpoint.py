@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from handler.server.auth.sealed_state import RequestStates
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.support.endpoints import compiled
 from tests.support.every_method import STATE_KEY
 from tests.support.function import Function, running_function, store

@@ -15,7 +15,7 @@ from handler.commands.published.publish_checks import warn_of_upstreams
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over
 from handler.sentences import counted
-from handler.storage.storage import MemoryStorage
+from handler.storage.local import MemoryStorage
 
 
 class Workbench:

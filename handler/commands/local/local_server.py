@@ -18,6 +18,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.source.env_file import parse_env
 from handler.http.client import HttpClient
 from handler.policy.evaluation import Evaluation
+from handler.secret_variables import read_secrets
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
@@ -25,8 +26,9 @@ from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.mcp.tools_list import list_entries
 from handler.server.outgoing.services import outgoing_services
-from handler.settings import Settings, read_secrets, read_settings
-from handler.storage.storage import MemoryStorage, Storage
+from handler.settings import Settings, read_settings
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import Storage
 from handler.strict_json import JSONObject
 
 

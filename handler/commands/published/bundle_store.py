@@ -16,7 +16,8 @@ from handler.errors import StileError
 from handler.errors.infrastructure import BundleError, ObjectNotFound, StorageError
 from handler.http.client import HttpClient
 from handler.sentences import counted
-from handler.storage.storage import WritableStorage, open_storage
+from handler.storage.location import open_storage
+from handler.storage.storage import WritableStorage
 
 
 def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) -> int:

@@ -14,7 +14,8 @@ from handler.compiler.compile import Compiled
 from handler.errors import StileError
 from handler.errors.infrastructure import StorageError
 from handler.http.client import HttpClient
-from handler.storage.storage import S3Storage, open_storage
+from handler.storage.location import open_storage
+from handler.storage.s3 import S3Storage
 
 EXTRAS_TAG = "stile:extras"
 MODULES_TAG = "stile:code-modules"

@@ -100,9 +100,9 @@ def _addresses(bundle: Bundle) -> Iterator[tuple[str, str]]:
     for issuer in bundle.identity.issuers:
         if issuer.jwks_url:
             yield "jwksendpoint", issuer.jwks_url
-    if bundle.identity.bridge:
-        yield "bridge.authorize_url", bundle.identity.bridge.authorize_url
-        yield "bridge.token_url", bundle.identity.bridge.token_url
+    if bundle.identity.oauth_proxy:
+        yield "oauth_proxy.authorize_url", bundle.identity.oauth_proxy.authorize_url
+        yield "oauth_proxy.token_url", bundle.identity.oauth_proxy.token_url
 
 
 def tell_of_secrets(compiled: Sequence[Compiled]) -> None:

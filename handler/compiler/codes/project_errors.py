@@ -34,7 +34,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Give each key its own keyid.",
     ),
     "duplicate-oauth-proxy": (
-        "An endpoint has two OAuth proxies (bridge).",
+        "An endpoint has two OAuth proxies.",
         "Keep one.",
     ),
     "duplicate-policy": (
@@ -162,7 +162,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Give both, or neither.",
     ),
     "missing-issuer": (
-        "An OAuth proxy (bridge) belongs to an entry of identity without an issuer.",
+        "An OAuth proxy belongs to an entry of identity without an issuer.",
         "Add the issuer.",
     ),
     "missing-keys": (

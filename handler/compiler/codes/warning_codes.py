@@ -205,6 +205,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A module imports tools in Python from the place where their API was before.",
         "Import from `stile`, as the message says.",
     ),
+    "old-key": (
+        "A key of config.yaml has an old name, which this version still reads.",
+        "Rename the key, as the message says.",
+    ),
     "unsafe-pattern": (
         "A pattern of a tool in Python may take very long on a caller's text.",
         "Simplify the pattern.",

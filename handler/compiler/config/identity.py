@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from handler.bundle.identity import SECRET_REFERENCE, ApiKey, Bridge, Identity, Issuer, VerificationKey
+from handler.bundle.identity import SECRET_REFERENCE, ApiKey, Identity, Issuer, OAuthProxy, VerificationKey
 from handler.bundle.upstream import SECRET_SOURCES
-from handler.compiler.config.oauth_proxy import read_bridge
+from handler.compiler.config.oauth_proxy import read_oauth_proxy
 from handler.compiler.config.public_keys import FAULTS, public_key_pem
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Problems
@@ -21,6 +21,8 @@ ISSUER_KEYS = ("jwksendpoint", "keys", "issuer", "audience", "subject", "claims"
 
 CALLER_KEYS = ("api_keys", "trust_authorizer")
 """Settings that admit callers without a token for this function to verify."""
+
+PROXY_KEY, OLD_PROXY_KEY = "oauth_proxy", "bridge"
 
 PUBLIC_ALGORITHMS = tuple(FAULTS)
 """Algorithms whose verification keys are public. A key set has no others."""
@@ -41,7 +43,8 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
     """Read issuers, API keys, trusted APIs and the OAuth proxy. A section has an issuer, or API keys, or both."""
     issuers: list[Issuer] = []
     for section in sections:
-        section.expect(*ISSUER_KEYS, *CALLER_KEYS, "bridge")
+        section.accept(OLD_PROXY_KEY)
+        section.expect(*ISSUER_KEYS, *CALLER_KEYS, PROXY_KEY)
         if not section.accept(*ISSUER_KEYS):
             continue
         issuer = _issuer(section, problems)
@@ -59,19 +62,26 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
         api_keys=tuple(_api_keys(sections, problems)),
         trusted_apis=tuple(api for api, _ in trusted),
         typed_apis=tuple(api for api, is_typed in trusted if is_typed),
-        bridge=_bridge(sections, problems),
+        oauth_proxy=_oauth_proxy(sections, problems),
     )
 
 
-def _bridge(sections: Sequence[Section], problems: Problems) -> Bridge | None:
-    bridged = [section for section in sections if "bridge" in section]
-    for section in bridged[1:]:
+def _oauth_proxy(sections: Sequence[Section], problems: Problems) -> OAuthProxy | None:
+    found = [(section, key) for section in sections for key in section.accept(PROXY_KEY, OLD_PROXY_KEY)]
+    for section, key in found:
+        if key == OLD_PROXY_KEY:
+            new = section.name(PROXY_KEY)
+            problems.warn(section.key_place(key), f"{section.name(key)} is the old name of {new}", code="old-key")
+    for section, key in found[1:]:
         problems.add(
-            section.key_place("bridge"),
-            "there is a bridge already: an endpoint has one at most",
+            section.key_place(key),
+            "there is an OAuth proxy already: an endpoint has one at most",
             code="duplicate-oauth-proxy",
         )
-    return read_bridge(bridged[0].section("bridge"), bridged[0].text("issuer"), problems) if bridged else None
+    if not found:
+        return None
+    section, key = found[0]
+    return read_oauth_proxy(section.section(key), section.text("issuer"), problems)
 
 
 def _issuer(section: Section, problems: Problems) -> Issuer:

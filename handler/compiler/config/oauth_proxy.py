@@ -1,10 +1,10 @@
-"""Read ``bridge``, below its issuer: the OAuth proxy for clients that cannot register with the provider."""
+"""Read ``oauth_proxy``, below its issuer: the OAuth proxy for clients that cannot register with the provider."""
 
 from __future__ import annotations
 
 import re
 
-from handler.bundle.identity import Bridge
+from handler.bundle.identity import OAuthProxy
 from handler.bundle.upstream import parse_reference
 from handler.compiler.config.urls import is_http_url, is_on_loopback
 from handler.compiler.problems import Place, Problems
@@ -34,16 +34,16 @@ ACTIVE_SCHEMES = ("about", "blob", "data", "file", "filesystem", "ftp", "javascr
 """Schemes that browsers run or open themselves. Any other is an app's own (RFC 8252, section 7.1)."""
 
 
-def read_bridge(section: Section, issuer: str, problems: Problems) -> Bridge:
+def read_oauth_proxy(section: Section, issuer: str, problems: Problems) -> OAuthProxy:
     """Read the OAuth proxy to the provider of one issuer."""
     section.expect(*KEYS)
     if not issuer:
         problems.add(
             section.place(),
-            "a bridge leads to the provider of an issuer: give that its name, issuer",
+            "an OAuth proxy leads to the provider of an issuer: give that its name, issuer",
             code="missing-issuer",
         )
-    return Bridge(
+    return OAuthProxy(
         issuer=issuer,
         authorize_url=_url(section, "authorize_url", problems),
         token_url=_url(section, "token_url", problems),

@@ -48,15 +48,15 @@ def authorization_servers(bundle: Bundle, public_url: str) -> list[str]:
 
     The OAuth proxy replaces the issuer behind it, and comes first, because clients take the first.
     """
-    bridge = bundle.identity.bridge
-    others = [issuer for issuer in _named_issuers(bundle) if not (bridge and issuer == bridge.issuer)]
-    own = bridge_url(bundle, public_url)
+    proxy = bundle.identity.oauth_proxy
+    others = [issuer for issuer in _named_issuers(bundle) if not (proxy and issuer == proxy.issuer)]
+    own = oauth_proxy_url(bundle, public_url)
     return [own, *others] if own else others
 
 
 def takes_tokens(bundle: Bundle) -> bool:
     """Tell if clients can find an authorization server."""
-    return bundle.identity.bridge is not None or bool(_named_issuers(bundle))
+    return bundle.identity.oauth_proxy is not None or bool(_named_issuers(bundle))
 
 
 def _named_issuers(bundle: Bundle) -> list[str]:
@@ -64,9 +64,9 @@ def _named_issuers(bundle: Bundle) -> list[str]:
     return list(dict.fromkeys(issuer for issuer in named if issuer.startswith(("https://", "http://"))))
 
 
-def bridge_url(bundle: Bundle, public_url: str) -> str:
+def oauth_proxy_url(bundle: Bundle, public_url: str) -> str:
     """Return the issuer and base URL of the endpoint's OAuth proxy; empty string without proxy or public URL."""
-    return f"{public_url}/{bundle.endpoint}" if bundle.identity.bridge and public_url else ""
+    return f"{public_url}/{bundle.endpoint}" if bundle.identity.oauth_proxy and public_url else ""
 
 
 def open_scopes(bundle: Bundle) -> list[str]:

@@ -23,9 +23,9 @@ from handler.http.client import HttpClient
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.lru import Lru
 from handler.records import record
+from handler.secret_variables import Secret
 from handler.server.auth.jwks import FRESH_S, KeySets
 from handler.server.auth.own_secrets import OwnSecrets
-from handler.settings import Secret
 from handler.strict_json import JSONObject, parse_json
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from handler.server.asgi.response_size import LAMBDA, Room
 from handler.server.asgi.trace_context import Trace
 from handler.server.auth.principal import ANONYMOUS, Principal
 from handler.server.context.services import Services
-from handler.server.endpoints.endpoint import Endpoint, schema_loading
+from handler.server.endpoints.endpoint import Endpoint
+from handler.server.endpoints.schema_views import schema_loading
 
 
 @record(frozen=True, slots=True, kw_only=True)

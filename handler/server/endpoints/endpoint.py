@@ -1,44 +1,27 @@
-"""One loaded bundle, and the validators, views and schemas that are built from it."""
+"""One loaded bundle, and the evaluations, validators and entries that are built from it."""
 
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from functools import cached_property
 from threading import Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from handler.bundle.content import Prompt
 from handler.bundle.model import Bundle
 from handler.bundle.operations import Limits, PersistedOperation
-from handler.bundle.stored import index_key
 from handler.bundle.tools import CatalogTool, CodeTool, GraphQLTool, Listing, PrescribedTool, Tool
-from handler.errors.calls import DocumentRefused, Fault
-from handler.errors.infrastructure import BundleError, StorageError
-from handler.errors.upstream import UpstreamError
 from handler.lru import Lru
-from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask, hidden_from
+from handler.policy.evaluation import OPEN, OWN_TOKEN, Conditions, Evaluation, Mask
 from handler.server.auth.principal import Principal
-from handler.storage.storage import READ_TIMEOUT_S, Storage
+from handler.server.endpoints.schema_views import SchemaViews, read_cost
+from handler.storage.storage import Storage
 from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
-    from handler.graph.documents.partial_schema import ViewSchemas
-    from handler.graph.index import SchemaIndex
-    from handler.graph.view import View
     from handler.json_schema.answer_check import AnswerChecker, Misfit
     from handler.server.endpoints.arguments import ArgumentsValidator
-
-K = TypeVar("K")
-T = TypeVar("T")
-
-MAX_VIEWS = 16
-"""Views cached for one endpoint, and also the limit of those with schemas for documents."""
-
-MAX_PRINTED = 16
-"""Views cached for one endpoint as SDL."""
 
 MAX_ENTRIES = 256
 """Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
@@ -57,22 +40,6 @@ ANSWER_CHECKER_BYTES = 12_000
 
 ENTRY_SHARE = 4
 """Memory of an entry, as a multiple of its JSON: the JSON, its text, and its objects."""
-
-VIEW_SHARE = 0.05
-"""Memory of a view, as a share of its index, measured on GitHub's schema."""
-
-
-@contextmanager
-def schema_loading() -> Iterator[None]:
-    """Turn the failure to load a schema into the error of a call.
-
-    Raises:
-        UpstreamError: storage fails, or its schema index is not the one that the bundle names.
-    """
-    try:
-        yield
-    except (StorageError, BundleError) as exc:
-        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
 
 
 class Endpoint:
@@ -100,21 +67,14 @@ class Endpoint:
             document.id: (*document.operations, *self._operations_of(document.tools))
             for document in bundle.graphql.documents
         }
-        self._storage = storage
+        self.schema = SchemaViews(bundle, storage, on_trouble=on_trouble)
         self._conditions = Conditions(bundle.conditions)
-        self._on_trouble = on_trouble
-        self.schema_fails = False  # the last load of the schema index failed
-        self._index: SchemaIndex | None = None
         self._bundle_bytes = read_cost(stored_bytes)
-        self._index_bytes = 0
         self._judgements: Lru[bytes, Evaluation] = Lru(most=MAX_JUDGEMENTS)  # by a digest of the claims
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
         self._entries: Lru[tuple[str, Mask], Entry | None] = Lru(most=MAX_ENTRIES)
-        self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
-        self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
-        self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
         self._lock = Lock()
 
     @property
@@ -124,9 +84,7 @@ class Endpoint:
             "judgements": len(self._judgements),
             "validators": len(self._validators),
             "entries": len(self._entries),
-            "views": len(self._views),
-            "schemas": len(self._schemas),
-            "printed": len(self._printed),
+            **self.schema.held,
         }
 
     @property
@@ -135,11 +93,8 @@ class Endpoint:
         with self._lock:
             made = sum(size * COSTS.get(kind, 0) for kind, size in self.held.items())
             made += len(self._answer_checkers) * ANSWER_CHECKER_BYTES
-            views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
-            schemas = sum(each.cost_bytes for each in self._schemas.values())
             entries = ENTRY_SHARE * sum(len(each.json) for each in self._entries.values() if each is not None)
-            printed = sum(map(sys.getsizeof, self._printed.values()))
-        return self._bundle_bytes + self._index_bytes + made + views + schemas + entries + printed
+        return self._bundle_bytes + made + entries + self.schema.cost_bytes
 
     @cached_property
     def operations(self) -> Mapping[str, tuple[PersistedOperation, ...]]:
@@ -223,7 +178,7 @@ class Endpoint:
             case GraphQLTool():
                 outcome = judgement.outcome(tool.conditions)
                 if self.needs_schema(tool, judgement):
-                    return bool(self.view(tool, outcome).root_fields())
+                    return bool(self.schema.view(tool, outcome).root_fields())
                 return self._graphql_entry(tool, outcome) is not None
             case CodeTool():
                 return judgement.meets(tool.mask)
@@ -245,69 +200,6 @@ class Endpoint:
                 return self._seen_entry(tool, judgement.outcome(tool.conditions))
             case CodeTool() | CatalogTool():
                 return tool.entry
-
-    def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
-        """Return the view of an outcome through a tool, or of the whole schema if ``None``. Blocks while it is built.
-
-        Raises:
-            StorageError, BundleError: the schema index cannot be loaded.
-        """
-        from handler.graph.view import build_view
-
-        def made() -> View:
-            hidden = hidden_from(outcome, self.bundle.guards, (tool or self.bundle.graphql).guards)
-            return build_view(self._require_index(), hidden)
-
-        with self._lock:
-            return self._views.use_or_make((tool.name if tool else "", outcome), made)
-
-    def has_fields(self, judgement: Evaluation) -> bool:
-        """Tell if the caller may use any field over GraphQL. Blocks while the view is built.
-
-        Raises:
-            StorageError, BundleError: the schema index cannot be loaded.
-        """
-        return bool(self.view(None, judgement.outcome(self.bundle.graphql.conditions)).root_fields())
-
-    def sdl(self, tool: GraphQLTool | None, judgement: Evaluation) -> str:
-        """Return a view as SDL; empty string if it has no fields. Blocks while it is built.
-
-        Raises:
-            StorageError, BundleError: the schema index cannot be loaded.
-        """
-        from handler.graph.view import print_view
-
-        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
-        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
-        with self._lock:
-            return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
-
-    def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
-        """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
-
-        Raises:
-            DocumentRefused: the caller may not use any field.
-            StorageError, BundleError: the schema index cannot be loaded.
-        """
-        from handler.graph.documents.partial_schema import ViewSchemas
-
-        outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
-        view = self.view(tool, outcome)
-        if not view.root_fields():
-            raise DocumentRefused(Fault("nothing here is open to this caller"))
-        key = (tool.name if tool else "", outcome)
-        with self._lock:
-            schemas = self._schemas.use(key)
-            if schemas is None or schemas.view is not view:
-                schemas = ViewSchemas(view)
-                self._schemas.put(key, schemas)
-        return schemas
-
-    def recheck_schema(self, *, timeout_s: float) -> None:
-        """Load the schema index again if its last load failed. Blocks."""
-        if self.schema_fails:
-            with self._lock, suppress(StorageError, BundleError):
-                self._require_index(timeout_s)
 
     def _operations_of(self, names: Iterable[str]) -> Iterator[PersistedOperation]:
         for tool in map(self.tools.get, names):
@@ -365,35 +257,13 @@ class Endpoint:
                 return self._entries.use(key)
         from handler.graph.tool_entry import graphql_entry
 
-        made = graphql_entry(tool.entry, self.view(tool, outcome))
+        made = graphql_entry(tool.entry, self.schema.view(tool, outcome))
         entry = None if made is None else Entry(made)
         with self._lock:
             self._entries.put(key, entry)
         return entry
 
-    def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
-        from handler.graph.index import read_index
-
-        if self._index is None:
-            try:
-                stored = self._storage.read(index_key(self.bundle.index), timeout_s=timeout_s)
-                body = stored.body if stored else b""
-                self._index = read_index(body, sha256=self.bundle.index)
-            except (StorageError, BundleError) as exc:
-                if not self.schema_fails:
-                    self._on_trouble(exc)
-                self.schema_fails = True
-                raise
-            self.schema_fails = False
-            self._index_bytes = read_cost(len(body))
-        return self._index
-
 
 def _listing(tool: GraphQLTool, outcome: Mask) -> Listing | None:
     """Return the compiled listing of a tool for an outcome; ``None`` if the compiler made none."""
     return next((each for each in tool.listings if each.outcome == outcome), None)
-
-
-def read_cost(stored_bytes: int) -> int:
-    """Return the approximate memory in bytes of a bundle or index of a stored size, with fragmentation."""
-    return 16_000 + 8 * stored_bytes

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import inf
@@ -18,6 +18,7 @@ from handler.lru import Lru
 from handler.records import record
 from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.endpoint import Endpoint
+from handler.server.endpoints.failures import Failures
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:
@@ -29,12 +30,6 @@ MISS_S = 30.0
 
 BESIDE_S = 1.0
 """Time limit of a refresh that no request waits for."""
-
-MAX_DOUBTFUL = 100
-"""Limit of endpoints that count as failing but may not exist, because storage did not answer."""
-
-DOUBTFUL_S = 300.0
-"""Time that such an endpoint counts after storage was last asked for it."""
 
 NEVER_STORED = ".health"
 """The key of an object that is never stored: readable storage answers that it does not exist."""
@@ -94,14 +89,6 @@ class _Held:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class _Failed:
-    """An endpoint that could not be loaded and is not cached. ``exists``: the endpoint is known to exist."""
-
-    asked: Instant
-    exists: bool
-
-
-@record(frozen=True, slots=True, kw_only=True)
 class Known:
     """The state of one endpoint in this process."""
 
@@ -132,14 +119,13 @@ class Endpoints:
     ) -> None:
         self._storage = storage
         self._find_lacks = find_lacks
-        self._expected: set[str] = set()
         self._on_trouble = on_trouble
         self._keeping = keeping or CachePolicy()
         self.clock = clock
         self._held: Lru[str, _Held] = Lru(max_bytes=self._keeping.max_bytes, cost_of=lambda held: held.cost_bytes)
         # Separate from ``_held``: requests for missing names must not evict endpoints.
         self._missing: Lru[str, Instant] = Lru(most=MAX_MISSES)
-        self._failed: dict[str, _Failed] = {}
+        self._failures = Failures(self.clock)
         self._under_way: dict[str, asyncio.Task[Endpoint]] = {}
 
     async def find(self, name: str) -> Endpoint:
@@ -168,8 +154,8 @@ class Endpoints:
 
         Raises as ``find``. While storage or the bundle fails, the endpoint counts as failing: the owner has named it.
         """
-        self._expected.add(name)
-        with self._noting_failure(name):
+        self._failures.expect(name)
+        with self._failures.noted(name):
             held = self._read(name, self._held.peek(name), READ_TIMEOUT_S)
         return self._take(name, held)
 
@@ -218,15 +204,14 @@ class Endpoints:
                 name=each.endpoint.bundle.endpoint,
                 asked=each.asked,
                 serves=not each.closed,
-                failing=each.failing or each.endpoint.schema_fails,
+                failing=each.failing or each.endpoint.schema.fails,
                 lacking=bool(each.lacks),
             )
             for each in self._held.values()
         ]
         failed = [
-            Known(name=name, asked=each.asked, serves=False, failing=True, lacking=False)
-            for name, each in self._failed.items()
-            if self._counts(each)
+            Known(name=name, asked=asked, serves=False, failing=True, lacking=False)
+            for name, asked in self._failures.counted()
         ]
         return held + failed
 
@@ -255,25 +240,9 @@ class Endpoints:
             task.exception()  # retrieved, or asyncio would log it: no request waits for a refresh
 
     async def _ask(self, name: str, timeout_s: float) -> Endpoint:
-        with self._noting_failure(name):
+        with self._failures.noted(name):
             held = await asyncio.to_thread(self._read, name, self._held.peek(name), timeout_s)
         return self._take(name, held)
-
-    @contextmanager
-    def _noting_failure(self, name: str) -> Iterator[None]:
-        """Note an endpoint that could not be loaded. Unknown names are limited, because anybody can ask for them."""
-        try:
-            yield
-        except (StorageError, BundleError) as exc:
-            before = self._failed.pop(name, None)
-            exists = name in self._expected or isinstance(exc, BundleError) or (before is not None and before.exists)
-            self._failed = {other: each for other, each in self._failed.items() if self._counts(each)}
-            if exists or len(self._failed) < MAX_DOUBTFUL:
-                self._failed[name] = _Failed(asked=self.clock(), exists=exists)
-            raise
-
-    def _counts(self, failed: _Failed) -> bool:
-        return failed.exists or self._age_s(failed.asked) < DOUBTFUL_S
 
     def _take(self, name: str, held: _Held | None) -> Endpoint:
         """Cache the endpoint that was read, and return it.
@@ -282,7 +251,7 @@ class Endpoints:
             EndpointNotFound: ``held`` is ``None``.
             FunctionLacks: the endpoint is closed.
         """
-        self._failed.pop(name, None)
+        self._failures.forget(name)
         if held is None:
             self._held.drop(name)
             self._missing.put(name, self.clock())
@@ -320,5 +289,5 @@ class Endpoints:
             return _Held(endpoint=endpoint, etag=stored.etag, asked=asked, confirmed=asked, lacks=lacks)
         if known is None:
             raise StorageError(self._storage.location, "answered 'unchanged' where nothing was known")
-        known.endpoint.recheck_schema(timeout_s=timeout_s)
+        known.endpoint.schema.recheck(timeout_s=timeout_s)
         return replace(known, asked=asked, confirmed=asked, failing=False)

@@ -17,7 +17,7 @@ from handler.records import record
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.arguments import refuse_excess
-from handler.server.endpoints.endpoint import schema_loading
+from handler.server.endpoints.schema_views import schema_loading
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.operation import GraphQLRequest
@@ -184,7 +184,7 @@ def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
 
 async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.view_schemas, tool, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.judgement)
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:

@@ -15,7 +15,8 @@ from handler.errors.protocol import McpError
 from handler.policy.evaluation import OPEN
 from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
-from handler.server.endpoints.endpoint import Endpoint, schema_loading
+from handler.server.endpoints.endpoint import Endpoint
+from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.call import Call
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -171,7 +172,7 @@ async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
 async def _has_fields(caller: Caller) -> bool:
     """Tell if a caller may use any field of the endpoint's own GraphQL."""
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.has_fields, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.judgement)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
@@ -183,7 +184,7 @@ async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
     if tool is None and not _may_introspect(caller):
         return ""
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.sdl, tool, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.sdl, tool, caller.judgement)
 
 
 def _may_introspect(caller: Caller) -> bool:

@@ -19,14 +19,6 @@ from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import asked_kits, tools_of_kit
 from handler.strict_json import JSONObject
 
-KINDS: Mapping[type[Tool], str] = {
-    PrescribedTool: "prescribed",
-    GraphQLTool: "graphql",
-    CodeTool: "code",
-    CatalogTool: "catalog",
-}
-"""The kind of a tool in the log."""
-
 
 @record(frozen=True, slots=True, kw_only=True)
 class ProvidedTool:
@@ -52,7 +44,7 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
         return failed(exc)
     if isinstance(tool, ProvidedTool):
         return await _call_provided(call, tool, name, arguments)
-    call.note(kind=KINDS[type(tool)])
+    call.note(kind=tool.KIND)
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
     if isinstance(tool, CodeTool):
         _require_mirrored(call, tool.entry, arguments)

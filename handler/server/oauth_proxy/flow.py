@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from handler.errors.access import OAuthRefused
-from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, error_of, parse_form
+from handler.server.oauth_proxy.proxy import GRANTS, ProxySite, error_of, parse_form
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 MAX_STATE_CHARS = 4_096
@@ -35,9 +35,9 @@ CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
 """Source: RFC 7636, section 4.2: a SHA-256 in base64url."""
 
 
-def metadata(site: BridgeSite, *, jwks_url: str) -> JSONObject:
+def metadata(site: ProxySite, *, jwks_url: str) -> JSONObject:
     """Return the document of RFC 8414, section 2, with what OpenID Connect Discovery requires, for its clients."""
-    offline = [scope for scope in site.bridge.extra_scopes if scope == "offline_access"]
+    offline = [scope for scope in site.proxy.extra_scopes if scope == "offline_access"]
     openid = {
         "jwks_uri": jwks_url,
         "subject_types_supported": ["public"],
@@ -56,12 +56,12 @@ def metadata(site: BridgeSite, *, jwks_url: str) -> JSONObject:
         "token_endpoint_auth_methods_supported": ["none"],
         "code_challenge_methods_supported": ["S256"],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": bool(site.bridge.client_metadata_documents),
+        "client_id_metadata_document_supported": bool(site.proxy.client_metadata_documents),
         **(openid if jwks_url else {}),
     }
 
 
-def registration(site: BridgeSite, body: bytes) -> JSONObject:
+def registration(site: ProxySite, body: bytes) -> JSONObject:
     """Return the registration of a client: every client gets the id of the one that the provider knows.
 
     Raises:
@@ -81,7 +81,7 @@ def registration(site: BridgeSite, body: bytes) -> JSONObject:
     for uri in uris:
         site.require_allowed(uri if isinstance(uri, str) else "", code="invalid_redirect_uri")
     return {
-        "client_id": site.bridge.client_id,
+        "client_id": site.proxy.client_id,
         "redirect_uris": uris,
         "grant_types": [*GRANTS],
         "response_types": ["code"],
@@ -89,7 +89,7 @@ def registration(site: BridgeSite, body: bytes) -> JSONObject:
     }
 
 
-def authorize_location(site: BridgeSite, query: str) -> str:
+def authorize_location(site: ProxySite, query: str) -> str:
     """Return the target of a client's authorization request: the provider, or the client with an error.
 
     Raises:
@@ -108,7 +108,7 @@ def authorize_location(site: BridgeSite, query: str) -> str:
         return _client_location(site, redirect_uri, state, answer)
 
 
-def callback_location(site: BridgeSite, query: str) -> str:
+def callback_location(site: ProxySite, query: str) -> str:
     """Return the target of the provider's answer: the client that asked.
 
     Raises:
@@ -117,7 +117,7 @@ def callback_location(site: BridgeSite, query: str) -> str:
     answered = parse_form(query)
     redirect_uri, state = _opened(answered.get("state", ""))
     site.require_allowed(redirect_uri, code="invalid_request")
-    if answered.get("iss", site.bridge.issuer) != site.bridge.issuer:
+    if answered.get("iss", site.proxy.issuer) != site.proxy.issuer:
         raise OAuthRefused("invalid_request", "the answer is another provider's")
     if "code" in answered:
         return _client_location(site, redirect_uri, state, {"code": answered["code"]})
@@ -140,17 +140,17 @@ def _opened(text: str) -> tuple[str, str | None]:
     raise OAuthRefused("invalid_request", "the state is none of a request that went through here")
 
 
-def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -> str:
+def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) -> str:
     if asked.get("response_type") != "code":
         raise OAuthRefused("unsupported_response_type", "expected response_type=code")
     if "request" in asked or "request_uri" in asked:
         raise OAuthRefused("request_not_supported", "expected the parameters themselves")
     if asked.get("code_challenge_method") != "S256" or not CHALLENGE.fullmatch(asked.get("code_challenge", "")):
         raise OAuthRefused("invalid_request", "expected a code_challenge, with code_challenge_method=S256")
-    fixed = parse_qs(urlsplit(site.bridge.authorize_url).query, keep_blank_values=True)
+    fixed = parse_qs(urlsplit(site.proxy.authorize_url).query, keep_blank_values=True)
     sent = {
         "response_type": "code",
-        "client_id": site.bridge.client_id,
+        "client_id": site.proxy.client_id,
         "redirect_uri": site.callback,
         "state": state,
         "code_challenge": asked["code_challenge"],
@@ -158,15 +158,15 @@ def _provider_location(site: BridgeSite, asked: Mapping[str, str], state: str) -
         **{name: asked[name] for name in PASSED_ON if name in asked and name not in fixed},
     }
     scopes = site.wanted(asked.get("scope", "").split()) or site.qualified(site.scopes)
-    if scope := " ".join(dict.fromkeys((*scopes, *site.bridge.extra_scopes))):
+    if scope := " ".join(dict.fromkeys((*scopes, *site.proxy.extra_scopes))):
         sent["scope"] = scope
     resource = site.require_resource(asked)
-    if site.bridge.resource == "keep":
+    if site.proxy.resource == "keep":
         sent["resource"] = resource
-    return _with_query(site.bridge.authorize_url, sent)
+    return _with_query(site.proxy.authorize_url, sent)
 
 
-def _client_location(site: BridgeSite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
+def _client_location(site: ProxySite, redirect_uri: str, state: str | None, answer: Mapping[str, str]) -> str:
     kept = {} if state is None else {"state": state}
     return _with_query(redirect_uri, {**answer, **kept, "iss": site.url})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qsl
 
-from handler.bundle.identity import Bridge
+from handler.bundle.identity import OAuthProxy
 from handler.errors.access import OAuthRefused, RedirectRefused
 from handler.records import record
 
@@ -26,10 +26,10 @@ LOOPBACK = re.compile(r"(http://(?:127\.0\.0\.1|localhost|\[::1\]))(?::[0-9]{1,5
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class BridgeSite:
+class ProxySite:
     """An OAuth proxy at its public URL. ``url`` is the endpoint's, without a slash at the end, and the issuer."""
 
-    bridge: Bridge
+    proxy: OAuthProxy
     url: str
     scopes: tuple[str, ...]  # for a client that asks for none
     known_scopes: tuple[str, ...]  # of all tools: a client may ask for these
@@ -44,12 +44,12 @@ class BridgeSite:
 
         Source: RFC 8252, section 7.3.
         """
-        allowed, own = self.bridge.redirect_uris, LOOPBACK.fullmatch(redirect_uri)
+        allowed, own = self.proxy.redirect_uris, LOOPBACK.fullmatch(redirect_uri)
         return redirect_uri in allowed or bool(own and f"{own[1]}{own[2]}" in allowed)
 
     def require_client(self, asked: Mapping[str, str]) -> None:
         """Refuse a client with neither the proxy's client id nor an allowed metadata document."""
-        if asked.get("client_id") not in (self.bridge.client_id, *self.bridge.client_metadata_documents):
+        if asked.get("client_id") not in (self.proxy.client_id, *self.proxy.client_metadata_documents):
             raise OAuthRefused("invalid_client", "this client is not known: it has to register")
 
     def require_redirect_uri(self, asked: Mapping[str, str]) -> str:
@@ -76,13 +76,13 @@ class BridgeSite:
 
         Source: RFC 6749, section 3.3.
         """
-        known = {*self.qualified(self.known_scopes), *self.bridge.extra_scopes}
+        known = {*self.qualified(self.known_scopes), *self.proxy.extra_scopes}
         return [scope for scope in self.qualified(asked) if scope in known]
 
     def qualified(self, scopes: Iterable[str]) -> list[str]:
         """Return scopes by the provider's names for them."""
-        whole = STANDARD_SCOPES | {*self.bridge.extra_scopes}
-        prefix = self.bridge.scope_prefix
+        whole = STANDARD_SCOPES | {*self.proxy.extra_scopes}
+        prefix = self.proxy.scope_prefix
         return [each if each in whole or each.startswith(prefix) else f"{prefix}{each}" for each in scopes]
 
 

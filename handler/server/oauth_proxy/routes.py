@@ -20,11 +20,11 @@ from handler.server.asgi.content_negotiation import media_type_of
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
 from handler.server.asgi.responses import json_response
-from handler.server.auth.resource_metadata import all_scopes, bridge_url, open_scopes
+from handler.server.auth.resource_metadata import all_scopes, oauth_proxy_url, open_scopes
 from handler.server.context.request_context import endpoint_name, find_endpoint, read_body
 from handler.server.context.services import Services
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
-from handler.server.oauth_proxy.proxy import BridgeSite, error_of
+from handler.server.oauth_proxy.proxy import ProxySite, error_of
 from handler.server.oauth_proxy.tokens import token_answer, token_form
 from handler.strict_json import parse_json
 
@@ -39,7 +39,7 @@ OUR_FAULTS = frozenset({"invalid_client", "unauthorized_client"})
 """Provider errors about the client that the owner configured: no client of the proxy could mend these."""
 
 Answer = Callable[[HttpCall], Awaitable[Response]]
-Answering = Callable[[Services, BridgeSite, HttpCall], Awaitable[Response]]
+Answering = Callable[[Services, ProxySite, HttpCall], Awaitable[Response]]
 
 
 def metadata_route(services: Services) -> Answer:
@@ -50,7 +50,7 @@ def metadata_route(services: Services) -> Answer:
         bundle, site = await _find_site(services, http_call)
         issuers = {issuer.issuer: issuer.jwks_url for issuer in bundle.identity.issuers}
         note(http_call.scope, outcome="ok")
-        return json_response(metadata(site, jwks_url=issuers.get(site.bridge.issuer, "")))
+        return json_response(metadata(site, jwks_url=issuers.get(site.proxy.issuer, "")))
 
     return authorization_server_metadata
 
@@ -95,34 +95,34 @@ def _route(services: Services, name: str, answering: Answering) -> Answer:
     return answer
 
 
-async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, BridgeSite]:
+async def _find_site(services: Services, http_call: HttpCall) -> tuple[Bundle, ProxySite]:
     bundle = (await find_endpoint(services, http_call)).bundle
-    bridge, url = bundle.identity.bridge, bridge_url(bundle, public_url(http_call.scope))
-    if bridge is None:
-        raise HTTPException(404, "this endpoint has no bridge to sign in through")
+    proxy, url = bundle.identity.oauth_proxy, oauth_proxy_url(bundle, public_url(http_call.scope))
+    if proxy is None:
+        raise HTTPException(404, "this endpoint has no OAuth proxy to sign in through")
     if not url:
         raise HTTPException(404, note_unknown_url(http_call.scope))
     scopes, known = tuple(open_scopes(bundle)), tuple(all_scopes(bundle))
-    return bundle, BridgeSite(bridge=bridge, url=url, scopes=scopes, known_scopes=known)
+    return bundle, ProxySite(proxy=proxy, url=url, scopes=scopes, known_scopes=known)
 
 
-async def _register(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+async def _register(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
     _require_media_type(http_call, "application/json")
     return json_response(registration(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES)), status=201)
 
 
-async def _authorize(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+async def _authorize(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
     return _redirect(authorize_location(site, _query(http_call)))
 
 
-async def _callback(_: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+async def _callback(_: Services, site: ProxySite, http_call: HttpCall) -> Response:
     return _redirect(callback_location(site, _query(http_call)))
 
 
-async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> Response:
+async def _token(services: Services, site: ProxySite, http_call: HttpCall) -> Response:
     _require_media_type(http_call, FORM)
     form = token_form(site, await read_body(http_call, max_bytes=MAX_FORM_BYTES))
-    reference, endpoint, secrets = site.bridge.client_secret, endpoint_name(http_call), services.outgoing.secrets
+    reference, endpoint, secrets = site.proxy.client_secret, endpoint_name(http_call), services.outgoing.secrets
     try:
         if reference:
             form["client_secret"] = await secrets.read(reference, endpoint=endpoint)
@@ -130,7 +130,7 @@ async def _token(services: Services, site: BridgeSite, http_call: HttpCall) -> R
         return _unavailable(http_call, exc.log_reason)
     request = HttpRequest(
         method="POST",
-        url=site.bridge.token_url,
+        url=site.proxy.token_url,
         headers={"content-type": FORM, "accept": "application/json"},
         body=urlencode(form, quote_via=quote).encode(),
         timeout_s=TIMEOUT_S,
@@ -150,7 +150,7 @@ def _refuses_client(answered: HttpResponse) -> bool:
     return answered.status == 401 or _parsed(answered.body).get("error") == "invalid_client"
 
 
-def _token_response(site: BridgeSite, http_call: HttpCall, answered: HttpResponse) -> Response:
+def _token_response(site: ProxySite, http_call: HttpCall, answered: HttpResponse) -> Response:
     content = _parsed(answered.body)
     if answered.status == 200 and isinstance(content.get("access_token"), str) and content.get("token_type"):
         return json_response(token_answer(site, content))

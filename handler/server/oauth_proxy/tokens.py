@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.errors.access import OAuthRefused
-from handler.server.oauth_proxy.proxy import GRANTS, BridgeSite, parse_form
+from handler.server.oauth_proxy.proxy import GRANTS, ProxySite, parse_form
 from handler.strict_json import JSONObject
 
 VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
@@ -19,7 +19,7 @@ VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}")
 TOKEN_MEMBERS = ("access_token", "token_type", "expires_in", "refresh_token", "id_token")
 
 
-def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
+def token_form(site: ProxySite, body: bytes) -> dict[str, str]:
     """Return the form for the provider's token endpoint, without the client secret.
 
     Raises:
@@ -33,23 +33,23 @@ def token_form(site: BridgeSite, body: bytes) -> dict[str, str]:
         raise OAuthRefused("invalid_request", "expected a form") from None
     site.require_client(asked)
     form = _grant(site, asked)
-    form["client_id"] = site.bridge.client_id
+    form["client_id"] = site.proxy.client_id
     resource = site.require_resource(asked)
-    if site.bridge.resource == "keep" and "resource" in asked:
+    if site.proxy.resource == "keep" and "resource" in asked:
         form["resource"] = resource
     return form
 
 
-def token_answer(site: BridgeSite, answer: Mapping[str, Any]) -> JSONObject:
+def token_answer(site: ProxySite, answer: Mapping[str, Any]) -> JSONObject:
     """Return the client's part of the provider's answer, with the names of scopes that clients ask for."""
     kept = {name: answer[name] for name in TOKEN_MEMBERS if answer.get(name) is not None}
     if isinstance(answer.get("scope"), str):
-        prefix = site.bridge.scope_prefix
+        prefix = site.proxy.scope_prefix
         kept["scope"] = " ".join(scope.removeprefix(prefix) for scope in answer["scope"].split())
     return kept
 
 
-def _grant(site: BridgeSite, asked: Mapping[str, str]) -> dict[str, str]:
+def _grant(site: ProxySite, asked: Mapping[str, str]) -> dict[str, str]:
     match asked.get("grant_type"):
         case "authorization_code":
             if "redirect_uri" in asked:  # absent in OAuth 2.1: PKCE ties the code to the client

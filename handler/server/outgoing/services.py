@@ -10,11 +10,12 @@ from handler.aws.services import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
 from handler.records import record
+from handler.secret_variables import Secret, SecretArn
 from handler.server.auth.own_secrets import OwnSecrets
 from handler.server.outgoing.circuit_breaker import Circuits
 from handler.server.outgoing.credential_cache import SingleFlightCache
 from handler.server.outgoing.secret_store import SecretStore
-from handler.settings import Secret, SecretArn, Settings
+from handler.settings import Settings
 
 
 @record(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,10 @@ SHA256 = "a" * 64
 SECRET = SESSION.keep("a secret in a configuration", "Nq7t2Yw9Kc4Rb6Xe1Vm8Zs3Lh5Pd0GjA")
 SOURCE = '"identity.trust_authorizer[0].identity_source"'
 ELSEWHERE = "where the authorizer reads another place, leave it out"
-KEYS = "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer, bridge"
+KEYS = (
+    "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer, "
+    "oauth_proxy"
+)
 ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
 NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"
 NO_JWKS_URL = '"identity.jwksendpoint": expected the https URL of a JSON Web Key Set'

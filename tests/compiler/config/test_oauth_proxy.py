@@ -1,4 +1,4 @@
-"""The section ``bridge`` below an issuer: what it says, and what is reported of it."""
+"""The section ``oauth_proxy`` below an issuer: what it says, and what is reported of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.bundle.identity import Bridge
+from handler.bundle.identity import OAuthProxy
 from handler.compiler.config.oauth_proxy import KEYS
 from tests.support.endpoints import compiled, reported
 
@@ -17,25 +17,25 @@ PREFIX = "expected what the provider has before the names of scopes, as api://ID
 LEAST = f"{URLS}, client_id: one, redirect_uris: 'https://client.example/cb'"
 
 
-def bridge_in(folder: Path, bridge: str) -> Bridge | None:
-    config = f"{HEAD}  bridge: {{{bridge}}}\n"
-    return compiled(folder, {**FILES, "config.yaml": config}).bundle.identity.bridge
+def proxy_in(folder: Path, proxy: str) -> OAuthProxy | None:
+    config = f"{HEAD}  oauth_proxy: {{{proxy}}}\n"
+    return compiled(folder, {**FILES, "config.yaml": config}).bundle.identity.oauth_proxy
 
 
-def problems_of(folder: Path, bridge: str) -> list[str]:
-    """The sentences, without where they stand: that is the bridge's line."""
-    lines = reported(folder, {**FILES, "config.yaml": f"{HEAD}  bridge: {{{bridge}}}\n"})
+def problems_of(folder: Path, proxy: str) -> list[str]:
+    """The sentences, without where they stand: that is the OAuth proxy's line."""
+    lines = reported(folder, {**FILES, "config.yaml": f"{HEAD}  oauth_proxy: {{{proxy}}}\n"})
     assert all(line.startswith("config.yaml:5:") for line in lines), lines
     return [line.split(": ", 1)[1] for line in lines]
 
 
-def test_everything_about_a_bridge_is_kept(tmp_path: Path) -> None:
+def test_everything_about_an_oauth_proxy_is_kept(tmp_path: Path) -> None:
     more = (
         "client_secret: 'env:PROVIDER', client_metadata_documents: ['https://client.example/client.json'], "
         "scope_prefix: 'api://things/', extra_scopes: [openid, offline_access], resource: keep"
     )
 
-    assert bridge_in(tmp_path, f"{LEAST}, {more}") == Bridge(
+    assert proxy_in(tmp_path, f"{LEAST}, {more}") == OAuthProxy(
         issuer="https://login.example",
         authorize_url="https://login.example/a",
         token_url="https://login.example/t",
@@ -49,8 +49,8 @@ def test_everything_about_a_bridge_is_kept(tmp_path: Path) -> None:
     )
 
 
-def test_what_is_not_said_of_a_bridge_changes_nothing(tmp_path: Path) -> None:
-    assert bridge_in(tmp_path, LEAST) == Bridge(
+def test_what_is_not_said_of_an_oauth_proxy_changes_nothing(tmp_path: Path) -> None:
+    assert proxy_in(tmp_path, LEAST) == OAuthProxy(
         issuer="https://login.example",
         authorize_url="https://login.example/a",
         token_url="https://login.example/t",
@@ -64,8 +64,8 @@ def test_what_is_not_said_of_a_bridge_changes_nothing(tmp_path: Path) -> None:
     )
 
 
-def test_endpoint_without_a_bridge_has_none(tmp_path: Path) -> None:
-    assert compiled(tmp_path, {**FILES, "config.yaml": HEAD}).bundle.identity.bridge is None
+def test_endpoint_without_an_oauth_proxy_has_none(tmp_path: Path) -> None:
+    assert compiled(tmp_path, {**FILES, "config.yaml": HEAD}).bundle.identity.oauth_proxy is None
 
 
 @pytest.mark.parametrize(
@@ -81,10 +81,10 @@ def test_endpoint_without_a_bridge_has_none(tmp_path: Path) -> None:
     ],
 )
 def test_redirect_uri_is_of_the_web_of_loopback_or_an_apps_own(tmp_path: Path, uri: str) -> None:
-    bridge = bridge_in(tmp_path, f"{URLS}, client_id: one, redirect_uris: ['{uri}']")
+    proxy = proxy_in(tmp_path, f"{URLS}, client_id: one, redirect_uris: ['{uri}']")
 
-    assert bridge is not None
-    assert bridge.redirect_uris == (uri,)
+    assert proxy is not None
+    assert proxy.redirect_uris == (uri,)
 
 
 @pytest.mark.parametrize(
@@ -110,31 +110,31 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
 
 
 @pytest.mark.parametrize(
-    ("bridge", "sentence"),
+    ("proxy", "sentence"),
     [
         (
             LEAST.replace("client_id: one", "client_id: ''"),
-            "\"identity.bridge.client_id\": expected the id of the one client that the provider knows, got ''",
+            "\"identity.oauth_proxy.client_id\": expected the id of the one client that the provider knows, got ''",
         ),
         (
             f"{LEAST}, scope: a",
-            f'unknown key "identity.bridge.scope": expected one of {", ".join(KEYS)}',
+            f'unknown key "identity.oauth_proxy.scope": expected one of {", ".join(KEYS)}',
         ),
         (
             LEAST.replace("https://login.example/t", "http://login.example/t"),
-            "\"identity.bridge.token_url\": expected an https URL of the provider, got 'http://login.example/t'",
+            "\"identity.oauth_proxy.token_url\": expected an https URL of the provider, got 'http://login.example/t'",
         ),
         (
             LEAST.replace("https://login.example/a", "https://login.example/a#b"),
-            "\"identity.bridge.authorize_url\": expected an https URL of the provider, got 'https://login.example/a#b'",
+            "\"identity.oauth_proxy.authorize_url\": expected an https URL of the provider, got 'https://login.example/a#b'",
         ),
         (
             LEAST.replace("https://login.example/t", "https://me:secret@login.example/t"),
-            '"identity.bridge.token_url": expected a URL without credentials in it',
+            '"identity.oauth_proxy.token_url": expected a URL without credentials in it',
         ),
         (
             f"{LEAST}, client_secret: hunter2",
-            '"identity.bridge.client_secret": expected env:NAME, secret:NAME or ssm:NAME',
+            '"identity.oauth_proxy.client_secret": expected env:NAME, secret:NAME or ssm:NAME',
         ),
         (
             f"{LEAST}, client_metadata_documents: ['https://client.example']",
@@ -146,38 +146,64 @@ def test_other_redirect_uris_are_refused(tmp_path: Path, uri: str, fault: str) -
         ),
         (
             f"{LEAST}, scope_prefix: 'a b'",
-            f'"identity.bridge.scope_prefix": {PREFIX}',
+            f'"identity.oauth_proxy.scope_prefix": {PREFIX}',
         ),
         (
             f"{LEAST}, extra_scopes: ['a b']",
             '"a b" is no scope: expected characters without spaces and quotes',
         ),
-        (f"{LEAST}, resource: no", "\"identity.bridge.resource\": expected drop or keep, got 'no'"),
+        (f"{LEAST}, resource: no", "\"identity.oauth_proxy.resource\": expected drop or keep, got 'no'"),
     ],
 )
-def test_what_does_not_fit_is_reported(tmp_path: Path, bridge: str, sentence: str) -> None:
-    assert problems_of(tmp_path, bridge) == [sentence]
+def test_what_does_not_fit_is_reported(tmp_path: Path, proxy: str, sentence: str) -> None:
+    assert problems_of(tmp_path, proxy) == [sentence]
 
 
 def test_redirect_uris_have_to_be_there(tmp_path: Path) -> None:
     assert problems_of(tmp_path, f"{URLS}, client_id: one") == [
-        '"identity.bridge.redirect_uris": expected the URIs that clients may be sent back to'
+        '"identity.oauth_proxy.redirect_uris": expected the URIs that clients may be sent back to'
     ]
 
 
-def test_bridge_without_an_issuers_name_leads_nowhere(tmp_path: Path) -> None:
-    config = f"identity: {{jwksendpoint: 'https://a.b/', audience: a, bridge: {{{LEAST}}}}}\n"
+def test_oauth_proxy_without_an_issuers_name_leads_nowhere(tmp_path: Path) -> None:
+    config = f"identity: {{jwksendpoint: 'https://a.b/', audience: a, oauth_proxy: {{{LEAST}}}}}\n"
 
     (line,) = reported(tmp_path, {**FILES, "config.yaml": config})
 
-    assert line.endswith("a bridge leads to the provider of an issuer: give that its name, issuer")
+    assert line.endswith("an OAuth proxy leads to the provider of an issuer: give that its name, issuer")
 
 
-def test_one_bridge_is_all_that_clients_can_find(tmp_path: Path) -> None:
-    one = f"jwksendpoint: 'https://a.b/', audience: a, bridge: {{{LEAST}}}"
+def test_one_oauth_proxy_is_all_that_clients_can_find(tmp_path: Path) -> None:
+    one = f"jwksendpoint: 'https://a.b/', audience: a, oauth_proxy: {{{LEAST}}}"
     config = f"identity:\n  - {{issuer: one, {one}}}\n  - {{issuer: two, {one}}}\n"
 
     (line,) = reported(tmp_path, {**FILES, "config.yaml": config})
 
     assert line.startswith("config.yaml:3:")
-    assert line.endswith("there is a bridge already: an endpoint has one at most")
+    assert line.endswith("there is an OAuth proxy already: an endpoint has one at most")
+
+
+def test_old_key_is_read_with_a_warning(tmp_path: Path) -> None:
+    made = compiled(tmp_path, {**FILES, "config.yaml": f"{HEAD}  bridge: {{{LEAST}}}\n"})
+
+    assert made.bundle.identity.oauth_proxy == proxy_in(tmp_path / "new", LEAST)
+    (warning,) = [each for each in made.warnings if each.code == "old-key"]
+    assert (warning.file, warning.line, warning.column) == ("config.yaml", HEAD.count("\n") + 1, 3)
+    assert warning.sentence == '"identity.bridge" is the old name of "identity.oauth_proxy"'
+
+
+def test_problem_below_the_old_key_names_the_key_as_it_is_written(tmp_path: Path) -> None:
+    config = f"{HEAD}  bridge: {{{LEAST}, resource: no}}\n"
+
+    (line,) = reported(tmp_path, {**FILES, "config.yaml": config})
+
+    assert line.endswith("\"identity.bridge.resource\": expected drop or keep, got 'no'")
+
+
+def test_old_key_beside_the_new_one_is_a_problem(tmp_path: Path) -> None:
+    config = f"{HEAD}  oauth_proxy: {{{LEAST}}}\n  bridge: {{{LEAST}}}\n"
+
+    (line,) = reported(tmp_path, {**FILES, "config.yaml": config})
+
+    assert line.startswith(f"config.yaml:{HEAD.count(chr(10)) + 2}:3: ")
+    assert line.endswith("there is an OAuth proxy already: an endpoint has one at most")

@@ -18,7 +18,8 @@ from starlette.types import Receive, Scope, Send
 from handler.bundle.model import MAX_ANSWER_S
 from handler.compiler.compile import Compiled
 from handler.server.asgi.deadlines import Deadlines, deadline_of
-from handler.storage.storage import MemoryStorage, StoredObject
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import StoredObject
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, Function, event_for, event_loop, running_function
 from tests.support.raw_http import Peer, answer, running_server

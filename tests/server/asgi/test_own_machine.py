@@ -114,7 +114,7 @@ def test_own_pages_and_addresses_that_a_user_typed_are_answered(port: int, site:
 def test_sign_in_pages_may_send_people_back(port: int, path: str) -> None:
     headers = {"host": "127.0.0.1:8000", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
 
-    assert sent(port, ("GET", path), headers)[0] == 404  # there is no bridge, which the route says
+    assert sent(port, ("GET", path), headers)[0] == 404  # there is no OAuth proxy, which the route says
     assert sent(port, ("GET", path), {**headers, "sec-fetch-mode": "no-cors"})[0] == 403
 
 

@@ -34,9 +34,9 @@ def test_endpoint_costs_more_with_each_thing_that_is_made_of_it(demo: Compiled) 
     endpoint = Endpoint(demo.bundle, shelf, stored_bytes=20_000)
     tool = graphql_tool(demo, "employee-lookup")
     costs = [endpoint.cost_bytes]
-    endpoint.view(tool, endpoint.everybody.outcome(tool.conditions))
+    endpoint.schema.view(tool, endpoint.everybody.outcome(tool.conditions))
     costs.append(endpoint.cost_bytes)
-    schemas = endpoint.view_schemas(tool, endpoint.everybody)
+    schemas = endpoint.schema.view_schemas(tool, endpoint.everybody)
     document = parse("{ __schema { queryType { name } } }")
     schema = schemas.touched_by(document)
     costs.append(endpoint.cost_bytes)
@@ -60,7 +60,7 @@ def test_entry_made_for_an_outcome_costs_more_than_its_text_and_its_json(tmp_pat
     made = compiled(tmp_path, files)
     endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
     caller = endpoint.judgement_of(Principal(kind="token", claims={"can": ["1"]}))
-    endpoint.view(tool, caller.outcome(tool.conditions))
+    endpoint.schema.view(tool, caller.outcome(tool.conditions))
     before = endpoint.cost_bytes
     entry = endpoint.entry(tool, caller)
 

@@ -14,7 +14,7 @@ import pytest
 from handler.code_tools.modules import is_there
 from handler.compiler.compile import Compiled
 from handler.server.function import MAX_REASON_CHARS
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.support.endpoints import compiled
 from tests.support.function import Context, store
 from tests.support.identities import KEY, api_key
@@ -52,7 +52,7 @@ def files(*, issuers: bool = True, **more: Any) -> dict[str, str]:
     return {"index.graphql": OPEN, "operations/a.graphql": operation, "config.yaml": json.dumps(config)}
 
 
-BRIDGE = {
+PROXY = {
     "authorize_url": "https://login.example/authorize",
     "token_url": "https://login.example/token",
     "client_id": "stile",
@@ -62,8 +62,8 @@ BRIDGE = {
 
 @pytest.fixture
 def signed(tmp_path: Path) -> Compiled:
-    """An endpoint that takes tokens, anonymous callers and a key, and has a bridge."""
-    made = compiled(tmp_path, files(bridge=BRIDGE))
+    """An endpoint that takes tokens, anonymous callers and a key, and has an OAuth proxy."""
+    made = compiled(tmp_path, files(oauth_proxy=PROXY))
     identity = dataclasses.replace(made.bundle.identity, api_keys=(api_key(),))
     return dataclasses.replace(made, bundle=dataclasses.replace(made.bundle, identity=identity))
 

@@ -12,7 +12,8 @@ from handler.compiler.compile import Compiled
 from handler.errors.infrastructure import StorageError
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import MAX_MISSES, CachePolicy
-from handler.storage.storage import MemoryStorage, StoredObject
+from handler.storage.local import MemoryStorage
+from handler.storage.storage import StoredObject
 from tests.support.function import Function, running_function, store
 
 NAME = "api/customers"
@@ -205,4 +206,4 @@ def test_validators_and_schemas_are_built_once(demo: Compiled) -> None:
     everybody = endpoint.everybody
 
     assert endpoint.validator(prescribed, everybody) is endpoint.validator(prescribed, everybody)
-    assert endpoint.view_schemas(graphql, everybody) is endpoint.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool
+    assert endpoint.schema.view_schemas(graphql, everybody) is endpoint.schema.view_schemas(graphql, everybody)  # type: ignore[arg-type] # a GraphQL tool

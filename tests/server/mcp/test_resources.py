@@ -20,7 +20,7 @@ from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.mcp.resources import resources_for
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
-from handler.storage.storage import MemoryStorage
+from handler.storage.local import MemoryStorage
 from tests.graph.documents.test_limits import calls
 from tests.support.endpoints import READABLE, compiled, write_endpoint
 from tests.support.function import Answer, Function, running_function, store
@@ -399,13 +399,13 @@ def test_list_of_resources_prints_no_schema(large: Endpoint) -> None:
 
 
 def test_a_schema_is_printed_once_and_counts_among_what_its_endpoint_takes(large: Endpoint) -> None:
-    large.view(None, large.everybody.outcome(large.bundle.graphql.conditions))
+    large.schema.view(None, large.everybody.outcome(large.bundle.graphql.conditions))
     before = large.cost_bytes
 
-    first = calls(lambda: large.sdl(None, large.everybody))
+    first = calls(lambda: large.schema.sdl(None, large.everybody))
 
-    sdl = large.sdl(None, large.everybody)
-    assert calls(lambda: large.sdl(None, large.everybody)) < 100 < first
+    sdl = large.schema.sdl(None, large.everybody)
+    assert calls(lambda: large.schema.sdl(None, large.everybody)) < 100 < first
     assert large.cost_bytes >= before + len(sdl)
     assert large.held["printed"] == 1
 

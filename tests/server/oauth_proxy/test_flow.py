@@ -39,7 +39,7 @@ identity:
   issuer: https://login.example
   jwksendpoint: https://login.example/jwks
   audience: api
-  bridge:
+  oauth_proxy:
     authorize_url: https://login.example/authorize?policy=one
     token_url: TOKEN_URL
     client_id: the-one
@@ -86,7 +86,7 @@ EXCHANGED = {
 }
 
 
-def bridged(folder: Path, **more: Any) -> Any:
+def proxied(folder: Path, **more: Any) -> Any:
     config = CONFIG.replace("TOKEN_URL", more.pop("token_url", "https://login.example/token"))
     for old, new in more.pop("changes", {}).items():
         config = config.replace(old, new)
@@ -97,14 +97,14 @@ def bridged(folder: Path, **more: Any) -> Any:
 
 @pytest.fixture
 def function(tmp_path: Path) -> Iterator[Function]:
-    with bridged(tmp_path) as running:
+    with proxied(tmp_path) as running:
         yield running
 
 
 @pytest.fixture
 def keeping(tmp_path: Path) -> Iterator[Function]:
     """One whose provider is told which API a token is for."""
-    with bridged(tmp_path, changes={"extra_scopes: [offline_access]": "resource: keep"}) as running:
+    with proxied(tmp_path, changes={"extra_scopes: [offline_access]": "resource: keep"}) as running:
         yield running
 
 
@@ -169,7 +169,7 @@ class TestMetadata:
             "id_token_signing_alg_values_supported": ["RS256"],
         }
 
-    def test_of_the_resource_names_the_bridge_and_not_who_is_behind_it(self, function: Function) -> None:
+    def test_of_the_resource_names_the_oauth_proxy_and_not_who_is_behind_it(self, function: Function) -> None:
         answered = function.send("GET", "/.well-known/oauth-protected-resource/api/things/mcp")
 
         assert answered.json["authorization_servers"] == [URL]
@@ -178,7 +178,7 @@ class TestMetadata:
     def test_names_urls_below_the_base_path_of_a_mapped_domain(self, tmp_path: Path, base: str) -> None:
         url = f"https://mcp.example.com{base}/api/things"
         names = ("/.well-known/oauth-authorization-server", "/.well-known/openid-configuration")
-        with bridged(tmp_path, public_url=f"https://mcp.example.com{base}") as function:
+        with proxied(tmp_path, public_url=f"https://mcp.example.com{base}") as function:
             paths = [path for name in names for path in (f"{name}{base}/api/things", f"{base}/api/things{name}")]
             documents = [function.send("GET", path).json for path in paths]
             answered = function.send(
@@ -191,22 +191,25 @@ class TestMetadata:
 
     def test_names_the_setting_that_is_missing_behind_a_load_balancer(self, tmp_path: Path) -> None:
         event = load_balancer("GET", "/api/things/.well-known/oauth-authorization-server")
-        with bridged(tmp_path, public_url="") as function:
+        with proxied(tmp_path, public_url="") as function:
             answered = answer_of(function.handler(event, function.context))
 
         assert answered.status == 404
         assert "has to set STILE_PUBLIC_URL" in answered.json["error"]
         assert function.lines[-1]["unset"] == "STILE_PUBLIC_URL"
 
-    def test_is_not_there_without_a_bridge(self, tmp_path: Path) -> None:
-        config = CONFIG.partition("  bridge:")[0]
+    def test_is_not_there_without_an_oauth_proxy(self, tmp_path: Path) -> None:
+        config = CONFIG.partition("  oauth_proxy:")[0]
         with running_function(
             compiled(tmp_path, {**FILES, "config.yaml": config}), public_url="https://mcp.example.com"
         ) as function:
             answered = function.send("GET", "/.well-known/oauth-authorization-server/api/things")
             resource = function.send("GET", "/.well-known/oauth-protected-resource/api/things/mcp")
 
-        assert (answered.status, answered.json) == (404, {"error": "this endpoint has no bridge to sign in through"})
+        assert (answered.status, answered.json) == (
+            404,
+            {"error": "this endpoint has no OAuth proxy to sign in through"},
+        )
         assert resource.json["authorization_servers"] == ["https://login.example"]
 
     def test_other_origins_may_read_nothing_but_metadata(self, function: Function) -> None:
@@ -365,7 +368,7 @@ class TestAuthorization:
         self, tmp_path: Path, extra: str, scope: str, sent: str
     ) -> None:
         changes = {"    scope_prefix: api://things/\n": "", "extra_scopes: [offline_access]": extra}
-        with bridged(tmp_path, changes=changes) as function:
+        with proxied(tmp_path, changes=changes) as function:
             assert location(authorize(function, scope=scope))[1]["scope"] == sent
 
     def test_says_for_which_api_only_where_the_provider_is_to_know(self, function: Function, keeping: Function) -> None:
@@ -435,7 +438,7 @@ class TestAuthorization:
         assert (answered.status, answered.json["error"]) == (400, "invalid_request")
 
     def test_replaces_nothing_that_the_owner_tells_the_sign_in_page(self, tmp_path: Path) -> None:
-        with bridged(tmp_path, changes={"?policy=one": "?prompt=select_account"}) as function:
+        with proxied(tmp_path, changes={"?policy=one": "?prompt=select_account"}) as function:
             _, query = location(authorize(function, prompt="none", login_hint="ada@example.com"))
 
         assert (query["prompt"], query["login_hint"]) == ("select_account", "ada@example.com")
@@ -523,7 +526,7 @@ class TestTokens:
     ) -> tuple[Answer, RawServer, Any]:
         with (
             running_server(script, takes_secrets=True) as provider,
-            bridged(folder, token_url=f"{provider.url}token", **more) as function,
+            proxied(folder, token_url=f"{provider.url}token", **more) as function,
         ):
             return token(function, form), provider, function.lines[-1]
 
@@ -701,7 +704,7 @@ class TestTokens:
                 prefix="stile",
                 environ=read_settings({"STILE_BUNDLES": "folder", "STILE_SECRET_ARNS": arn}).secrets,
             )
-            with bridged(
+            with proxied(
                 tmp_path,
                 token_url=f"{provider.url}token",
                 changes={"env:PROVIDER": reference},

@@ -25,7 +25,7 @@ from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.server.upstream.graphql_client import execute
 from handler.server.upstream.operation import GraphQLRequest
-from handler.storage.storage import MemoryStorage
+from handler.storage.local import MemoryStorage
 from handler.strict_json import JSONObject
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Function, running_function

@@ -20,7 +20,8 @@ from handler.server.auth.principal import Principal
 from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.function import build_handler
 from handler.settings import read_settings
-from handler.storage.storage import FolderStorage, open_storage
+from handler.storage.local import FolderStorage
+from handler.storage.location import open_storage
 from tests.support.api import Api, Asked, Reply, running_api
 from tests.support.endpoints import compiled
 from tests.support.function import META, MODERN, Answer, Context, Function, closing, store

@@ -1,0 +1,165 @@
+"""The views of an endpoint's schema, one for each outcome of conditions, and the texts and schemas made from them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from handler.bundle.model import Bundle
+from handler.bundle.stored import index_key
+from handler.bundle.tools import GraphQLTool
+from handler.errors.calls import DocumentRefused, Fault
+from handler.errors.infrastructure import BundleError, StorageError
+from handler.errors.upstream import UpstreamError
+from handler.lru import Lru
+from handler.policy.evaluation import Evaluation, Mask, hidden_from
+from handler.storage.storage import READ_TIMEOUT_S, Storage
+
+if TYPE_CHECKING:
+    from handler.graph.documents.partial_schema import ViewSchemas
+    from handler.graph.index import SchemaIndex
+    from handler.graph.view import View
+
+MAX_VIEWS = 16
+"""Views cached for one endpoint, and also the limit of those with schemas for documents."""
+
+MAX_PRINTED = 16
+"""Views cached for one endpoint as SDL."""
+
+VIEW_SHARE = 0.05
+"""Memory of a view, as a share of its index, measured on GitHub's schema."""
+
+
+@contextmanager
+def schema_loading() -> Iterator[None]:
+    """Turn the failure to load a schema into the error of a call.
+
+    Raises:
+        UpstreamError: storage fails, or its schema index is not the one that the bundle names.
+    """
+    try:
+        yield
+    except (StorageError, BundleError) as exc:
+        raise UpstreamError("The schema cannot be loaded at the moment. Try later.") from exc
+
+
+class SchemaViews:
+    """The schema of an endpoint as its callers see it. The index is loaded at the first use, and views are cached.
+
+    ``on_trouble`` is called if the schema index cannot be loaded, once until it can be loaded.
+    """
+
+    def __init__(self, bundle: Bundle, storage: Storage, *, on_trouble: Callable[[Exception], None]) -> None:
+        self.fails = False  # the last load of the schema index failed
+        self._bundle = bundle
+        self._storage = storage
+        self._on_trouble = on_trouble
+        self._index: SchemaIndex | None = None
+        self._index_bytes = 0
+        # Keys: the tool, and an outcome.
+        self._views: Lru[tuple[str, Mask], View] = Lru(most=MAX_VIEWS)
+        self._schemas: Lru[tuple[str, Mask], ViewSchemas] = Lru(most=MAX_VIEWS)
+        self._printed: Lru[tuple[str, Mask], str] = Lru(most=MAX_PRINTED)
+        self._lock = Lock()
+
+    @property
+    def held(self) -> Mapping[str, int]:
+        """The number of cached objects of each kind."""
+        return {"views": len(self._views), "schemas": len(self._schemas), "printed": len(self._printed)}
+
+    @property
+    def cost_bytes(self) -> int:
+        """Approximate memory of the index and all cached objects, in bytes."""
+        with self._lock:
+            views = int(len(self._views) * self._index_bytes * VIEW_SHARE)
+            schemas = sum(each.cost_bytes for each in self._schemas.values())
+            printed = sum(map(sys.getsizeof, self._printed.values()))
+        return self._index_bytes + views + schemas + printed
+
+    def view(self, tool: GraphQLTool | None, outcome: Mask) -> View:
+        """Return the view of an outcome through a tool, or of the whole schema if ``None``. Blocks while it is built.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.view import build_view
+
+        def made() -> View:
+            hidden = hidden_from(outcome, self._bundle.guards, (tool or self._bundle.graphql).guards)
+            return build_view(self._require_index(), hidden)
+
+        with self._lock:
+            return self._views.use_or_make((tool.name if tool else "", outcome), made)
+
+    def has_fields(self, judgement: Evaluation) -> bool:
+        """Tell if the caller may use any field over GraphQL. Blocks while the view is built.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        return bool(self.view(None, judgement.outcome(self._bundle.graphql.conditions)).root_fields())
+
+    def sdl(self, tool: GraphQLTool | None, judgement: Evaluation) -> str:
+        """Return a view as SDL; empty string if it has no fields. Blocks while it is built.
+
+        Raises:
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.view import print_view
+
+        outcome = judgement.outcome((tool or self._bundle.graphql).conditions)
+        key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
+        with self._lock:
+            return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
+
+    def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
+        """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
+
+        Raises:
+            DocumentRefused: the caller may not use any field.
+            StorageError, BundleError: the schema index cannot be loaded.
+        """
+        from handler.graph.documents.partial_schema import ViewSchemas
+
+        outcome = judgement.outcome((tool or self._bundle.graphql).conditions)
+        view = self.view(tool, outcome)
+        if not view.root_fields():
+            raise DocumentRefused(Fault("nothing here is open to this caller"))
+        key = (tool.name if tool else "", outcome)
+        with self._lock:
+            schemas = self._schemas.use(key)
+            if schemas is None or schemas.view is not view:
+                schemas = ViewSchemas(view)
+                self._schemas.put(key, schemas)
+        return schemas
+
+    def recheck(self, *, timeout_s: float) -> None:
+        """Load the schema index again if its last load failed. Blocks."""
+        if self.fails:
+            with self._lock, suppress(StorageError, BundleError):
+                self._require_index(timeout_s)
+
+    def _require_index(self, timeout_s: float = READ_TIMEOUT_S) -> SchemaIndex:
+        from handler.graph.index import read_index
+
+        if self._index is None:
+            try:
+                stored = self._storage.read(index_key(self._bundle.index), timeout_s=timeout_s)
+                body = stored.body if stored else b""
+                self._index = read_index(body, sha256=self._bundle.index)
+            except (StorageError, BundleError) as exc:
+                if not self.fails:
+                    self._on_trouble(exc)
+                self.fails = True
+                raise
+            self.fails = False
+            self._index_bytes = read_cost(len(body))
+        return self._index
+
+
+def read_cost(stored_bytes: int) -> int:
+    """Return the approximate memory in bytes of a bundle or index of a stored size, with fragmentation."""
+    return 16_000 + 8 * stored_bytes

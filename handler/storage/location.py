@@ -1,0 +1,43 @@
+"""Open the storage at a location."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from handler.aws.sigv4 import CredentialSource
+from handler.errors.infrastructure import StorageError
+from handler.http.client import HttpClient
+from handler.storage.storage import WritableStorage, require_key
+
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+
+
+def open_storage(
+    location: str, *, http: HttpClient, environ: Mapping[str, str], credentials: CredentialSource | None = None
+) -> WritableStorage:
+    """Return the storage at ``location``: ``s3://bucket/prefix``, or the path of a folder. Touches neither yet.
+
+    ``credentials``: the source that the process uses elsewhere, too; ``None`` if there is none.
+
+    Raises:
+        StorageError: the location is not valid.
+        SettingsError: an AWS variable is missing or malformed.
+
+    """
+    if not location.startswith("s3://"):
+        if not location or "://" in location or "\0" in location:
+            raise StorageError(repr(location), "expected a folder or s3://bucket/prefix")
+        from handler.storage.local import FolderStorage  # the function has one storage, and loads no other
+
+        return FolderStorage(location)
+    bucket, _, prefix = location.removeprefix("s3://").partition("/")
+    prefix = prefix.rstrip("/")
+    if not _BUCKET.fullmatch(bucket) or ".." in bucket:
+        raise StorageError(location, "expected s3://bucket/prefix with a bucket's name: a-z, 0-9, dots and dashes")
+    if prefix:
+        require_key(prefix, location)
+    from handler.storage.s3 import S3Storage
+
+    credentials = credentials or CredentialSource(environ, http=http)
+    return S3Storage(bucket, prefix, http=http, environ=environ, credentials=credentials)
