@@ -116,7 +116,7 @@ def test_folder_of_bundles_is_served(endpoint: Path, stile: Stile, tmp_path: Pat
 
 def test_bundles_in_s3_are_served(endpoint: Path, moto: Moto) -> None:
     moto.add_bucket("served")
-    aws = moto.environ()
+    aws = moto.add_user("server", {"Action": "s3:*", "Resource": "*"})
     assert ran("publish", str(endpoint), "s3://served/endpoints", **aws).code == 0
 
     with serving("s3://served/endpoints", **aws) as served:
