@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.commands.running import FILES, Stile, interrupt, ran, started
-from tests.support.api import Reply, running_api
+from tests.support.api import Asked, Reply, running_api
 from tests.support.endpoints import write_endpoint
 from tests.support.moto import Moto
 from tests.support.secrecy import SESSION, Output
@@ -173,9 +173,9 @@ def test_forwarded_headers_of_strangers_change_nothing(workplace: Path) -> None:
 def test_running_call_ends_before_the_server_does(workplace: Path) -> None:
     released = threading.Event()
 
-    def answer(_: Any) -> Reply:
+    def answer(_: Asked) -> Reply:
         released.wait(WAIT_S)
-        return Reply(json={"data": {"a": "late"}})
+        return Reply({"data": {"a": "late"}})
 
     with running_api(answer) as api:
         folder = write_endpoint(workplace, with_config(api.url))
@@ -230,8 +230,7 @@ def test_endpoint_that_trusts_an_authorizer_is_refused_at_start(workplace: Path,
     ],
 )
 def test_what_cannot_be_served_is_said(endpoint: Path, arguments: list[str], code: int, said: str) -> None:
-    assert endpoint
-    refused = ran("serve", *arguments, "--port", "0")
+    refused = ran("serve", *(str(endpoint) if each == "." else each for each in arguments), "--port", "0")
 
     assert (refused.code, said in refused.err) == (code, True), refused.err
 
