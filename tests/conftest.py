@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 from collections.abc import Iterator
@@ -68,7 +69,9 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The tests of secrecy come last, so that what is found is told beside them."""
+    """The tests of secrecy come last, so that what is found is told beside them. See ``STILE_DOOR``."""
+    if os.environ.get("STILE_DOOR") == "http":
+        items[:] = [item for item in items if item.get_closest_marker("lambda_alone") is None]
     items.sort(key=lambda item: item.path.name == "test_secrecy.py")
 
 

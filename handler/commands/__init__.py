@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, explain, key, manifest, publish
+from handler.commands import build, call, check, dev, explain, key, manifest, publish, serve
 from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
 from handler.commands.folders.endpoint_folders import fault_in
@@ -37,6 +37,7 @@ COMMANDS: Mapping[str, Command] = {
     "explain": explain,
     "build": build,
     "publish": publish,
+    "serve": serve,
     "manifest": manifest,
     "key": key,
 }

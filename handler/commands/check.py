@@ -14,7 +14,12 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all
 from handler.commands.folders.taken_along import told_of
 from handler.commands.local.local_server import local_endpoint
-from handler.commands.published.publish_checks import address_faults, warnings_about_questions, warnings_about_upstream
+from handler.commands.published.publish_checks import (
+    address_faults,
+    publish_rules,
+    warnings_about_questions,
+    warnings_about_upstream,
+)
 from handler.compiler.codes import CODES, Code
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
@@ -116,7 +121,7 @@ def _show(outcome: Outcome) -> None:
         say(_content(bundle))
     for sentence in _code(bundle):
         say(sentence)
-    for fault in address_faults(bundle):
+    for fault in address_faults(bundle, publish_rules()):
         say(f"`stile publish` will refuse {fault}.", "yellow")
     say("")
 

@@ -35,6 +35,11 @@ def say(text: str, style: str = "") -> None:
     OUT.print(Text(_lines(text), style=style))
 
 
+def announce(text: str) -> None:
+    """Print a text for a person beside output for machines."""
+    ERR.print(Text(_lines(text), style="dim"))
+
+
 def complain(text: str) -> None:
     """Print an error."""
     ERR.print(Text(_lines(text), style="red"))

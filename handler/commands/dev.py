@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import errno
 import json
 import socket
 import threading
@@ -18,7 +17,7 @@ from handler.commands.console import complain, one_line, say
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.local.dev_session import Workbench, keep_fresh
 from handler.commands.local.file_watch import FolderWatch
-from handler.commands.local.listening import listening_socket
+from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.local_server import local_http, local_services
 from handler.commands.local.reloading import code_places
 from handler.server.app import create_app
@@ -57,7 +56,10 @@ MAX_REQUESTS = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument(
-        "--port", type=_port, default=DEFAULT_PORT, help=f"port on {HOST}, 0 for a free one (default: %(default)s)"
+        "--port",
+        type=port_number,
+        default=DEFAULT_PORT,
+        help=f"port on {HOST}, 0 for a free one (default: %(default)s)",
     )
     parser.add_argument(
         "--as-deployed", action="store_true", help="challenge and judge callers as the function does, to try a sign-in"
@@ -68,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         listener = listening_socket(HOST, options.port)
     except OSError as exc:
-        complain(_why_not(exc, options.port))
+        complain(why_not(exc, HOST, options.port))
         return 1
     with closing(listener):
         address = f"http://{HOST}:{listener.getsockname()[1]}"
@@ -81,22 +83,6 @@ def run(options: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             say("Stopped.", "dim")
     return 0
-
-
-def _port(text: str) -> int:
-    if not text.isdecimal() or int(text) > 65_535:
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 65535")
-    return int(text)
-
-
-def _why_not(failure: OSError, port: int) -> str:
-    match failure.errno:
-        case errno.EADDRINUSE:
-            return f"Port {port} on {HOST} is taken: end what uses it, or name another one with --port."
-        case errno.EACCES:
-            return f"Port {port} on {HOST} is not for ordinary users: name one above 1023 with --port."
-        case _:
-            return f"Port {port} on {HOST} cannot be used: {failure.strerror}"
 
 
 def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
@@ -118,7 +104,8 @@ def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *,
             http,
             env_file_of=workbench.env_file,
             allowed_origins=frozenset(f"http://{host}" for host in hosts),
-            own_hosts=hosts,
+            hosts=hosts,
+            own_machine=True,
             development=not as_deployed,
             public_url=f"http://{HOST}:{port}",
         )

@@ -2,22 +2,13 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Sequence
 
 from handler.commands.console import complain
 from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.published.bundle_store import store_all
 from handler.commands.published.deployed import tell_of_needs
-from handler.commands.published.publish_checks import (
-    have_allowed_addresses,
-    have_no_credentials,
-    have_no_secrets,
-    have_upstreams,
-    tell_of_secrets,
-    warn_of_questions,
-)
-from handler.compiler.compile import Compiled
+from handler.commands.published.publish_checks import are_publishable, tell_of_secrets, warn_of_questions
 
 HELP = "Compile endpoint folders and store their bundles where the function reads them."
 
@@ -30,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     compiled = compile_or_complain(options.folder, stage=options.stage, endpoint=options.endpoint)
-    if not compiled or not _are_publishable(compiled):
+    if not compiled or not are_publishable(compiled):
         complain("Nothing was published.")
         return 1
     tell_of_needs(compiled, options.destination)
@@ -46,10 +37,4 @@ def _destination(text: str) -> str:
     return text
 
 
-def _are_publishable(compiled: Sequence[Compiled]) -> bool:
-    judged = [judge(compiled) for judge in _JUDGES]
-    return all(judged)
-
-
-_JUDGES = (have_upstreams, have_no_secrets, have_no_credentials, have_allowed_addresses)
 _OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")

@@ -26,6 +26,7 @@ from handler.server.endpoints.registry import Endpoints
 from handler.server.mcp.route import McpRoute
 
 ENDPOINT = "/{folder}/{name}"
+HEALTH = ("/health", "/health/live")
 
 
 def create_app(services: Services, *, write_line: WriteLine) -> RequestLog:
@@ -60,26 +61,34 @@ def routes(services: Services) -> list[Route]:
         Route(f"{oauth}/authorize", lazy("handler.server.oauth_proxy.routes:authorize_route"), methods=["GET"]),
         Route(f"{oauth}/callback", lazy("handler.server.oauth_proxy.routes:callback_route"), methods=["GET"]),
         Route(f"{oauth}/token", lazy("handler.server.oauth_proxy.routes:token_route"), methods=["POST"]),
-        Route("/health", lazy("handler.server.health:health_route"), methods=["GET"]),
-        Route("/health/live", lazy("handler.server.health:live_route"), methods=["GET"]),
+        Route(HEALTH[0], lazy("handler.server.health:health_route"), methods=["GET"]),
+        Route(HEALTH[1], lazy("handler.server.health:live_route"), methods=["GET"]),
     ]
 
 
 def _middleware(services: Services) -> list[Middleware]:
     """Return the middleware between the log and the routes, outermost first."""
-    own_machine = []
-    if services.own_hosts:
-        from handler.server.asgi.own_machine import OwnMachine  # not needed in the Lambda function
-
-        own_machine = [Middleware(OwnMachine, hosts=services.own_hosts)]
     return [
         Middleware(Deadlines),
-        *own_machine,
+        *_guards_outside_of_aws(services),
         Middleware(PublicUrl, public_url=services.public_url),
         Middleware(Cors, allowed_origins=services.allowed_origins),
-        Middleware(_FinishRefreshes, endpoints=services.endpoints),
+        *([Middleware(_FinishRefreshes, endpoints=services.endpoints)] if services.is_frozen else []),
         Middleware(ServerErrorMiddleware),  # here too, so that error responses get CORS headers
     ]
+
+
+def _guards_outside_of_aws(services: Services) -> list[Middleware]:
+    """Return the middleware that the Lambda function does not need, because a front door stands before it."""
+    if not services.hosts:
+        return []
+    from handler.server.asgi.hosts import KnownHosts
+    from handler.server.asgi.own_machine import OwnMachine
+
+    if services.own_machine:
+        return [Middleware(KnownHosts, hosts=services.hosts), Middleware(OwnMachine)]
+    # A load balancer asks for the health by an address.
+    return [Middleware(KnownHosts, hosts=services.hosts, open_paths=HEALTH)]
 
 
 class _Lazy:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.commands.published.publish_checks import address_faults
+from handler.commands.published.publish_checks import address_faults, publish_rules
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.identity import CALLER_KEYS, ISSUER_KEYS, MIN_SECRET_BYTES, PUBLIC_ALGORITHMS
 from handler.compiler.config.oauth_proxy import KEYS as OAUTH_PROXY_KEYS
@@ -236,7 +236,7 @@ def test_oauth_proxies_of_the_pages_are_read(tmp_path: Path, provider: str) -> N
 
     assert made.bundle.identity.oauth_proxy is not None
     assert made.warnings == ()
-    assert address_faults(made.bundle) == []
+    assert address_faults(made.bundle, publish_rules()) == []
     site = ProxySite(
         proxy=made.bundle.identity.oauth_proxy, url="https://mcp.example.com/a/b", scopes=(), known_scopes=()
     )

@@ -19,7 +19,8 @@ async def _settle() -> None:
 
 SERVICES: Any = SimpleNamespace(
     endpoints=SimpleNamespace(settle=_settle),
-    own_hosts=frozenset(),
+    hosts=frozenset(),
+    is_frozen=True,
     public_url="https://tools.example",
     allowed_origins=frozenset({"https://app.example"}),
 )

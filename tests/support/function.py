@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import os
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from handler.http.addresses import AddressRules
 from handler.http.client import HttpClient
 from handler.server.app import create_app
 from handler.server.asgi import content_negotiation as media_types
+from handler.server.asgi.request_log import RequestLog
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.clock import Instant, now
@@ -27,6 +29,7 @@ from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import WritableStorage
+from tests.support.http_door import http_door
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
 
@@ -36,6 +39,12 @@ META = {
     "io.modelcontextprotocol/clientCapabilities": {},
     "io.modelcontextprotocol/clientInfo": {"name": "tests", "version": "1"},
 }
+
+
+DOMAIN = "abc123.execute-api.us-east-1.amazonaws.com"
+
+DOOR, HTTP = "STILE_DOOR", "http"
+"""The variable, and its value for tests over HTTP as ``stile serve`` answers, except those marked ``lambda_alone``."""
 
 
 class Context:
@@ -154,9 +163,9 @@ def event_for(method: str, path: str, *, body: bytes | str, headers: Mapping[str
         "routeKey": "$default",
         "rawPath": path,
         "rawQueryString": query_string,
-        "headers": {"host": "abc123.execute-api.us-east-1.amazonaws.com", **headers},
+        "headers": {"host": DOMAIN, **headers},
         "requestContext": {
-            "domainName": "abc123.execute-api.us-east-1.amazonaws.com",
+            "domainName": DOMAIN,
             "http": {"method": method, "path": path, "protocol": "HTTP/1.1", "sourceIp": "203.0.113.7"},
             "stage": "$default",
         },
@@ -245,6 +254,8 @@ def running_function(
     http = HttpClient(addresses)
     endpoints = Endpoints(kept, keeping=keeping, clock=instants, on_trouble=log.write_trouble)
     services.setdefault("outgoing", OutgoingServices(secrets=SecretStore(environ=secrets or {})))
+    if os.environ.get(DOOR) == HTTP:
+        services = {"public_url": f"https://{DOMAIN}", "is_frozen": False, **services}
     app = create_app(
         Services(
             endpoints=endpoints,
@@ -254,7 +265,17 @@ def running_function(
         ),
         write_line=log.write_line,
     )
-    with event_loop():
+    with _door(app) as handler:
         name = compiled[0].bundle.endpoint if compiled else "api/customers"
-        yield Function(Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS]), log.lines, f"/{name}/mcp")
+        yield Function(handler, log.lines, f"/{name}/mcp")
     http.close()
+
+
+@contextmanager
+def _door(app: RequestLog) -> Iterator[Callable[[Any, Any], Any]]:
+    """The Lambda function, or with ``STILE_DOOR=http`` the server of ``stile serve``."""
+    if os.environ.get(DOOR) == HTTP:
+        yield http_door(app)
+    else:
+        with event_loop():
+            yield Mangum(app, lifespan="off", text_mime_types=[*media_types.TEXTS])

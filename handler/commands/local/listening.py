@@ -1,7 +1,9 @@
-"""The socket that ``stile dev`` listens on."""
+"""The socket that ``stile dev`` and ``stile serve`` listen on."""
 
 from __future__ import annotations
 
+import argparse
+import errno
 import socket
 
 
@@ -14,5 +16,24 @@ def listening_socket(host: str, port: int) -> socket.socket:
     Raises:
         OSError: the address cannot be used.
     """
-    made = socket.create_server((host, port))
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.create_server((host, port), family=family)
     return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
+
+
+def port_number(text: str) -> int:
+    """Read the option ``--port``."""
+    if not (text.isascii() and text.isdecimal()) or int(text) > 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 0 to 65535")
+    return int(text)
+
+
+def why_not(failure: OSError, host: str, port: int) -> str:
+    """Return the sentence on an address that cannot be listened on."""
+    match failure.errno:
+        case errno.EADDRINUSE:
+            return f"Port {port} on {host} is taken: end what uses it, or name another one with --port."
+        case errno.EACCES:
+            return f"Port {port} on {host} is not for ordinary users: name one above 1023 with --port."
+        case _:
+            return f"Port {port} on {host} cannot be used: {failure.strerror}"

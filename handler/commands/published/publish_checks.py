@@ -17,9 +17,19 @@ from handler.compiler.compile import Compiled
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG
 from handler.errors.authoring import Problem
-from handler.http.addresses import literal_fault
+from handler.http.addresses import AddressRules, literal_fault
 
 NO_UPSTREAM = "config.yaml names no upstream.url, so its tools have no API to ask"
+
+
+def are_publishable(compiled: Sequence[Compiled]) -> bool:
+    """Tell if the bundles may be published, and complain of each reason against it.
+
+    Raises:
+        SettingsError: an environment variable does not fit, such as STILE_UPSTREAM_HOSTS, which applies here too.
+    """
+    judged = [have_upstreams(compiled), have_no_secrets(compiled), have_no_credentials(compiled)]
+    return all([*judged, have_allowed_addresses(compiled, publish_rules())])
 
 
 def have_upstreams(compiled: Sequence[Compiled]) -> bool:
@@ -68,18 +78,24 @@ def have_no_credentials(compiled: Sequence[Compiled]) -> bool:
     )
 
 
-def have_allowed_addresses(compiled: Sequence[Compiled]) -> bool:
-    """Tell if the function may ask all addresses in the bundles, and complain of each that it may not."""
-    return _complain(f"{one.bundle.endpoint}: {fault}" for one in compiled for fault in address_faults(one.bundle))
+def have_allowed_addresses(compiled: Sequence[Compiled], rules: AddressRules) -> bool:
+    """Tell if all addresses in the bundles are allowed by the rules, and complain of each that is not."""
+    return _complain(
+        f"{one.bundle.endpoint}: {fault}" for one in compiled for fault in address_faults(one.bundle, rules)
+    )
 
 
-def address_faults(bundle: Bundle) -> list[str]:
-    """Return a sentence on each URL in a bundle that the function would refuse without resolving names.
+def publish_rules() -> AddressRules:
+    """Return the rules of the function that a bundle is published for: this environment's, but for this machine.
 
     Raises:
-        SettingsError: an environment variable does not fit, such as STILE_UPSTREAM_HOSTS, which applies here too.
+        SettingsError: an environment variable does not fit, such as STILE_UPSTREAM_HOSTS.
     """
-    rules = replace(local_settings().addresses, local=False)
+    return replace(local_settings().addresses, local=False)
+
+
+def address_faults(bundle: Bundle, rules: AddressRules) -> list[str]:
+    """Return a sentence on each URL in a bundle that the rules refuse without resolving names."""
     found = []
     for key, url in _addresses(bundle):
         parts = urlsplit(url)

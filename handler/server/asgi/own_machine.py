@@ -1,16 +1,15 @@
 """Protection of a server on its author's machine from pages in the author's browser, which can send requests to it.
 
 To a browser, a page whose name resolves to 127.0.0.1 (DNS rebinding) has the same origin as this server. So its GET
-requests have no ``Origin``, but their ``Host`` is the page's name.
+requests have no ``Origin``, but their ``Host`` is the page's name, which ``KnownHosts`` refuses.
 
-Source: RFC 9110, section 15.5.20 (421); Fetch Metadata Request Headers; MCP 2026-07-28,
+Source: Fetch Metadata Request Headers; MCP 2026-07-28,
 basic/transports/streamable-http, "Security Warning".
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -32,28 +31,17 @@ def own_hosts(port: int) -> frozenset[str]:
 
 
 class OwnMachine:
-    """Middleware that refuses requests to a ``Host`` not in ``hosts``, and requests from pages of other sites."""
+    """Middleware that refuses requests from pages of other sites."""
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        self._hosts = hosts
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = Headers(scope=scope)
         app = self._app
-        if not _is_for(self._hosts, headers):
-            note(scope, outcome="rejected", reason="foreign host")
-            sentence = f"this server answers as {', '.join(sorted(self._hosts))} and by no other name"
-            app = refuse(scope, sentence, status=421)
-        elif _is_of_another_site(scope, headers):
+        if _is_of_another_site(scope, Headers(scope=scope)):
             note(scope, outcome="rejected", reason="foreign page")
             app = refuse(scope, "pages of other sites may not send requests to this server", status=403)
         await app(scope, receive, send)
-
-
-def _is_for(hosts: Collection[str], headers: Headers) -> bool:
-    named = [name.lower() for name in headers.getlist("host")]
-    return len(named) == 1 and named[0] in hosts
 
 
 def _is_of_another_site(scope: Scope, headers: Headers) -> bool:

@@ -19,8 +19,9 @@ class Services:
 
     ``development``: a request without a credential has the development principal. ``public_url``: the owner's setting;
     if it is empty, ``PublicUrl`` uses the event. ``code_modules``: modules whose tools in Python may run.
-    ``outgoing``: services for requests to APIs. ``own_hosts``: the values of ``Host`` that a server on its author's
-    machine accepts; empty elsewhere.
+    ``outgoing``: services for requests to APIs. ``hosts``: the accepted values of ``Host``; empty where the front door
+    decides. ``own_machine``: the server is for its author alone. ``is_frozen``: the process may stop after each
+    response, as Lambda's do.
     """
 
     endpoints: Endpoints
@@ -28,7 +29,9 @@ class Services:
     tokens: TokenVerifier
     allowed_origins: frozenset[str] = frozenset()
     development: bool = False
-    own_hosts: frozenset[str] = frozenset()
+    hosts: frozenset[str] = frozenset()
+    own_machine: bool = False
+    is_frozen: bool = True
     public_url: str = ""
     states: RequestStates = field(default_factory=RequestStates)
     code_modules: tuple[str, ...] = ()

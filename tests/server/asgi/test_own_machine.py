@@ -41,7 +41,9 @@ def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """Where a server listens that takes itself for one at port 8000."""
     files = {"index.graphql": SDL, "config.yaml": f"graphql: on\n{PUBLIC}"}
     made = identified(compiled(tmp_path_factory.mktemp("own"), files), {}, issuers=["https://idp.example"])
-    with serving(made, development=True, own_hosts=own_hosts(8000), public_url="http://127.0.0.1:8000") as url:
+    with serving(
+        made, development=True, hosts=own_hosts(8000), own_machine=True, public_url="http://127.0.0.1:8000"
+    ) as url:
         yield int(url.split("/")[2].partition(":")[2])
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from handler.code_tools.modules import is_there
 from handler.compiler.compile import Compiled
-from handler.server.function import MAX_REASON_CHARS
+from handler.server.log import MAX_REASON_CHARS
 from handler.storage.local import FolderStorage
 from tests.support.endpoints import compiled
 from tests.support.function import Context, store

@@ -146,6 +146,7 @@ def test_answers_of_a_batch_are_kept_as_bytes(tmp_path: Path) -> None:
     assert max(kept[2:]) < kept[1] + 4_000  # one answer has 4,000 objects
 
 
+@pytest.mark.lambda_alone
 def test_no_item_is_started_after_the_deadline(tmp_path: Path) -> None:
     asked: list[float] = []
 

@@ -78,6 +78,7 @@ def test_resources_are_read_by_their_functions(function: Function) -> None:
     assert function.lines[-1]["resource"] == "acme://pages/{page}"
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize(
     ("ask", "sentence"),
     [

@@ -120,6 +120,7 @@ def test_list_that_depends_on_who_asks_is_private_for_everybody(plain: Compiled)
         assert listed(function, headers=HOLDER).result["cacheScope"] == "public"
 
 
+@pytest.mark.lambda_alone
 def test_kit_that_cannot_list_fails_the_list_without_a_detail_and_no_call_of_others(
     plain: Compiled, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -146,6 +146,7 @@ def gateway(folder: Path, upstream: str, *, claims: Mapping[str, Any] | None = N
         yield Gateway(function)
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("claims", [None, {"sub": "ops"}, {}], ids=["key skips policies", "key has claims", "no claim"])
 @pytest.mark.parametrize(
     ("upstream", "have"),

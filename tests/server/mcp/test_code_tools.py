@@ -181,6 +181,7 @@ def test_tool_that_is_gone_from_its_kit_has_changed(endpoint: Compiled) -> None:
         assert "has to publish again" in called(function, "gone").text
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize(
     ("kit", "modules"),
     [
@@ -205,6 +206,7 @@ def test_module_that_cannot_be_loaded_fails_its_calls_and_nothing_else(
         assert function.request("tools/list").status == 200
 
 
+@pytest.mark.lambda_alone
 def test_exception_of_a_tool_is_in_the_log_and_not_in_the_answer(
     function: Function, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -267,6 +269,7 @@ def test_result_that_is_too_large_is_an_error_that_says_so(function: Function) -
     )
 
 
+@pytest.mark.lambda_alone
 def test_context_tells_who_asks_and_no_credential(function: Function) -> None:
     headers = {**HOLDER, "x-tenant": "acme", "cookie": "a=b", "x-amzn-oidc-data": "jwt", "x-authorization": "t"}
     told = called(function, "surroundings", headers=headers).result["structuredContent"]
@@ -414,6 +417,7 @@ def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
         assert "www-authenticate" not in answer.headers
 
 
+@pytest.mark.lambda_alone
 def test_tool_ends_in_time_to_be_answered(function: Function) -> None:
     hurried = replace(function, context=Context(remaining_ms=800))
 

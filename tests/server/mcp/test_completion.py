@@ -128,6 +128,7 @@ def test_malformed_request_is_invalid_params(function: Function, params: dict[st
     assert answer.json["error"]["message"].startswith("Invalid params: expected a ref")
 
 
+@pytest.mark.lambda_alone
 def test_text_longer_than_any_value_is_compared_with_none(function: Function) -> None:
     short = calls(lambda: values(function, "state", "x"))
 

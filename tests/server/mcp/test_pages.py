@@ -158,6 +158,7 @@ def test_tool_that_no_answer_holds_is_not_listed_and_the_log_says_so(tmp_path: P
     assert "/id" in called.text
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("sizes", [[40_000] * 180, [10, 5_500_000], [10] * 3])
 def test_no_page_passes_what_lambda_takes(tmp_path: Path, sizes: Sequence[int]) -> None:
     with running_function(made(tmp_path, sizes)) as function:
@@ -291,6 +292,7 @@ def test_compressed_list_travels_in_base64(function: Function) -> None:
     assert json.loads(gzip.decompress(base64.b64decode(response["body"])))["result"]["tools"]
 
 
+@pytest.mark.lambda_alone
 def test_list_is_not_compressed_behind_a_rest_api_which_would_pass_base64_on(function: Function) -> None:
     rest = {"httpMethod": "POST", "path": function.path, "resource": "/{proxy+}", "multiValueHeaders": None}
 
@@ -300,6 +302,7 @@ def test_list_is_not_compressed_behind_a_rest_api_which_would_pass_base64_on(fun
     assert json.loads(response["body"])["result"]["tools"]
 
 
+@pytest.mark.lambda_alone
 def test_list_is_compressed_behind_a_load_balancer(function: Function) -> None:
     balancer = {
         "httpMethod": "POST",

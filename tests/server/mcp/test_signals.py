@@ -60,6 +60,7 @@ def test_progress_comes_before_the_answer_in_one_event_stream(function: Function
     assert (last["id"], last["result"]["content"][0]["text"]) == (9, "counted to 3")
 
 
+@pytest.mark.lambda_alone
 def test_the_stream_leaves_lambda_as_text(function: Function) -> None:
     headers = {"accept": BOTH, "content-type": "application/json"}
     event = event_for("POST", function.path, body=json.dumps(message("count", {"to": 1}, PROGRESS)), headers=headers)
@@ -184,6 +185,7 @@ def test_tools_of_other_kinds_have_no_such_headers(function: Function) -> None:
     assert not answer.result.get("isError")
 
 
+@pytest.mark.lambda_alone
 def test_a_tool_that_does_not_answer_is_given_up(function: Function) -> None:
     short = dataclasses.replace(function, context=Context(remaining_ms=800))
 

@@ -24,6 +24,7 @@ def test_unknown_path_is_404_json(function: Function, path: str) -> None:
     assert "error" in answer.json
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("name", ["0x", "a.b", "%2e%2e", "a%2Fb", "a b"])
 def test_unusable_endpoint_name_is_404_and_never_reaches_storage(function: Function, name: str) -> None:
     assert function.post(LIST, path=f"/api/{name}/mcp").status == 404
@@ -94,6 +95,7 @@ def test_foreign_origin_is_403_and_an_allowed_one_passes(served_demo: Compiled) 
         assert function.post(LIST, headers={"origin": "https://app.example"}).status == 200
 
 
+@pytest.mark.lambda_alone
 def test_every_answer_has_the_request_id_and_is_not_stored(function: Function) -> None:
     for answer in (
         function.post(LIST),
@@ -148,6 +150,7 @@ def test_health_counts_endpoints_tells_when_they_were_checked_and_names_none(fun
     assert answer.json == {"status": "ok", "endpoints": 1, "failing": 0, "lacking": 0, "oldestCheckS": 0}
 
 
+@pytest.mark.lambda_alone
 def test_one_line_a_request_says_what_was_done_and_no_argument(function: Function) -> None:
     function.call("customer-by-email", {"variables": {"email": "elif.nunez@example.com"}})
 

@@ -219,6 +219,7 @@ def _modern(function: Function, params: dict[str, Any], meta: dict[str, Any]) ->
     return function.post(message, headers=headers)
 
 
+@pytest.mark.lambda_alone
 def test_mutation_that_outlasts_the_call_may_have_been_carried_out(tmp_path: Path) -> None:
     with answered(tmp_path, _silent) as function:
         text = dataclasses.replace(function, context=Context(remaining_ms=800)).call("Pay", {}).text

@@ -315,6 +315,7 @@ def test_malformed_errors_become_a_plain_one(demo: Compiled, errors: Any) -> Non
     assert result["structuredContent"]["errors"] == [{"message": "The API reported an error."}]
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("filler", ["x", '"', "\\", "\n", "ü", "😀"])
 def test_answer_always_fits_lambda_and_a_larger_one_is_an_error(demo: Compiled, filler: str) -> None:
     def lambda_payload(characters: int) -> tuple[int, Any]:

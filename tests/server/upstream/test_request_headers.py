@@ -120,6 +120,7 @@ def test_bundle_that_nobody_checked_gets_no_credential_of_a_caller_forwarded(tmp
         assert len(api.asked) == 2
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("value", ["a\r\nx-hasura-role: admin", "a\0", "x" * 5_000])
 def test_header_that_cannot_be_forwarded_is_refused_and_nothing_is_sent(tmp_path: Path, value: str) -> None:
     with running_api() as api, asking(tmp_path, upstream(api), claims=GOOD) as function:

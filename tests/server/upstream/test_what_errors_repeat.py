@@ -71,6 +71,7 @@ REQUESTS: dict[str, Callable[[Function], Answer]] = {
 }
 
 
+@pytest.mark.lambda_alone
 @pytest.mark.parametrize("name", REQUESTS)
 def test_long_name_is_not_repeated_whole(function: Function, name: str) -> None:
     answer = REQUESTS[name](function)

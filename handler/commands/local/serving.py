@@ -1,0 +1,98 @@
+"""The application of ``stile serve``: the function's settings and rules, behind an HTTP server.
+
+Each of its processes makes its own application from a ``Service``, which is passed to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from handler.aws.services import AwsJson
+from handler.aws.sigv4 import CredentialSource
+from handler.bundle.model import Bundle
+from handler.http.client import HttpClient
+from handler.server.app import create_app
+from handler.server.endpoints.lacks import Lack
+from handler.server.log import make_logger, write_line
+from handler.server.start import start_endpoints, start_services
+from handler.settings import Settings, read_settings
+from handler.storage.location import open_storage
+
+MAX_CALLS = 500
+"""The requests that a worker sends to APIs at the same time. Threads start when they are needed."""
+
+NO_AUTHORIZER = (
+    "trust_authorizer names an API Gateway API, and none stands before this server: "
+    "deploy the endpoint as a Lambda function, or remove trust_authorizer and verify tokens here"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The bundles that a server serves, and the values of ``Host`` that it accepts."""
+
+    bundles: str  # a folder, or s3://bucket/prefix
+    hosts: frozenset[str]
+    public_url: str
+
+
+def settings_of(bundles: str, *, public_url: str = "") -> Settings:
+    """Return the settings that the function would have with this environment, these bundles and a public URL.
+
+    Raises:
+        SettingsError: a variable that does not fit.
+    """
+    named = {"STILE_PUBLIC_URL": public_url} if public_url else {}
+    return read_settings({**os.environ, "STILE_BUNDLES": bundles, **named})
+
+
+def make_application(service: Service) -> ASGIApp:
+    """Make the application of one process.
+
+    Raises:
+        SettingsError: a variable that does not fit.
+        StorageError: the location of the bundles is not valid.
+    """
+    settings = settings_of(service.bundles, public_url=service.public_url)
+    logger = make_logger(os.environ)
+    http = HttpClient(settings.addresses)
+    credentials = CredentialSource(os.environ, http=http)
+    storage = open_storage(service.bundles, http=http, environ=os.environ, credentials=credentials)
+    endpoints = start_endpoints(settings, storage, logger, lacks_of_door=lacks_of_door)
+    aws = AwsJson(http, os.environ, credentials=credentials)
+    services = start_services(settings, endpoints, http=http, aws=aws, logger=logger)
+    app = create_app(replace(services, hosts=service.hosts, is_frozen=False), write_line=partial(write_line, logger))
+    return _Process(app, http)
+
+
+def lacks_of_door(bundle: Bundle) -> tuple[Lack, ...]:
+    """Return a lack that closes an endpoint whose callers only API Gateway's authorizers could verify."""
+    return (Lack(sentence=NO_AUTHORIZER, closes=True),) if bundle.identity.trusted_apis else ()
+
+
+class _Process:
+    """An application with the threads and connections of its process, by the messages of the lifespan protocol.
+
+    Source: the ASGI specification, "Lifespan Protocol".
+    """
+
+    def __init__(self, app: ASGIApp, http: HttpClient) -> None:
+        self._app = app
+        self._http = http
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "lifespan":
+            await self._app(scope, receive, send)
+            return
+        await receive()
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(MAX_CALLS))
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        self._http.close()
+        await send({"type": "lifespan.shutdown.complete"})

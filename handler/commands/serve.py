@@ -1,0 +1,218 @@
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import signal
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import uvicorn
+from uvicorn.supervisors import Multiprocess
+
+from handler.bundle.stored import bundle_key, read_bundle
+from handler.commands.console import announce, complain
+from handler.commands.folders.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoints import compile_or_complain
+from handler.commands.local.listening import listening_socket, port_number, why_not
+from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, settings_of
+from handler.commands.published.publish_checks import (
+    have_allowed_addresses,
+    have_no_credentials,
+    have_no_secrets,
+    have_upstreams,
+)
+from handler.errors.infrastructure import BundleError
+from handler.server.asgi.own_machine import own_hosts
+from handler.storage.local import FolderStorage
+
+HELP = "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3."
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8000
+MAX_WORKERS = 64
+GRACE_S = 30
+"""The time that running calls have to end after SIGTERM or Ctrl-C: longer than the longest answer takes."""
+
+BUNDLES = bundle_key("*/*")
+"""The form of a bundle's path in a folder that ``stile build`` wrote."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        metavar="SOURCE",
+        help="endpoint folder or one that holds several, folder of bundles that `stile build` wrote, or s3://bucket/prefix",
+    )
+    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    parser.add_argument(
+        "--host", default=DEFAULT_HOST, help="address to listen on, 0.0.0.0 for all of IPv4 (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--port", type=port_number, default=DEFAULT_PORT, help="port, 0 for a free one (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--public-url",
+        default="",
+        metavar="URL",
+        help="the URL at which clients reach the server (or STILE_PUBLIC_URL)",
+    )
+    parser.add_argument(
+        "--allowed-host",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="further value of Host to accept; repeatable",
+    )
+    parser.add_argument(
+        "--trusted-proxy",
+        action="append",
+        default=[],
+        type=_network,
+        metavar="ADDRESS",
+        help="an address or network whose X-Forwarded headers count, as 10.0.0.0/8; repeatable",
+    )
+    parser.add_argument(
+        "--workers", type=_workers, default=1, metavar="N", help="processes that answer requests (default: %(default)s)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    public_url = settings_of(options.source, public_url=options.public_url).public_url
+    if not public_url and not _is_loopback(options.host):
+        complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
+        return 2
+    signal.signal(signal.SIGTERM, _exit)  # uvicorn raises the signal again after its own end
+    with _bundles_of(options.source, stage=options.stage) as bundles:
+        if bundles is None:
+            return 1
+        try:
+            listener = listening_socket(options.host, options.port)
+        except OSError as exc:
+            complain(why_not(exc, options.host, options.port))
+            return 1
+        with closing(listener):
+            _serve(listener, _service(options, bundles, public_url, listener), options)
+    return 0
+
+
+def _service(options: argparse.Namespace, bundles: str, public_url: str, listener: socket.socket) -> Service:
+    port = listener.getsockname()[1]
+    hosts = {name.lower() for name in options.allowed_host} | own_hosts(port)
+    if public_url:
+        hosts |= _names_of(public_url)
+    return Service(bundles=bundles, hosts=frozenset(hosts), public_url=public_url or f"http://{options.host}:{port}")
+
+
+def _serve(listener: socket.socket, service: Service, options: argparse.Namespace) -> None:
+    config = uvicorn.Config(
+        partial(make_application, service),
+        factory=True,
+        workers=options.workers,
+        proxy_headers=bool(options.trusted_proxy),
+        forwarded_allow_ips=options.trusted_proxy,
+        log_level="error",  # each request has a line of the function's own log
+        server_header=False,
+        ws="none",
+        timeout_graceful_shutdown=GRACE_S,
+    )
+    port = listener.getsockname()[1]
+    announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
+    if options.workers > 1:
+        Multiprocess(config, sockets=[listener]).run()
+    else:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+@contextmanager
+def _bundles_of(source: str, *, stage: str | None) -> Iterator[str | None]:
+    """Give the location of the bundles: the source, or a private folder with its compiled endpoints.
+
+    ``None`` after a complaint, if the endpoints cannot be served.
+    """
+    folder = Path(source)
+    if source.startswith("s3://"):
+        yield source
+    elif folder.is_dir() and any(find_endpoints(folder)):
+        with tempfile.TemporaryDirectory(prefix="stile-") as made:
+            yield made if _compiled_into(made, folder, stage=stage) else None
+    elif folder.is_dir() and any(folder.glob(BUNDLES)):
+        yield source if _have_no_authorizer(folder) else None
+    else:
+        complain(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
+        yield None
+
+
+def _compiled_into(made: str, folder: Path, *, stage: str | None) -> bool:
+    compiled = compile_or_complain(folder, stage=stage, endpoint=None)
+    rules = settings_of(made).addresses
+    if not compiled or not all(
+        [
+            have_upstreams(compiled),
+            have_no_secrets(compiled),
+            have_no_credentials(compiled),
+            have_allowed_addresses(compiled, rules),
+        ]
+    ):
+        complain("Nothing is served.")
+        return False
+    storage = FolderStorage(made)
+    for one in compiled:
+        for key, content in one.objects():
+            storage.write(key, content)
+    return _have_no_authorizer(Path(made))
+
+
+def _have_no_authorizer(folder: Path) -> bool:
+    """Tell if no bundle in a folder trusts an authorizer of API Gateway, and complain of each that does."""
+    faults = []
+    for file in sorted(folder.glob(BUNDLES)):
+        name = file.parent.relative_to(folder).as_posix()
+        try:
+            bundle = read_bundle(file.read_bytes(), endpoint=name)
+        except (BundleError, OSError) as exc:
+            faults.append(f"{name}: {exc}")
+        else:
+            faults += [f"{name}: {NO_AUTHORIZER}"] if bundle.identity.trusted_apis else []
+    for fault in faults:
+        complain(fault)
+    return not faults
+
+
+def _names_of(public_url: str) -> set[str]:
+    """Return the values of ``Host`` for a URL. Clients omit the scheme's own port, and some proxies add it."""
+    parts = urlsplit(public_url.lower())
+    own = {"https": 443, "http": 80}[parts.scheme]
+    name = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else str(parts.hostname)
+    return {name, f"{name}:{own}"} if parts.port in (None, own) else {f"{name}:{parts.port}"}
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _network(text: str) -> str:
+    try:
+        ipaddress.ip_network(text)
+    except ValueError as exc:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected an address or a network, as 10.0.0.0/8: {exc}") from exc
+    return text
+
+
+def _workers(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) <= MAX_WORKERS:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a number from 1 to {MAX_WORKERS}")
+    return int(text)
+
+
+def _exit(*_: object) -> None:
+    raise SystemExit(0)

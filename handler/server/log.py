@@ -1,0 +1,49 @@
+"""The log of a server: one JSON line a request, and lines on endpoints and settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from aws_lambda_powertools import Logger
+
+from handler.errors.infrastructure import FunctionLacks
+from handler.secret_variables import SecretArn
+from handler.server.asgi.request_log import WARNING, level_of
+from handler.strict_json import well_formed
+
+MAX_REASON_CHARS = 2_000
+"""Characters of a logged reason, because a bundle may name any number of modules."""
+
+
+def make_logger(environ: Mapping[str, str]) -> Logger:
+    """Return the logger of the process."""
+    return Logger(service=environ.get("POWERTOOLS_SERVICE_NAME", "stile"), json_serializer=_json_line)
+
+
+def log_trouble(logger: Logger, name: str, trouble: Exception) -> None:
+    """Log that an endpoint was not loaded, or that the function lacks a part of it."""
+    lacking = isinstance(trouble, FunctionLacks)
+    what = "function lacks what the endpoint needs" if lacking else "endpoint not loaded"
+    logger.error(what, endpoint=name, reason=str(trouble)[:MAX_REASON_CHARS])
+
+
+def log_unread(logger: Logger, secret: SecretArn, reason: str) -> None:
+    """Log that one of the owner's secrets was not read."""
+    logger.error("secret not read", variable=secret.variable, arn=secret.arn, reason=reason)
+
+
+def write_line(logger: Logger, facts: Mapping[str, Any], *, failure: BaseException | None) -> None:
+    """Log one request, with the traceback of an unexpected error."""
+    if failure is not None:
+        logger.error("request", **facts, exc_info=failure)
+    elif level_of(facts) == WARNING:
+        logger.warning("request", **facts)
+    else:
+        logger.info("request", **facts)
+
+
+def _json_line(facts: Mapping[str, Any]) -> str:
+    """Encode a line without half surrogate pairs, which exceptions may quote and streams refuse."""
+    return well_formed(json.dumps(facts, separators=(",", ":"), ensure_ascii=False, default=str))

@@ -1,0 +1,93 @@
+"""The services of a process, made from its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from aws_lambda_powertools import Logger
+
+from handler.aws.services import AwsJson
+from handler.bundle.model import Bundle
+from handler.errors.calls import EndpointNotFound
+from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
+from handler.http.client import HttpClient
+from handler.server.auth.pseudonyms import Pseudonyms
+from handler.server.auth.sealed_state import RequestStates
+from handler.server.auth.tokens import TokenVerifier
+from handler.server.context.services import Services
+from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.server.log import log_trouble, log_unread
+from handler.server.outgoing.services import outgoing_services
+from handler.settings import Settings
+from handler.storage.storage import Storage
+
+if TYPE_CHECKING:
+    from handler.server.endpoints.lacks import Lack
+
+
+def start_endpoints(
+    settings: Settings,
+    storage: Storage,
+    logger: Logger,
+    *,
+    lacks_of_door: Callable[[Bundle], tuple[Lack, ...]] = lambda _: (),
+) -> Endpoints:
+    """Make the endpoints in a storage, with those that the settings preload in memory.
+
+    ``lacks_of_door`` finds the parts of an endpoint that the process's own front door lacks.
+    """
+    endpoints = Endpoints(
+        storage,
+        keeping=CachePolicy(
+            refresh_s=settings.refresh_s, max_stale_s=settings.max_stale_s, max_bytes=settings.cache_mb * 1_048_576
+        ),
+        on_trouble=partial(log_trouble, logger),
+        find_lacks=lambda bundle: (*lacks_of_door(bundle), *_lacks_of(settings, bundle)),
+    )
+    for name in settings.preload:
+        _preload(endpoints, name, logger)
+    return endpoints
+
+
+def start_services(
+    settings: Settings, endpoints: Endpoints, *, http: HttpClient, aws: AwsJson, logger: Logger
+) -> Services:
+    """Make the services of all requests for these settings."""
+    if settings.addresses.local:
+        logger.warning(
+            "STILE_ALLOW_LOCAL_UPSTREAMS is set: APIs may be on loopback and without TLS. Never in production."
+        )
+    outgoing = outgoing_services(settings, aws, on_trouble=partial(log_unread, logger))
+    return Services(
+        endpoints=endpoints,
+        http=http,
+        tokens=TokenVerifier(http, secrets=settings.secrets, own=outgoing.own),
+        allowed_origins=settings.allowed_origins,
+        public_url=settings.public_url,
+        states=RequestStates(settings.state_keys, own=outgoing.own),
+        code_modules=settings.code_modules,
+        outgoing=outgoing,
+        pseudonyms=Pseudonyms(key=settings.log_key, plain=settings.log_subject == "plain", own=outgoing.own),
+    )
+
+
+def _preload(endpoints: Endpoints, name: str, logger: Logger) -> None:
+    """Load an endpoint. If that fails, the container serves the others, and the next request for it tries again."""
+    try:
+        endpoints.load(name)
+    except EndpointNotFound:
+        logger.warning("preload: no such endpoint", endpoint=name)
+    except (StorageError, BundleError, FunctionLacks):
+        pass  # on_trouble has logged it
+
+
+def _lacks_of(settings: Settings, bundle: Bundle) -> tuple[Lack, ...]:
+    """Find the parts that the function lacks for an endpoint. Most endpoints need none, so no module is imported."""
+    if not bundle.identity.issuers and not bundle.code:
+        return ()
+    from handler.server.endpoints.lacks import find_lacks
+
+    secrets = [name for name, secret in settings.secrets.items() if secret]
+    return find_lacks(bundle, code_modules=settings.code_modules, secrets=secrets)
