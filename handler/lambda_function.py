@@ -15,18 +15,20 @@ from dataclasses import replace
 from typing import Any
 
 from handler.artefact import artefact_fault, refusing_handler
-from handler.aws.sigv4 import CredentialSource
-from handler.bundle.stored import bundle_key
-from handler.http.client import HttpClient
-from handler.settings import read_settings
-from handler.storage.location import open_storage
-from handler.storage.prefetch import ReadAhead
+from handler.packed import import_from_pack
 
 
 def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
-    fault = artefact_fault()
+    fault = artefact_fault() or import_from_pack()
     if fault:
         return refusing_handler(fault, environ.get("POWERTOOLS_SERVICE_NAME", "stile"))
+    from handler.aws.sigv4 import CredentialSource
+    from handler.bundle.stored import bundle_key
+    from handler.http.client import HttpClient
+    from handler.settings import read_settings
+    from handler.storage.prefetch import ReadAhead
+    from handler.storage.location import open_storage
+
     settings = read_settings(environ)
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))
     credentials = CredentialSource(environ, http=http)

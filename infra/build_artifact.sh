@@ -69,28 +69,17 @@ echo "Installing ${requirements[*]} for Python $runtime on $architecture"
     --require-hashes "${requirements[@]/#/--requirement=}" --only-binary=:all: \
     --platform "manylinux2014_$machine" --implementation cp --python-version "$runtime" --target "$artifact"
 
-# Commands, test suites and what only an installer reads. METADATA stays, because packages look up their own
-# version there, and so do the licences.
+# Commands, test suites and what only an installer or a type checker reads. METADATA stays, because packages look up
+# their own version there, and so do the licences.
 rm -rf "$artifact/bin"
 find "$artifact" -type d \( -name tests -o -name benchmarks \) -prune -exec rm -rf {} +
 find "$artifact" -path '*.dist-info/*' -type f \
     \( -name INSTALLER -o -name RECORD -o -name REQUESTED -o -name WHEEL -o -name entry_points.txt \) -delete
+find "$artifact" -type f \( -name '*.pyi' -o -name py.typed \) -delete
 
 # Of Powertools what logs: its web framework and its utilities for other events are half a megabyte that nothing uses.
 rm -rf "$artifact/aws_lambda_powertools/event_handler"
 find "$artifact/aws_lambda_powertools/utilities" -mindepth 1 -maxdepth 1 -type d ! -name jmespath_utils -exec rm -rf {} +
-
-# Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
-# compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
-compile() { "$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$@"; }
-
-# Packages go without their sources, which are a third of the zip: a traceback names their files and lines, and the
-# locks say which versions these are of. Ours and authors' modules keep theirs, and so does anyio, which reads in its own
-# what it may import later, and imports all of it where it finds none.
-echo "Compiling"
-compile -b "$artifact"
-find "$artifact" -type f \( -name '*.py' -o -name '*.pyi' -o -name py.typed \) -not -path '*/anyio/*' -delete
-find "$artifact/anyio" -type f -name '*.pyc' -delete
 
 # The request's half of the function, and what authors' modules import: the compiler and the commands work at deploy
 # time only.
@@ -106,7 +95,12 @@ for module in $code; do
 done
 find "$artifact" -type d -name __pycache__ -prune -exec rm -rf {} +
 
-compile "$artifact"
+# Unchecked, because zip tools change file times: bytecode that compares them would count as stale, and be
+# compiled again at every cold start, the code folder being read-only. Paths as tracebacks will show them.
+echo "Compiling"
+"$python" -m compileall -q --invalidation-mode unchecked-hash -s "$artifact" -p /var/task "$artifact"
+"$python" infra/pack_modules.py "$artifact" $code
+find "$artifact" -type d -empty -delete
 
 # The function compares it with where it runs (handler/artefact.py).
 "$python" -c 'import json, pathlib, sys

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from handler.artefact import artefact_fault, refusing_handler
 from tests.conftest import ROOT
+from tests.support.artefacts import copy_function, pack, run_in
 from tests.support.function import Context
 
 HERE = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
@@ -75,19 +75,15 @@ def test_the_names_of_architectures_are_those_of_the_template(tmp_path: Path, mo
         assert fault(tmp_path, {**AS_DEPLOYED, "architecture": architecture}) == ""
 
 
-def deployed(folder: Path, built: dict[str, Any], *events: str, **environ: str) -> subprocess.CompletedProcess[str]:
+def deployed(
+    folder: Path, built: dict[str, Any], *events: str, packed: bool = False
+) -> subprocess.CompletedProcess[str]:
     """The function with this build.json, in a process of its own that handles the events."""
-    shutil.copytree(ROOT / "handler", folder / "handler", ignore=shutil.ignore_patterns("compiler", "commands"))
+    copy_function(folder)
+    if packed:
+        pack(folder)
     (folder / "handler" / "build.json").write_text(json.dumps(built), encoding="utf-8")
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("STILE_", "COV_"))}
-    return subprocess.run(
-        [sys.executable, "-c", PROGRAM, *events],
-        cwd=folder,
-        env={**clean, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return run_in(folder, PROGRAM, *events)
 
 
 def test_every_event_is_answered_with_503_in_its_own_form_and_each_is_an_error_in_the_log(tmp_path: Path) -> None:
@@ -127,9 +123,18 @@ def before_any_import() -> set[str]:
 
 
 def test_a_function_where_it_was_built_for_starts_as_ever(tmp_path: Path) -> None:
-    done = deployed(tmp_path, AS_DEPLOYED, EVENTS[0].read_text(encoding="utf-8"))
+    done = deployed(tmp_path, AS_DEPLOYED, EVENTS[0].read_text(encoding="utf-8"), packed=True)
 
     assert "STILE_BUNDLES=''" in done.stderr  # which it asks for next
+
+
+def test_a_function_without_its_pack_answers_503_and_the_log_says_why(tmp_path: Path) -> None:
+    done = deployed(tmp_path, AS_DEPLOYED, EVENTS[0].read_text(encoding="utf-8"))
+
+    ((answer,), _) = json.loads(done.stderr)
+    assert answer["statusCode"] == 503
+    reason = "modules.pack of the function is missing: build and deploy the function again"
+    assert json.loads(done.stdout)["reason"] == reason
 
 
 def test_a_load_balancer_with_several_values_a_header_gets_them_so() -> None:

@@ -56,6 +56,7 @@ ORDER = (
     ("handler.param_headers", "handler.json_bounds", "handler.listed_sizes"),
     ("handler.sentences", "handler.strict_json"),
     ("handler.errors",),
+    ("handler.packed",),
     ("handler.artefact", "handler.invisible", "handler.lru", "handler.records"),
 )
 """The rooms from the doors down. A room imports rooms of later lines; rooms of one line do not import each other."""

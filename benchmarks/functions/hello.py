@@ -1,6 +1,12 @@
 """The least that a function on Starlette and Mangum can be."""
 
+# ruff: noqa: E402
+
 import asyncio
+
+from handler.packed import import_from_pack
+
+import_from_pack()  # the packages of the built function are in it
 
 from mangum import Mangum
 from starlette.applications import Starlette

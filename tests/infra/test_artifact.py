@@ -3,15 +3,24 @@ import os
 import struct
 from pathlib import Path
 
+from tests.support.artefacts import entries
+
 # e_machine of the ELF header, by the template's name for the architecture.
 ELF_MACHINES = {"x86_64": 62, "arm64": 183}
 EXTRAS = os.environ.get("STILE_EXTRAS", "").split(",")
 CHECK_NOTHING = 0b01  # the flags of a .pyc, PEP 552: hash-based, and the source not looked at
 PYTHON_3_13 = 3571  # its magic number
+AUTHORS = {Path(module).name for module in os.environ.get("STILE_CODE", "").split()}
+READ_BY_ANYIO = {Path("anyio", "__init__.py"), Path("anyio", "abc", "__init__.py")}
 
 
 def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
+
+
+def packages(artifact: Path) -> set[str]:
+    """Top-level names, whether their modules are in the pack or in files."""
+    return names(artifact) | {name.partition(".")[0] for name in entries(artifact)}
 
 
 def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
@@ -19,6 +28,7 @@ def test_it_holds_the_request_half_of_the_package(artifact: Path) -> None:
 
     assert {"__init__.py", "lambda_function.py", "server", "bundle"} <= handler
     assert not {"compiler", "commands", "__main__.py"} & handler
+    assert not [name for name in entries(artifact) if name.startswith(("handler.compiler", "handler.commands"))]
 
 
 def test_it_holds_the_package_that_authors_import_from(artifact: Path) -> None:
@@ -26,7 +36,7 @@ def test_it_holds_the_package_that_authors_import_from(artifact: Path) -> None:
 
 
 def test_boto3_is_left_to_the_runtime(artifact: Path) -> None:
-    assert not {"boto3", "botocore", "s3transfer"} & names(artifact)
+    assert not {"boto3", "botocore", "s3transfer"} & packages(artifact)
 
 
 def test_it_knows_what_it_was_built_for_and_with(artifact: Path, arch: str) -> None:
@@ -41,17 +51,17 @@ def test_it_knows_what_it_was_built_for_and_with(artifact: Path, arch: str) -> N
 
 
 def test_what_verifies_tokens_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
-    assert ({"jwt", "cryptography"} & names(artifact)) == ({"jwt", "cryptography"} if "jwt" in EXTRAS else set())
+    assert ({"jwt", "cryptography"} & packages(artifact)) == ({"jwt", "cryptography"} if "jwt" in EXTRAS else set())
 
 
 def test_what_tools_in_python_need_is_there_exactly_if_it_was_asked_for(artifact: Path) -> None:
-    assert ({"pydantic", "pydantic_core"} & names(artifact)) == (
+    assert ({"pydantic", "pydantic_core"} & packages(artifact)) == (
         {"pydantic", "pydantic_core"} if "code" in EXTRAS else set()
     )
 
 
 def test_modules_of_authors_lie_beside_the_handler(artifact: Path) -> None:
-    assert {Path(module).name for module in os.environ.get("STILE_CODE", "").split()} <= names(artifact)
+    assert names(artifact) >= AUTHORS
 
 
 def test_nothing_of_development_came_along(artifact: Path) -> None:
@@ -67,7 +77,7 @@ def test_every_distribution_kept_its_licence(artifact: Path) -> None:
         assert any(name.startswith(("LICEN", "COPYING")) for name in files), distribution.name
 
 
-def test_every_module_is_compiled_for_3_13_and_never_checked_again(artifact: Path) -> None:
+def test_bytecode_outside_of_the_pack_is_for_3_13_and_never_checked_again(artifact: Path) -> None:
     compiled = list(artifact.rglob("*.pyc"))
 
     assert compiled
@@ -76,16 +86,27 @@ def test_every_module_is_compiled_for_3_13_and_never_checked_again(artifact: Pat
         assert (magic, flags) == (PYTHON_3_13, CHECK_NOTHING), file
 
 
-def test_modules_of_ours_keep_their_sources_for_tracebacks_and_packages_go_without(artifact: Path) -> None:
-    sources = set(artifact.rglob("*.py"))
-    ours = {path for path in sources if path.relative_to(artifact).parts[0] in ("handler", "stile")}
-    authors = {Path(module).name for module in os.environ.get("STILE_CODE", "").split()}
+def test_every_module_is_compiled_once_in_the_pack_or_in_a_file(artifact: Path) -> None:
+    packed = {path for path, *_ in entries(artifact).values()}
+    sources = {path.relative_to(artifact).as_posix() for path in artifact.rglob("*.py")}
+    compiled = {
+        path.relative_to(artifact).as_posix().replace("__pycache__/", "").replace(".cpython-313.pyc", ".py")
+        for path in artifact.rglob("*.pyc")
+    }
 
-    assert {path.relative_to(artifact).parts[0] for path in sources} <= {"anyio", "handler", "stile", *authors}
-    assert ours
-    for source in ours:
-        assert (source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc").is_file(), source
-    assert (artifact / "starlette" / "routing.pyc").is_file()
+    assert packed & compiled == set()
+    assert compiled == sources - packed
+    assert {Path(path).parts[0] for path in compiled} == {"handler", *AUTHORS}
+    assert {"handler/server/app.py", "stile/__init__.py", "starlette/routing.py", "graphql/__init__.py"} <= packed
+    assert (artifact / "handler" / "modules.pack").read_bytes().startswith(b"cpython-313 ")
+
+
+def test_modules_of_ours_keep_their_sources_for_tracebacks_and_packages_go_without(artifact: Path) -> None:
+    sources = {path.relative_to(artifact) for path in artifact.rglob("*.py")}
+
+    assert {path for path in sources if path.parts[0] not in {"handler", "stile", *AUTHORS}} == READ_BY_ANYIO
+    ours = {path for path, *_ in entries(artifact).values() if path.startswith(("handler/", "stile/"))}
+    assert ours <= {path.as_posix() for path in sources}
 
 
 def test_compiled_wheels_are_for_the_named_architecture(artifact: Path, arch: str) -> None:

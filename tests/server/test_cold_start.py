@@ -71,6 +71,7 @@ LISTING = {
     "json_bounds",
     "lambda_function",
     "lru",
+    "packed",
     "param_headers",
     "policy",
     "policy.evaluation",

@@ -11,9 +11,6 @@ from dataclasses import replace
 from itertools import chain, repeat
 from typing import Any, TypeVar
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
-
-# isort: split
 from graphql import (
     ASTValidationRule,
     DefinitionNode,

@@ -1,4 +1,4 @@
-"""graphql-core, loaded in half the time. Modules that import graphql-core at request time import this one first.
+"""graphql-core, loaded in half the time. The package of this module calls ``load`` before all its other modules.
 
 graphql-core makes dataclasses of its 64 classes of nodes. The standard library writes five methods for each of them as
 text and compiles these, which is half of the time of importing graphql-core. The methods differ only in the names of
@@ -140,5 +140,3 @@ class _Shared:
 
 
 _METHODS = {name: method for name, method in vars(_Shared).items() if callable(method)} | {"__match_args__": ()}
-
-load()

@@ -10,9 +10,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
-
-# isort: split
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,

@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import Lock
 
-import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import then costs half as much
-
-# isort: split
 from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSchema, specified_directives
 
 from handler.bundle.operations import Limits

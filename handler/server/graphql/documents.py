@@ -167,21 +167,6 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
     return response
 
 
-def asks_for_mutation(document: Document, *, max_tokens: int) -> bool:
-    """Tell if the operation to run is a mutation, whether or not the caller may run it."""
-    import handler.graph.documents.fast_nodes  # noqa: F401 - before graphql-core, whose import it halves
-
-    # isort: split
-    from graphql import GraphQLError, OperationType, get_operation_ast, parse  # noqa: TID251 - a document has arrived
-
-    try:
-        parsed = parse(document.text, max_tokens=max_tokens)
-    except GraphQLError:
-        return False
-    operation = get_operation_ast(parsed, document.operation_name)
-    return operation is not None and operation.operation is OperationType.MUTATION
-
-
 async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
     with schema_loading():
         return await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.judgement)

@@ -38,7 +38,6 @@ from handler.server.context.statuses import status_of
 from handler.server.graphql.documents import (
     Document,
     Prepared,
-    asks_for_mutation,
     choose_persisted,
     prepare_document,
     prepare_persisted,
@@ -164,10 +163,12 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
     try:
         return await prepare_document(caller, document, tool=tool, for_model=False)
     except DocumentRefused:
-        limits = (tool or caller.endpoint.bundle).limits
-        # By GET, a mutation is refused as a mutation, whatever else is wrong with it.
-        if http_call.method == "GET" and asks_for_mutation(document, max_tokens=limits.max_tokens):
-            _refuse_mutation(http_call)
+        if http_call.method == "GET":  # a mutation is refused as a mutation, whatever else is wrong with it
+            from handler.graph.documents.operation_kind import asks_for_mutation
+
+            limits = (tool or caller.endpoint.bundle).limits
+            if asks_for_mutation(document.text, document.operation_name, max_tokens=limits.max_tokens):
+                _refuse_mutation(http_call)
         raise
 
 

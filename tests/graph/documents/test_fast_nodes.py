@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
+from tests.support.rooms import read_modules
+
+DOCUMENTS = ROOT / "handler" / "graph" / "documents"
+FAST = "handler.graph.documents.fast_nodes"
 
 DESCRIBE = """
 import copy, dataclasses, json, pickle, sys
@@ -150,16 +156,36 @@ def test_classes_stay_as_they_are_where_graphql_core_was_imported_before() -> No
     assert run(STANDARD_BEFORE) == "True False\n"
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
-        "import handler.graph.documents.check",
-        "import handler.graph.documents.partial_schema",
-        "import handler.server.graphql.documents as d; d.asks_for_mutation(d.Document(**TEXT), max_tokens=9)",
-    ],
-)
-def test_whatever_part_of_the_server_loads_graphql_core_first_has_nodes_that_share_methods(first: str) -> None:
-    text = "TEXT = {'text': '', 'operation_name': None, 'variables': {}}"
-    program = f"{text}\n{first}\nimport graphql; print('__node_fields__' in vars(graphql.FieldNode))"
+@pytest.mark.parametrize("first", ["check", "partial_schema", "operation_kind"])
+def test_whichever_module_loads_graphql_core_first_its_nodes_share_methods(first: str) -> None:
+    program = (
+        f"import handler.graph.documents.{first}\nimport graphql; print('__node_fields__' in vars(graphql.FieldNode))"
+    )
 
     assert run(program) == "True\n"
+
+
+def test_graphql_core_loads_fast_from_one_place() -> None:
+    imports = {name: module.imports for name, module in read_modules().items()}
+
+    assert [name for name, targets in imports.items() if FAST in targets] == ["handler.graph.documents"]
+
+
+def test_at_request_time_graphql_core_is_imported_in_the_package_of_documents_alone() -> None:
+    """The package loads it fast before any of its modules imports it."""
+    files = [path for path in sorted((ROOT / "handler").rglob("*.py")) if "compiler" not in path.parts]
+
+    assert {path.parent for path in files if imports_graphql(path)} == {DOCUMENTS}
+
+
+def imports_graphql(file: Path) -> bool:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            node.body = []
+    imported = [
+        [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    return "graphql" in {name.partition(".")[0] for names in imported for name in names}

@@ -1,0 +1,73 @@
+"""Join the compiled modules of a function in one file, from which it imports: handler/packed.py.
+
+    pack_modules.py FOLDER [PATH ...]
+
+PATHs are of authors' code in FOLDER, which stays as it is. Packages lose their sources, which are a third of the zip: a
+traceback names files and lines, and the locks name the versions. The function's Python runs this script with nothing
+installed.
+"""
+
+from __future__ import annotations
+
+import marshal
+import sys
+from collections.abc import Collection, Iterator
+from importlib.util import cache_from_source
+from pathlib import Path
+from zlib import crc32
+
+OPENING = {"handler", "handler.artefact", "handler.lambda_function", "handler.packed"}
+"""Modules that load before the pack is open."""
+
+OURS = {"handler", "stile"}
+"""Packages whose tracebacks show lines of source."""
+
+READ_AT_IMPORT = {"anyio", "anyio.abc"}
+"""Modules that read in their own source what to import later, and that import all of it if there is no source."""
+
+FIRST_LINE_BYTES = 64
+
+HEADER_BYTES = 16
+"""Of a .pyc file. Source: PEP 552."""
+
+
+def write_pack(folder: Path, *, authors: Collection[str]) -> None:
+    """Move bytecode to ``handler/modules.pack``: a line of text, the code of each module, and an index."""
+    index = {}
+    with (folder / "handler" / "modules.pack").open("wb") as pack:
+        pack.write(b" " * FIRST_LINE_BYTES)
+        for name, source in list(_modules(folder, authors=authors)):
+            compiled = Path(cache_from_source(str(source)))
+            code = compiled.read_bytes()[HEADER_BYTES:]
+            index[name] = (source.relative_to(folder).as_posix(), pack.tell(), len(code), crc32(code))
+            pack.write(code)
+            compiled.unlink()
+            if name.partition(".")[0] not in OURS and name not in READ_AT_IMPORT:
+                source.unlink()
+        end = marshal.dumps(index)
+        pack.write(end)
+        first = f"{sys.implementation.cache_tag} {pack.tell()} {len(end)} {crc32(end)}"
+        pack.seek(0)
+        pack.write(first.encode("ascii").ljust(FIRST_LINE_BYTES - 1) + b"\n")
+
+
+def _modules(folder: Path, *, authors: Collection[str]) -> Iterator[tuple[str, Path]]:
+    """Yield the modules for the pack, each with its source file: those of regular packages, and single ones."""
+    for source in _sources(folder):
+        *packages, module = source.relative_to(folder).with_suffix("").parts
+        name = ".".join(packages if module == "__init__" else [*packages, module])
+        library = any(source.parent.glob(f"{module}.*so"))  # compiled, so Python prefers it to the source
+        if name not in OPENING and (*packages, module)[0] not in authors and not library:
+            yield name, source
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if (path / "__init__.py").is_file():
+            yield from _sources(path)
+        elif path.suffix == ".py":
+            yield path
+
+
+if __name__ == "__main__":
+    write_pack(Path(sys.argv[1]), authors=[Path(path).stem for path in sys.argv[2:]])
