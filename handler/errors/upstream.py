@@ -2,11 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from handler.errors.calls import CallError
+
+FAILURE_CODES: Mapping[str, str] = {
+    "CallerTokenRefused": "caller-token-refused",
+    "UpstreamBadJson": "upstream-bad-json",
+    "UpstreamBroken": "upstream-broken",
+    "UpstreamEncoding": "upstream-encoding",
+    "UpstreamHtml": "upstream-html",
+    "UpstreamLimit": "upstream-limit",
+    "UpstreamMediaType": "upstream-media-type",
+    "UpstreamNotGraphQL": "upstream-not-graphql",
+    "UpstreamRedirect": "upstream-redirect",
+    "UpstreamRefused": "upstream-refused",
+    "UpstreamStatus": "upstream-status",
+    "UpstreamTimeout": "upstream-timeout",
+    "UpstreamTooLarge": "upstream-too-large",
+    "UpstreamUnreachable": "upstream-unreachable",
+}
+"""The log's word for a failed request, and the code of the failure."""
 
 
 class CallerTokenRequired(CallError):
     """The API needs the caller's own token, and this caller has none that the API may have."""
+
+    stile_code = "caller-token-required"
 
     def __init__(self, *, audience: str = "") -> None:
         lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
@@ -19,6 +41,8 @@ class CallerTokenRequired(CallError):
 
 class ClaimMissing(CallError):
     """The caller's claims lack one that is sent to the API, or (``misfit``) have it in a form that cannot be sent."""
+
+    stile_code = "claim-missing"
 
     def __init__(self, claim: str, *, misfit: bool = False) -> None:
         fault = "cannot be sent as it is" if misfit else "this caller does not have"
@@ -33,6 +57,8 @@ class ClaimMissing(CallError):
 class HeaderRefused(CallError):
     """A header of the caller's request that is to be forwarded and cannot be sent."""
 
+    stile_code = "header-refused"
+
     def __init__(self, name: str) -> None:
         super().__init__(f"The request header {name} cannot be forwarded as it is. Nothing was sent.")
         self.name = name
@@ -41,6 +67,8 @@ class HeaderRefused(CallError):
 class UpstreamError(CallError):
     """No usable answer from the GraphQL API behind the endpoint."""
 
+    stile_code = "upstream-error"
+
 
 class AnswerMisfit(UpstreamError):
     """An answer of the API that violates its published schema.
@@ -48,6 +76,8 @@ class AnswerMisfit(UpstreamError):
     ``rule`` is the location and the violation, ``coordinate`` the location alone: neither has a value of the answer.
     ``answer`` is the whole response as JSON. ``advice`` is for a model that may not repeat the call.
     """
+
+    stile_code = "answer-misfit"
 
     def __init__(self, rule: str, *, coordinate: str, answer: str, advice: str = "") -> None:
         super().__init__(f"{advice}{' ' if advice else ''}The API's answer is against its own schema ({rule}):")
@@ -68,6 +98,7 @@ class UpstreamFailure(UpstreamError):
     def __init__(self, message: str, *, reason: str) -> None:
         super().__init__(message)
         self.reason = reason
+        self.stile_code = FAILURE_CODES.get(reason.partition(":")[0], UpstreamError.stile_code)
 
     @property
     def log_reason(self) -> str:
@@ -77,6 +108,8 @@ class UpstreamFailure(UpstreamError):
 
 class UpstreamForbidden(UpstreamError):
     """The endpoint's API is at an address that requests may not go to. ``reason`` is for the log."""
+
+    stile_code = "upstream-forbidden"
 
     def __init__(self, reason: str) -> None:
         super().__init__(
@@ -94,6 +127,8 @@ class UpstreamForbidden(UpstreamError):
 class CircuitOpen(UpstreamError):
     """The API did not answer several times in a row, so no request is sent for ``pause_s`` seconds."""
 
+    stile_code = "circuit-open"
+
     def __init__(self, *, pause_s: float) -> None:
         super().__init__(
             f"The API did not answer several times in a row, so it is not asked for {pause_s:g} s. Nothing was sent. "
@@ -107,6 +142,8 @@ class CredentialUnavailable(UpstreamError):
 
     ``refused``: the issuer of credentials refuses one for this caller.
     """
+
+    stile_code = "credential-unavailable"
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
         advice = (

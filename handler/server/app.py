@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl
-from handler.server.asgi.request_log import RequestLog, WriteLine, note
+from handler.server.asgi.request_log import RequestLog, WriteLine
 from handler.server.asgi.responses import refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 from handler.server.context.services import Services
@@ -121,5 +121,4 @@ class _FinishRefreshes:
 def _http_error(http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    note(http_call.scope, outcome="rejected", reason=exc.detail)
-    return refuse(http_call.scope, exc.detail, status=exc.status_code, headers=exc.headers)
+    return refuse(http_call.scope, exc, reason=exc.detail)

@@ -15,8 +15,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import Refused, refuse
 
 OTHER_SITES = ("cross-site", "same-site")
 """``Sec-Fetch-Site`` of requests from other pages. A server at another port is of the same site."""
@@ -42,12 +41,11 @@ class OwnMachine:
         headers = Headers(scope=scope)
         app = self._app
         if not _is_for(self._hosts, headers):
-            note(scope, outcome="rejected", reason="foreign host")
             sentence = f"this server answers as {', '.join(sorted(self._hosts))} and by no other name"
-            app = refuse(scope, sentence, status=421)
+            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
         elif _is_of_another_site(scope, headers):
-            note(scope, outcome="rejected", reason="foreign page")
-            app = refuse(scope, "pages of other sites may not send requests to this server", status=403)
+            sentence = "pages of other sites may not send requests to this server"
+            app = refuse(scope, Refused("foreign-page", sentence), reason="foreign page")
         await app(scope, receive, send)
 
 

@@ -20,6 +20,9 @@ stay below a second, even on a core half as fast.
 ROOM_FOR_ERRORS = 20_000
 """Bytes reserved for the errors of items that are not answered."""
 
+EXCEEDED = "batch-exceeded"
+"""The stable code of an item that is not answered."""
+
 ALONE = "Send this request by itself."
 TOO_LARGE = f"Not answered, because the answers before it fill the batch. {ALONE}"
 LEFT_OUT = (

@@ -19,6 +19,7 @@ from handler.bundle.model import MAX_ANSWER_S
 from handler.compiler.compile import Compiled
 from handler.server.asgi.deadlines import Deadlines, deadline_of
 from handler.storage.storage import MemoryStorage, StoredObject
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, Function, event_for, event_loop, running_function
 from tests.support.raw_http import Peer, answer, running_server
@@ -94,7 +95,7 @@ def test_nothing_is_sent_when_there_is_no_time_left(tmp_path: Path) -> None:
         routed = function.graphql({"query": "{ user(id: 1) { name } }"})
 
     assert (called.result["isError"], called.text) == (True, GIVEN_UP)
-    assert (routed.status, routed.json) == (504, {"errors": [{"message": GIVEN_UP}]})
+    assert (routed.status, routed.json) == (504, graphql_errors(GIVEN_UP, "deadline-passed"))
     assert not server.requests
 
 

@@ -17,7 +17,9 @@ from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughA
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
 from handler.server.auth.sealed_state import RequestStates
+from handler.server.mcp.jsonrpc import OWN_CODE, STILE_CODES
 from tests.code_tools.cases import case
+from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import compiled
 from tests.support.function import META, Answer, Context, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -118,7 +120,7 @@ def test_tool_whose_mask_is_not_met_is_unknown(endpoint: Compiled) -> None:
         answer = called(function, "echo", {"text": "hi"}, headers=HOLDER)
 
         assert answer.status == 400
-        assert answer.json["error"] == {"code": -32602, "message": "Unknown tool: echo", "data": {"tool": "echo"}}
+        assert answer.json["error"] == unknown_tool("echo")
         assert "echo" not in [entry["name"] for entry in function.request("tools/list").result["tools"]]
 
 
@@ -232,7 +234,8 @@ def test_protocol_error_of_a_tool_has_its_code_and_the_status_of_the_revision(
     modern, legacy = called(function, "error", {"code": code}), function.call("error", {"code": code})
 
     assert (modern.status, legacy.status) == (status, 200)
-    assert modern.json["error"] == legacy.json["error"] == {"code": code, "message": "custom", "data": {"x": 1}}
+    assert modern.json["error"] == legacy.json["error"]
+    assert modern.json["error"] == rpc_error(code, "custom", STILE_CODES.get(code, OWN_CODE), x=1)
     assert reason(function)[3] == "rejected"
 
 
@@ -242,8 +245,8 @@ def test_protocol_error_in_a_batch_has_its_data_too(function: Function) -> None:
 
     custom, unknown = (item["error"] for item in function.post(items, headers=HOLDER).json)
 
-    assert custom == {"code": 1001, "message": "custom", "data": {"x": 1}}
-    assert unknown == {"code": -32602, "message": "Unknown tool: nope", "data": {"tool": "nope"}}
+    assert custom == rpc_error(1001, "custom", "own-error", x=1)
+    assert unknown == unknown_tool("nope")
 
 
 @pytest.mark.parametrize("kind", ["object", "large"])
@@ -399,7 +402,7 @@ def test_tool_that_needs_a_credential_sends_whoever_may_get_one_to_sign_in(endpo
     with serving(issued) as function:
         for answer in (called(function, "needs_token"), function.call("needs_token", {})):
             assert answer.status == 401
-            assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+            assert answer.json["error"] == rpc_error(-32600, "Authentication required", "authentication-required")
             challenge = answer.headers["www-authenticate"]
             assert "/.well-known/oauth-protected-resource/api/things/mcp" in challenge
             assert reason(function)[1:4] == ("code", "allowed", "rejected")
@@ -409,7 +412,7 @@ def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
     function: Function,
 ) -> None:
     for answer in (called(function, "needs_token"), function.call("needs_token", {})):
-        assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+        assert answer.json["error"] == rpc_error(-32600, "Authentication required", "authentication-required")
         assert answer.status in (400, 200)
         assert "www-authenticate" not in answer.headers
 
