@@ -241,7 +241,7 @@ def test_outcomes_of_the_page_are_those_of_the_code() -> None:
     told = first_codes(table(LOG.text, "outcome", "says"))
     of_mcp = {"asked", "tool_error", "ok"}  # mcp_http._outcome
 
-    assert set(told) == {*_literals("outcome"), *of_mcp, *health.STATUSES}
+    assert set(told) == {*_literals("outcome"), *of_mcp, *health.STATUS_OF_REPORT}
 
 
 def test_reasons_with_their_levels_are_those_of_the_code() -> None:
