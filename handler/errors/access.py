@@ -50,7 +50,7 @@ class KeysUnavailable(AccessError):
     stile_code = "keys-unavailable"
 
     def __init__(self, reason: str = "key_set") -> None:
-        super().__init__("the credential cannot be judged at the moment", reason=reason)
+        super().__init__("the credential cannot be verified at the moment", reason=reason)
 
 
 class VerifierMissing(AccessError):
@@ -60,7 +60,7 @@ class VerifierMissing(AccessError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the credential cannot be judged by this function",
+            "this function cannot verify the credential",
             reason="no_verifier: the extra jwt cannot be imported; add it to Extras in samconfig.toml",
         )
 
@@ -94,5 +94,5 @@ class RedirectRefused(OAuthRefused):
     """A redirect URI that is not on the owner's list. The log shows the URI, so that the owner can add it."""
 
     def __init__(self, code: str, redirect_uri: str) -> None:
-        super().__init__(code, "the redirect URI is none that the owner of this server allows")
+        super().__init__(code, "the owner of this server does not allow this redirect URI")
         self.redirect_uri = redirect_uri

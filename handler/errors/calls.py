@@ -80,7 +80,7 @@ class BindingMissing(CallError):
         where = f"the request header {name}" if source == "header" else f"the verified claim {name}"
         fault = "does not have the form that it needs" if misfit else "is missing"
         super().__init__(
-            f"{tool} fills a variable from {where}, which {fault}. Nothing that you can pass replaces it: "
+            f"{tool} fills a variable from {where}, which {fault}. No argument replaces it: "
             "tell your user that the client's connection has to be set up for it."
         )
         self.tool = tool
@@ -110,8 +110,8 @@ class ConsentImpossible(CallError):
 
     def __init__(self, tool: str) -> None:
         super().__init__(
-            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
-            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+            f"Nothing was done, because {tool} asks your user before it runs, and this client cannot ask. Tell your "
+            "user to take a client that speaks MCP 2026-07-28 and declares elicitation."
         )
         self.tool = tool
 
@@ -214,7 +214,7 @@ class DeadlinePassed(CallError):
     stile_code = "deadline-passed"
 
     def __init__(self) -> None:
-        super().__init__("The call took too long and was given up. Ask for less, or try later.")
+        super().__init__("The call took too long and was cancelled. Ask for less, or try later.")
 
 
 class ToolError(CallError):
@@ -251,7 +251,10 @@ class StateUnavailable(CallError):
     stile_code = "state-unavailable"
 
     def __init__(self, reason: str) -> None:
-        super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
+        super().__init__(
+            "This tool has to ask your user first, and the server is not set up to ask. "
+            "The server's owner has to change that."
+        )
         self.reason = reason
 
 
@@ -262,7 +265,7 @@ class ClientCannotAsk(CallError):
 
     def __init__(self) -> None:
         super().__init__(
-            "Nothing was done yet, because this has to ask your user first, and your client cannot be asked to. "
+            "Nothing was done yet, because this has to ask your user first, and your client cannot ask. "
             "A client that speaks MCP 2026-07-28 can."
         )
 
@@ -273,5 +276,5 @@ class CodeChanged(CallError):
     stile_code = "code-changed"
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
+        super().__init__(f"{what} changed since it was published: its maintainer has to publish it again.")
         self.what = what

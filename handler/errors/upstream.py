@@ -31,10 +31,10 @@ class CallerTokenRequired(CallError):
     stile_code = "caller-token-required"
 
     def __init__(self, *, audience: str = "") -> None:
-        lack = f"whose token is not for {audience}" if audience else "who came without a token of their own"
+        lack = f"the token of this caller is not for {audience}" if audience else "this caller has no such token"
         super().__init__(
-            f"This tool asks its API on behalf of its caller, {lack}. Nothing was sent. Nothing that you can pass "
-            "replaces it: tell your user to sign in with their own account."
+            f"This tool sends its caller's own token to the API, and {lack}. Nothing was sent. No argument replaces "
+            "the token: tell your user to sign in with their own account."
         )
         self.audience = audience
 
@@ -45,10 +45,10 @@ class ClaimMissing(CallError):
     stile_code = "claim-missing"
 
     def __init__(self, claim: str, *, misfit: bool = False) -> None:
-        fault = "cannot be sent as it is" if misfit else "this caller does not have"
+        fault = "this claim cannot be sent as it is" if misfit else "this caller does not have the claim"
         super().__init__(
-            f"This tool tells its API the verified claim {claim} of its caller, which {fault}. Nothing was sent. "
-            "Nothing that you can pass replaces it: tell your user that their account has to be set up for it."
+            f"This tool sends the verified claim {claim} of its caller to the API, and {fault}. Nothing was sent. "
+            "No argument replaces the claim: tell your user that their account has to be set up for this tool."
         )
         self.claim = claim
         self.misfit = misfit
@@ -80,7 +80,7 @@ class AnswerMisfit(UpstreamError):
     stile_code = "answer-misfit"
 
     def __init__(self, rule: str, *, coordinate: str, answer: str, advice: str = "") -> None:
-        super().__init__(f"{advice}{' ' if advice else ''}The API's answer is against its own schema ({rule}):")
+        super().__init__(f"{advice}{' ' if advice else ''}The API's answer violates its published schema ({rule}):")
         self.rule = rule
         self.coordinate = coordinate
         self.answer = answer
@@ -113,8 +113,8 @@ class UpstreamForbidden(UpstreamError):
 
     def __init__(self, reason: str) -> None:
         super().__init__(
-            "The API is at an address that is not allowed, so nothing was sent. Whoever maintains this tool has to "
-            "change it."
+            "The API is at an address that is not allowed, so nothing was sent. This tool's maintainer has to "
+            "change the address."
         )
         self.reason = reason
 
@@ -147,11 +147,11 @@ class CredentialUnavailable(UpstreamError):
 
     def __init__(self, reason: str, *, refused: bool = False) -> None:
         advice = (
-            "The API is asked on behalf of its caller, whose token was not accepted for that, so nothing was sent. "
-            "Tell your user to sign in again; if it stays so, they may not use this API."
+            "The token of this tool's caller was not accepted for the API, so nothing was sent. "
+            "Tell your user to sign in again; if that does not help, they may not use this API."
             if refused
-            else "The credential for the API could not be got, so nothing was sent. Try later; if it stays so, whoever "
-            "maintains this tool has to look after it."
+            else "The credential for the API was not available, so nothing was sent. Try later; if that does not help, "
+            "this tool's maintainer has to fix the problem."
         )
         super().__init__(advice)
         self.reason = reason

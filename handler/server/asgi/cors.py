@@ -68,7 +68,7 @@ class Cors:
 
     def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
         if not allowed:
-            sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
+            sentence = "this origin is not allowed: STILE_ALLOWED_ORIGINS lists the allowed origins"
             return refuse(scope, Refused("foreign-origin", sentence), reason="foreign origin")
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             note(scope, outcome="preflight")

@@ -168,7 +168,7 @@ def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     return "UpstreamNotGraphQL", "", ""
 
 
-MAINTAINER = "Whoever maintains this tool has to look after it."
+MAINTAINER = "This tool's maintainer has to fix the problem."
 
 
 def refused_credential(status: int, auth: UpstreamAuth) -> str:
@@ -177,12 +177,12 @@ def refused_credential(status: int, auth: UpstreamAuth) -> str:
         case PassthroughAuth() | TokenExchangeAuth():
             whose, then = (
                 "the token of this tool's caller",
-                ("Tell your user to sign in again; if it stays so, they may not use this API."),
+                ("Tell your user to sign in again; if that does not help, they may not use this API."),
             )
         case NoAuth():
             whose, then = "this endpoint, which has no credential for it", MAINTAINER
         case _:
-            whose, then = "the endpoint's own credential", f"Nothing that you can pass replaces it. {MAINTAINER}"
+            whose, then = "the endpoint's own credential", f"No argument replaces it. {MAINTAINER}"
     return f"The API refused {whose} (status {status}). {then}"
 
 

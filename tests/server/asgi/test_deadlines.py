@@ -29,7 +29,7 @@ OPERATIONS = 'query U($id: ID!) @mcpTool(name: "user") { user(id: $id) { name } 
 LOOK_UP = 'extend schema @tool(name: "look-up", graphql: [{expose: true, types: "Query", fields: ".*"}])'
 SHORT = Context(remaining_ms=800)
 LATE = Context(remaining_ms=0)
-GIVEN_UP = "The call took too long and was given up. Ask for less, or try later."
+GIVEN_UP = "The call took too long and was cancelled. Ask for less, or try later."
 
 
 def _says_nothing(peer: Peer) -> None:

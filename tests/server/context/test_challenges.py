@@ -187,5 +187,5 @@ def test_token_whose_issuer_gives_no_keys_is_asked_for_again_later_and_not_refus
     for answered in answers:
         assert (answered.status, answered.headers["retry-after"]) == (503, "10")
         assert "www-authenticate" not in answered.headers
-        assert b"the credential cannot be judged at the moment" in answered.body
+        assert b"the credential cannot be verified at the moment" in answered.body
     assert {line["reason"] for line in function.lines} == {"key_set"}

@@ -288,9 +288,7 @@ def test_question_of_a_method_that_none_is_fails_like_any_mistake_of_an_author(f
 def test_without_a_key_nothing_is_asked_and_the_sentence_says_whose_matter_it_is(endpoint: Compiled) -> None:
     with running_function(endpoint, code_modules=MODULES) as function:
         answer = book(function)
-        assert answer.text == (
-            "This tool has to ask your user first, which it cannot do here. Its owner has to set it up."
-        )
+        assert answer.code == "state-unavailable"
         assert answer.result["isError"]
         assert book(function, requestState="e30=").json["error"] == REFUSED
 

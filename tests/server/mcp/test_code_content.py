@@ -104,7 +104,7 @@ def test_what_changed_since_it_was_published_says_so_and_does_not_run(endpoint: 
             (get(function, "greeting", name="Ada"), "Prompt greeting"),
             (read(function, "acme://intro"), "Resource acme://intro"),
         ):
-            sentence = f"{what} changed since it was published: whoever maintains it has to publish again."
+            sentence = f"{what} changed since it was published: its maintainer has to publish it again."
             assert answer.json["error"] == rpc_error(-32603, sentence, "code-changed")
             assert function.lines[-1]["outcome"] == "rejected"
 

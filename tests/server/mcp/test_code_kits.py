@@ -201,7 +201,7 @@ def test_tool_of_the_endpoint_is_stronger_than_a_provided_one_of_its_name(tmp_pa
 def test_scopes_of_provided_tools_are_their_authors_matter_and_drift_is_none(plain: Compiled) -> None:
     changed = changed_tool(with_kit(plain, PLUGINS), "help_me", digest="0" * 64)
     with serving(changed, "acme") as function:
-        assert "has to publish again" in called(function, "help_me").text
+        assert called(function, "help_me").code == "code-changed"
         assert called(function, "invoice").result["structuredContent"]["done"] == "invoice"
 
 

@@ -36,8 +36,8 @@ YES = {"action": "accept", "content": {"confirm": True}}
 IDS = count(2)
 
 IMPOSSIBLE = (
-    "Nothing was done, because t asks your user before it runs, and nobody can be asked here: that takes a client that "
-    "speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+    "Nothing was done, because t asks your user before it runs, and this client cannot ask. Tell your user to take a "
+    "client that speaks MCP 2026-07-28 and declares elicitation."
 )
 
 
@@ -386,9 +386,7 @@ def test_without_a_key_required_refuses_and_advisory_takes_the_word_of_the_model
     with serving(tmp_path / "1", "required", states=RequestStates()) as (function, api):
         refused = call(function)
         assert api.requests == []
-    assert refused.text == (
-        "This tool has to ask your user first, which it cannot do here. Its owner has to set it up."
-    )
+    assert refused.code == "state-unavailable"
     with serving(tmp_path / "2", "advisory", states=RequestStates()) as (function, api):
         assert call(function).text.endswith('repeat it with "confirm": true.')
         call(function, {**ARGUMENTS, "confirm": True})

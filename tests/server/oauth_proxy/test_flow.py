@@ -264,7 +264,7 @@ class TestRegistration:
             400,
             {
                 "error": "invalid_redirect_uri",
-                "error_description": "the redirect URI is none that the owner of this server allows",
+                "error_description": "the owner of this server does not allow this redirect URI",
             },
         )
 

@@ -78,7 +78,7 @@ FAILURES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
     "hangs up": (_hangs_up, "The API's answer broke off, or could not be read. Try later.", "upstream-broken"),
     "redirects": (
         answering(answer(status="302 Found", location="http://127.0.0.1:1/elsewhere")),
-        "The API answered with a redirect, which is not followed. Whoever maintains this tool has to look after it.",
+        "The API answered with a redirect, which is not followed. This tool's maintainer has to fix the problem.",
         "upstream-redirect",
     ),
     "answers HTML": (
@@ -285,7 +285,7 @@ def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_h
 
     assert result["isError"] is True
     assert "salary" not in json.dumps(result)
-    assert "publish it again" in result["structuredContent"]["errors"][0]["message"]
+    assert "publish the tool again" in result["structuredContent"]["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(
