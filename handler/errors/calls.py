@@ -140,8 +140,8 @@ class ConsentTooLong(CallError):
     def __init__(self, tool: str, part: str, *, chars: int, max_chars: int) -> None:
         super().__init__(
             f"Nothing was done, because {tool} asks your user before it runs, and this call is too long to be agreed "
-            f"to: {part} would be shown in {chars:,} characters, {max_chars:,} at most can be. Do it in several calls, "
-            "each of them shorter."
+            f"to: {part} would take {chars:,} characters to show, and the limit is {max_chars:,}. Make several shorter "
+            "calls."
         )
         self.tool = tool
         self.part = part
@@ -202,7 +202,7 @@ class DocumentRefused(CallError):
                 *faults[: self.MAX_FAULTS],
                 Fault(f"and {more} more" if complete else "and more"),
             )
-        types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
+        types = f"\n\nUsable parts of the types that it got wrong:\n\n{sdl}" if sdl else ""
         super().__init__("The GraphQL request was refused: " + "; ".join(map(str, faults)) + types)
         self.faults = faults
         self.sdl = sdl

@@ -115,8 +115,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
         ConsentTooLong("order", "the operation", chars=25_000, max_chars=20_000),
         (
             "Nothing was done, because order asks your user before it runs, and this call is too long to be agreed to: "
-            "the operation would be shown in 25,000 characters, 20,000 at most can be. Do it in several calls, each of "
-            "them shorter."
+            "the operation would take 25,000 characters to show, and the limit is 20,000. Make several shorter calls."
         ),
     ),
     (ValuesRefused(), "You are not allowed to make this call with these values. Nothing was sent."),
@@ -131,7 +130,7 @@ CATALOGUE: list[tuple[StileError, str]] = [
     ),
     (
         DocumentRefused(Fault("no"), sdl="type Query"),
-        "The GraphQL request was refused: no\n\nWhat you can use of the types that it got wrong:\n\ntype Query",
+        "The GraphQL request was refused: no\n\nUsable parts of the types that it got wrong:\n\ntype Query",
     ),
     (DocumentRefused(*[Fault("no")] * 12), f"The GraphQL request was refused: {'no; ' * 10}and 2 more"),
     (DocumentRefused(*[Fault("no")] * 11, complete=False), f"The GraphQL request was refused: {'no; ' * 10}and more"),

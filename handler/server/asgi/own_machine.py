@@ -41,7 +41,7 @@ class OwnMachine:
         headers = Headers(scope=scope)
         app = self._app
         if not _is_for(self._hosts, headers):
-            sentence = f"this server answers as {', '.join(sorted(self._hosts))} and by no other name"
+            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
             app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
         elif _is_of_another_site(scope, headers):
             sentence = "pages of other sites may not send requests to this server"

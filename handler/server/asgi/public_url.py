@@ -50,7 +50,7 @@ def public_url(scope: Scope) -> str:
 def note_unknown_url(scope: Scope) -> str:
     """Note that the public URL is unknown, and return the sentence for the caller."""
     note(scope, unset="STILE_PUBLIC_URL")
-    return "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+    return "the URL of this endpoint is not known here: the owner of the function has to set STILE_PUBLIC_URL"
 
 
 class PublicUrl:

@@ -48,7 +48,7 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
         raise Refused("endpoint-unavailable", "the endpoint cannot be loaded at the moment") from exc
     except FunctionLacks as exc:
         note(http_call.scope, endpoint=name)
-        raise Refused("endpoint-not-ready", "this function lacks what the endpoint needs") from exc
+        raise Refused("endpoint-not-ready", "this function lacks a part that the endpoint needs") from exc
     note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint
@@ -97,5 +97,5 @@ async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> 
     async for chunk in http_call.stream():
         body += chunk
         if len(body) > max_bytes:
-            raise Refused("body-too-large", f"a request may have {max_bytes} bytes")
+            raise Refused("body-too-large", f"the body is longer than {max_bytes} bytes")
     return bytes(body)

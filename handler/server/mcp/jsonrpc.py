@@ -209,14 +209,16 @@ def _item(raw: Any) -> Item:
     except Rejected as exc:
         return exc
     if isinstance(item, Request) and item.method == "initialize":
-        return Rejected(INVALID_REQUEST, "Invalid request: initialize cannot stand in a batch", id=item.id)
+        return Rejected(INVALID_REQUEST, "Invalid request: a batch cannot contain initialize", id=item.id)
     return item
 
 
 def _posted_response(headers: Mapping[str, str]) -> Notification:
     """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages."""
     if is_modern(revision_told(headers.get(VERSION))):
-        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
+        raise Rejected(
+            INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
+        )
     return Notification(method="response")
 
 

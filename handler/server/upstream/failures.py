@@ -78,7 +78,7 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
             return Trouble(word="UpstreamTooLarge", said=said, advice="Ask for fewer rows or fields.")
         case HttpEncoding():
             encoding = plain_text(failure.encoding, most=40)
-            said = f"The API's answer has the encoding {encoding}, which was not asked for."
+            said = f"The API's answer has the encoding {encoding}, which was not requested."
             return Trouble(word="UpstreamEncoding", detail=encoding, said=said, advice=MAINTAINER)
         case HttpError(sent=False):
             return Trouble(

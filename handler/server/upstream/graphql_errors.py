@@ -46,7 +46,7 @@ SENTENCES: Mapping[str, str] = {
         "The API does not know this operation. This tool's maintainer has to give the API's owner a new manifest."
     ),
     BY_ID_ONLY: (
-        "The API runs only operations that it knows by their id, and was sent this one as a text. "
+        "The API runs only operations that it knows by their id, and this one was sent as text. "
         "This tool's maintainer has to send the operation by its id."
     ),
     AS_TEXT_ONLY: (

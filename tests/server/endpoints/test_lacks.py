@@ -37,7 +37,7 @@ REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 JWT = f"the extra jwt is missing, which verifies tokens of issuers: {REMEDY}"
 CODE = f"the extra code is missing, which tools in Python need: {REMEDY}"
 LACKING = "function lacks what the endpoint needs"
-REFUSED = "this function lacks what the endpoint needs"
+REFUSED = "this function lacks a part that the endpoint needs"
 
 
 def files(*, issuers: bool = True, **more: Any) -> dict[str, str]:

@@ -365,7 +365,7 @@ def test_id_beside_a_query_is_400_in_every_mode(tmp_path: Path) -> None:
             for text in (UNNAMED, ""):
                 answered = function.graphql({"documentId": id_of(UNNAMED), "query": text})
 
-                assert refused(answered) == "query and documentId cannot stand together: send one of them"
+                assert refused(answered) == "query and documentId exclude each other: send one of them"
         assert bodies == []
 
 

@@ -140,7 +140,7 @@ def test_what_is_no_graphql_request_is_400_whatever_is_accepted(
 def test_batch_is_refused_with_a_sentence_and_runs_nothing(open_function: Function, upstream: Upstream) -> None:
     answer = open_function.graphql([{"query": CUSTOMER, "variables": EMAIL}] * 2)
 
-    assert answer.json == graphql_errors("batches are not taken: send each request by itself", "malformed-request")
+    assert answer.json == graphql_errors("batches are not supported: send each request by itself", "malformed-request")
     assert upstream.requests() == []
 
 

@@ -288,8 +288,8 @@ def test_nobody_agrees_to_what_they_cannot_be_shown(tmp_path: Path, name: str, c
         assert api.requests == []
         assert [function.lines[-1][fact] for fact in ("decision", "reason")] == ["refused", "ConsentTooLong"]
     assert refused.result["isError"] is True
-    assert "is too long to be agreed to" in refused.text
-    assert "8,000 at most can be. Do it in several calls" in refused.text
+    assert refused.code == "consent-too-long"
+    assert "and the limit is 8,000." in refused.text
 
 
 def test_word_of_a_model_is_not_taken_for_a_question_that_is_too_long(tmp_path: Path) -> None:

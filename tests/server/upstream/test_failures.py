@@ -136,7 +136,7 @@ UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
     ),
     "another encoding": (
         answering(answer(b"\x00", content_encoding="br", **JSON)),
-        "The API's answer has the encoding br, which was not asked for.",
+        "The API's answer has the encoding br, which was not requested.",
         "This tool's maintainer has to fix the problem.",
         "UpstreamEncoding: br",
     ),
@@ -624,7 +624,7 @@ ERRORS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "documents by id only": (
         {"message": "PersistedQueryOnly"},
-        ("The API runs only operations that it knows by their id, and was sent this one as a text. "
+        ("The API runs only operations that it knows by their id, and this one was sent as text. "
         "This tool's maintainer has to send the operation by its id."),
         "UpstreamDocuments: by id only",
     ),
