@@ -192,7 +192,7 @@ PROTOCOL: Meanings = {
 """Errors of JSON-RPC."""
 
 HTTP: Meanings = {
-    "bad-request": ("The request is not valid HTTP for its route.", "Correct it as the message says."),
+    "bad-request": ("The request cannot be read as a request of HTTP.", "Correct it as the message says."),
     "body-too-large": ("The body is too large.", "Send less."),
     "document-not-found": (
         "The caller has no persisted document of this documentId, whether or not the document exists.",
@@ -232,6 +232,10 @@ HTTP: Meanings = {
     "public-url-unknown": (
         "The route has to name the URL of the endpoint, and the function does not know it.",
         "The owner of the function has to set STILE_PUBLIC_URL.",
+    ),
+    "unserved-front-door": (
+        "The request came through VPC Lattice or a WebSocket API, which the function does not serve.",
+        "Use one of the front doors that the function serves.",
     ),
     "unsupported-media-type": ("The body has another media type than JSON.", "Send Content-Type: application/json."),
 }

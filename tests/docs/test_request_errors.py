@@ -22,6 +22,7 @@ from handler.server.asgi.responses import STATUS_OF_REFUSAL
 from handler.server.context.statuses import STATUSES
 from handler.server.mcp.batch_budget import EXCEEDED
 from handler.server.mcp.jsonrpc import OWN_CODE, REASONS, STILE_CODES
+from handler.server.other_events import HTTP_ANSWERS
 from tests.conftest import ROOT
 from tests.docs.reference import cells, first_codes, page, tables
 
@@ -116,7 +117,9 @@ def test_every_code_of_a_refusal_is_raised() -> None:
         and isinstance(node.args[0], ast.Constant)
     }
 
-    assert raised | {"bad-request", calls.EndpointNotFound.stile_code} == STATUS_OF_REFUSAL.keys()
+    raised |= {code for code, _ in HTTP_ANSWERS.values()}
+
+    assert raised | {calls.EndpointNotFound.stile_code} == STATUS_OF_REFUSAL.keys()
 
 
 def test_meanings_are_those_of_the_codes_of_their_kind() -> None:

@@ -39,6 +39,7 @@ STATUS_OF_REFUSAL: Mapping[str, int] = {
     "not-found": 404,
     "persisted-documents-only": 403,
     "public-url-unknown": 404,
+    "unserved-front-door": 501,
     "unsupported-media-type": 415,
 }
 """The codes of refusals by HTTP, and their status."""
