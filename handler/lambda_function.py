@@ -26,8 +26,8 @@ def _start(environ: Mapping[str, str]) -> Callable[[Any, Any], Any]:
     from handler.bundle.stored import bundle_key
     from handler.http.client import HttpClient
     from handler.settings import read_settings
-    from handler.storage.prefetch import ReadAhead
     from handler.storage.location import open_storage
+    from handler.storage.prefetch import ReadAhead
 
     settings = read_settings(environ)
     http = HttpClient(replace(settings.addresses, runtime_api=environ.get("AWS_LAMBDA_RUNTIME_API", "")))

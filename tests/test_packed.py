@@ -14,7 +14,7 @@ import pytest
 
 from handler.compiler.compile import Compiled
 from handler.packed import FIRST_LINE_BYTES, import_from_pack
-from handler.storage.storage import FolderStorage
+from handler.storage.local import FolderStorage
 from tests.conftest import ROOT
 from tests.support.artefacts import PACK, PACKAGES, copy_function, entries, pack, run_in
 from tests.support.function import store

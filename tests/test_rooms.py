@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.figures import figures
-from tests.support.rooms import Module, import_circles, read_modules, upward_imports
+from tests.support.figures import catches_all, figures
+from tests.support.rooms import ROOT, Module, import_circles, read_modules, upward_imports
 
 ORDER = (
     ("handler.__main__", "handler.lambda_function"),
@@ -65,6 +65,18 @@ LEFT = {
     "handler.testing -> stile.testing",
 }
 """An old name of one more version."""
+
+EDGES = {
+    "a GraphQL request": "handler/server/graphql/route.py",
+    "a Lambda event": "handler/server/function.py",
+    "a change": "handler/commands/local/dev_session.py",
+    "an MCP request": "handler/server/mcp/route.py",
+    "an author's code": "handler/code_tools/boundary.py",
+    "an author's module": "handler/compiler/tools/code_modules.py",
+    "an author's thread": "handler/code_tools/awaiting.py",
+    "an item of a batch": "handler/server/mcp/route.py",
+}
+"""The boundaries at which every exception is caught, by the names in their comments."""
 
 HALVES = ("handler.server.", "handler.compiler.")
 
@@ -128,6 +140,19 @@ def test_neither_half_imports_the_other(half: str, other: str, modules: dict[str
     for module in modules.values():
         if f"{module.name}.".startswith(half):
             assert not [name for name in module.imports if f"{name}.".startswith(other)], module.name
+
+
+def test_every_exception_is_caught_at_named_boundaries_alone(modules: dict[str, Module]) -> None:
+    found = []
+    for module in modules.values():
+        text = module.file.read_text(encoding="utf-8")
+        for node in filter(catches_all, ast.walk(ast.parse(text))):
+            line = text.splitlines()[getattr(node, "lineno", 0) - 1]
+            edge = re.search(r"# (?:noqa: BLE001 - )?the edge of ([^:]+): \w", line)
+            path = module.file.relative_to(ROOT).as_posix()
+            found.append((edge[1] if edge else f"line {line.strip()}", path))
+
+    assert sorted(found) == sorted(EDGES.items())
 
 
 def test_figures_count_what_they_name(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from handler.code_tools.context import Context, settled
 from handler.code_tools.continuation import Err, InputRequired, Ok
 from handler.code_tools.log import LOG
 from handler.code_tools.source_location import plain_function
-from handler.errors.calls import CallError, ToolError
+from handler.errors import StileError
+from handler.errors.calls import CallError, DeadlinePassed, ToolError
 from handler.errors.protocol import McpError
 from handler.strict_json import JSONObject
 
@@ -26,8 +27,10 @@ LEFT_BEHIND_S = 0.2
 _tasks: contextvars.ContextVar[set[asyncio.Task[Any]] | None] = contextvars.ContextVar("tasks", default=None)
 
 
-class Expired(Exception):
+class Expired(StileError):
     """The call's time is over."""
+
+    stile_code = DeadlinePassed.stile_code
 
 
 @contextlib.asynccontextmanager
@@ -160,7 +163,7 @@ async def _in_thread(work: Callable[[], Any]) -> Any:
     def in_thread() -> None:
         try:
             outcome: Ok | Err = Ok(context.run(work))
-        except BaseException as exc:  # noqa: BLE001 - raised again by the waiting coroutine
+        except BaseException as exc:  # noqa: BLE001 - the edge of an author's thread: raised again by the waiting coroutine
             outcome = Err(exc)
         with contextlib.suppress(RuntimeError):  # the loop is closed: no coroutine waits
             loop.call_soon_threadsafe(_settle, done, outcome)

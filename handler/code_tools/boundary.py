@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import CallError
 from handler.errors.protocol import McpError
@@ -15,8 +16,10 @@ MAX_ERROR_BYTES = 400_000
 """The limit of a JSON-RPC error's message and data: it fits into an answer, however the text is escaped."""
 
 
-class AuthorFailed(Exception):
+class AuthorFailed(StileError):
     """An author's code raised ``error``, which is not an error for callers."""
+
+    stile_code = "code-failed"
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(f"{type(error).__name__}: {error}")
@@ -37,7 +40,7 @@ def authors_code() -> Iterator[None]:
     except McpError as exc:
         _require_sendable(exc)
         raise
-    except (Exception, SystemExit) as exc:
+    except (Exception, SystemExit) as exc:  # the edge of an author's code: any of its failures is one of the call
         raise AuthorFailed(exc) from exc
 
 

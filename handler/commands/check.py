@@ -20,12 +20,13 @@ from handler.commands.published.publish_checks import (
     warnings_about_questions,
     warnings_about_upstream,
 )
-from handler.compiler.codes import CODES, Code
+from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
 from handler.compiler.operations.model import AuthorDocument
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors.authoring import Problem
+from handler.errors.meanings import REQUEST_CODES
 from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
@@ -50,18 +51,23 @@ class _Explain(argparse.Action):
         self, parser: argparse.ArgumentParser, _namespace: argparse.Namespace, value: Any, _option: str | None = None
     ) -> None:
         code = str(value).strip("[]")  # messages have the code in brackets
-        if code not in CODES:
-            raise argparse.ArgumentError(self, f'there is no code "{code}"{did_you_mean(code, CODES)}')
-        for line in _explanation(code, CODES[code]):
+        known = [*CODES, *REQUEST_CODES]
+        if code not in known:
+            raise argparse.ArgumentError(self, f'there is no code "{code}"{did_you_mean(code, known)}')
+        for line in _explanation(code):
             say(line)
         parser.exit()
 
 
-def _explanation(code: str, known: Code) -> Iterator[str]:
-    yield f"{code} ({'warning' if known.is_warning else 'error'})"
-    yield f"  {known.meaning}"
-    yield f"  What to do: {known.remedy}"
-    if known.is_warning and code != "unused-ignore":
+def _explanation(code: str) -> Iterator[str]:
+    diagnostic = CODES.get(code)
+    is_warning = diagnostic is not None and diagnostic.is_warning
+    kind = "warning" if is_warning else "error" if diagnostic else "error of a request"
+    meaning, remedy = (diagnostic.meaning, diagnostic.remedy) if diagnostic else REQUEST_CODES[code]
+    yield f"{code} ({kind})"
+    yield f"  {meaning}"
+    yield f"  What to do: {remedy}"
+    if is_warning and code != "unused-ignore":
         yield f"  To silence it: checks: {{ignore: [{{code: {code}, reason: …}}]}} in config.yaml"
 
 

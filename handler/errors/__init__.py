@@ -68,8 +68,11 @@
       CodeUnavailable           a toolkit that is missing or may not be imported
       ToolDefinitionError       an invalid tool, prompt or resource in Python
 
+Every error that reaches a caller has a ``stile_code``, which clients and alarms may compare: its meaning never changes.
+``docs/reference/request-errors.md`` lists the codes. An error that is vague on purpose has one code for all its causes.
+
 No error knows an HTTP status (``server/context/statuses.py`` has them) or a JSON-RPC code. ``McpError``
-alone carries a code, because its author chose it.
+alone carries a JSON-RPC code, because its author chose it.
 """
 
 from __future__ import annotations
@@ -80,3 +83,6 @@ MAX_SAID_CHARS = 200
 
 class StileError(Exception):
     """Root of every error that Stile raises on purpose."""
+
+    stile_code = "internal-error"
+    """The code that callers read. A class that reaches callers has its own."""

@@ -18,6 +18,8 @@ class AccessError(StileError):
 class CredentialRequired(AccessError):
     """An anonymous caller, and a credential is required. ``scopes``: those that it needs, as far as known."""
 
+    stile_code = "credential-required"
+
     def __init__(self, scopes: Sequence[str] = ()) -> None:
         super().__init__("a credential is required", reason="no_credential")
         self.scopes = tuple(scopes)
@@ -26,12 +28,16 @@ class CredentialRequired(AccessError):
 class CredentialRefused(AccessError):
     """A credential that is unknown, expired or malformed. Only ``reason`` says which; the message does not."""
 
+    stile_code = "credential-refused"
+
     def __init__(self, reason: str) -> None:
         super().__init__("the credential was refused", reason=reason)
 
 
 class CredentialMalformed(AccessError):
     """A request from which no single credential can be read."""
+
+    stile_code = "credential-malformed"
 
     def __init__(self) -> None:
         forms = "Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
@@ -41,16 +47,20 @@ class CredentialMalformed(AccessError):
 class KeysUnavailable(AccessError):
     """A token whose keys cannot be read now. The token may be valid, so its holder has no reason to sign in again."""
 
+    stile_code = "keys-unavailable"
+
     def __init__(self, reason: str = "key_set") -> None:
-        super().__init__("the credential cannot be judged at the moment", reason=reason)
+        super().__init__("the credential cannot be verified at the moment", reason=reason)
 
 
 class VerifierMissing(AccessError):
     """A token that may be valid, and a function without the packages to verify it."""
 
+    stile_code = "verifier-missing"
+
     def __init__(self) -> None:
         super().__init__(
-            "the credential cannot be judged by this function",
+            "this function cannot verify the credential",
             reason="no_verifier: the extra jwt cannot be imported; add it to Extras in samconfig.toml",
         )
 
@@ -61,6 +71,8 @@ class InsufficientScope(AccessError):
     The error ends one call. If one request holds several calls (a batch of MCP 2025-03-26), it is the error of its item
     alone: only the status and the challenge of a whole response are lost.
     """
+
+    stile_code = "insufficient-scope"
 
     def __init__(self, tool: str, scopes: Sequence[str], *, held: Iterable[str] = ()) -> None:
         super().__init__(f"{tool} needs a token with the scopes {' '.join(scopes)}", reason="insufficient_scope")
@@ -82,5 +94,5 @@ class RedirectRefused(OAuthRefused):
     """A redirect URI that is not on the owner's list. The log shows the URI, so that the owner can add it."""
 
     def __init__(self, code: str, redirect_uri: str) -> None:
-        super().__init__(code, "the redirect URI is none that the owner of this server allows")
+        super().__init__(code, "the owner of this server does not allow this redirect URI")
         self.redirect_uri = redirect_uri

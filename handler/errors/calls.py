@@ -12,6 +12,8 @@ from handler.records import record
 class EndpointNotFound(StileError):
     """No endpoint of that ``folder/name`` is published."""
 
+    stile_code = "endpoint-not-found"
+
     def __init__(self, endpoint: str) -> None:
         super().__init__(f"no endpoint {endpoint}")
         self.endpoint = endpoint
@@ -24,6 +26,8 @@ class NotFound(StileError):
 class ToolNotFound(NotFound):
     """No tool of that name exists for this caller."""
 
+    stile_code = "tool-not-found"
+
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown tool: {name:.{MAX_SAID_CHARS}}")
         self.name = name
@@ -31,6 +35,8 @@ class ToolNotFound(NotFound):
 
 class PromptNotFound(NotFound):
     """No prompt of that name exists for this caller."""
+
+    stile_code = "prompt-not-found"
 
     def __init__(self, name: str) -> None:
         super().__init__(f"Unknown prompt: {name:.{MAX_SAID_CHARS}}")
@@ -40,6 +46,8 @@ class PromptNotFound(NotFound):
 class ResourceNotFound(NotFound):
     """No resource of that URI exists for this caller."""
 
+    stile_code = "resource-not-found"
+
     def __init__(self, uri: str) -> None:
         super().__init__(f"Resource not found: {uri:.{MAX_SAID_CHARS}}")
         self.uri = uri
@@ -47,6 +55,8 @@ class ResourceNotFound(NotFound):
 
 class DocumentNotFound(StileError):
     """No persisted document of that id exists for this caller. The error never says if it exists for others."""
+
+    stile_code = "document-not-found"
 
     def __init__(self) -> None:
         super().__init__("there is no persisted document with this documentId")
@@ -64,11 +74,13 @@ class CallError(StileError):
 class BindingMissing(CallError):
     """The request lacks the source of a bound variable, or (``misfit``) has it in the wrong form."""
 
+    stile_code = "binding-missing"
+
     def __init__(self, tool: str, source: str, name: str, *, misfit: bool = False) -> None:
         where = f"the request header {name}" if source == "header" else f"the verified claim {name}"
         fault = "does not have the form that it needs" if misfit else "is missing"
         super().__init__(
-            f"{tool} fills a variable from {where}, which {fault}. Nothing that you can pass replaces it: "
+            f"{tool} fills a variable from {where}, which {fault}. No argument replaces it: "
             "tell your user that the client's connection has to be set up for it."
         )
         self.tool = tool
@@ -79,6 +91,8 @@ class BindingMissing(CallError):
 
 class ConsentRequired(CallError):
     """A call of a tool that has to be confirmed. ``say`` is the way for the caller to say that its user agreed."""
+
+    stile_code = "consent-required"
 
     def __init__(self, tool: str, *, say: str) -> None:
         super().__init__(
@@ -92,16 +106,20 @@ class ConsentRequired(CallError):
 class ConsentImpossible(CallError):
     """A call of a tool that has to ask its user, over a channel that cannot ask."""
 
+    stile_code = "consent-impossible"
+
     def __init__(self, tool: str) -> None:
         super().__init__(
-            f"Nothing was done, because {tool} asks your user before it runs, and nobody can be asked here: that takes "
-            "a client that speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+            f"Nothing was done, because {tool} asks your user before it runs, and this client cannot ask. Tell your "
+            "user to take a client that speaks MCP 2026-07-28 and declares elicitation."
         )
         self.tool = tool
 
 
 class ConsentDeclined(CallError):
     """A call that its user was asked about and did not agree to."""
+
+    stile_code = "consent-declined"
 
     def __init__(self, tool: str) -> None:
         super().__init__(
@@ -117,11 +135,13 @@ class ConsentTooLong(CallError):
     ``part`` is the part that is too long: the operation or its variables.
     """
 
+    stile_code = "consent-too-long"
+
     def __init__(self, tool: str, part: str, *, chars: int, max_chars: int) -> None:
         super().__init__(
             f"Nothing was done, because {tool} asks your user before it runs, and this call is too long to be agreed "
-            f"to: {part} would be shown in {chars:,} characters, {max_chars:,} at most can be. Do it in several calls, "
-            "each of them shorter."
+            f"to: {part} would take {chars:,} characters to show, and the limit is {max_chars:,}. Make several shorter "
+            "calls."
         )
         self.tool = tool
         self.part = part
@@ -132,12 +152,16 @@ class ConsentTooLong(CallError):
 class ValuesRefused(CallError):
     """A policy compares variables with the caller, and they do not match. The caller does not learn which variables."""
 
+    stile_code = "values-refused"
+
     def __init__(self) -> None:
         super().__init__("You are not allowed to make this call with these values. Nothing was sent.")
 
 
 class InvalidArguments(CallError):
     """Arguments that do not fit the tool's schema. ``violations`` are sentences with JSON pointers."""
+
+    stile_code = "invalid-arguments"
 
     MAX_CHARS = 8_000
 
@@ -167,6 +191,8 @@ class DocumentRefused(CallError):
     ``sdl`` has the types that the document got wrong, as the caller may use them; empty string if there are none.
     """
 
+    stile_code = "document-refused"
+
     MAX_FAULTS = 10
 
     def __init__(self, *faults: Fault, sdl: str = "", complete: bool = True) -> None:
@@ -176,7 +202,7 @@ class DocumentRefused(CallError):
                 *faults[: self.MAX_FAULTS],
                 Fault(f"and {more} more" if complete else "and more"),
             )
-        types = f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
+        types = f"\n\nUsable parts of the types that it got wrong:\n\n{sdl}" if sdl else ""
         super().__init__("The GraphQL request was refused: " + "; ".join(map(str, faults)) + types)
         self.faults = faults
         self.sdl = sdl
@@ -185,8 +211,10 @@ class DocumentRefused(CallError):
 class DeadlinePassed(CallError):
     """A call that is cancelled, so that its caller gets an answer at all."""
 
+    stile_code = "deadline-passed"
+
     def __init__(self) -> None:
-        super().__init__("The call took too long and was given up. Ask for less, or try later.")
+        super().__init__("The call took too long and was cancelled. Ask for less, or try later.")
 
 
 class ToolError(CallError):
@@ -194,6 +222,8 @@ class ToolError(CallError):
 
     ``data`` becomes the result's structured content.
     """
+
+    stile_code = "tool-error"
 
     def __init__(self, message: str | Iterable[Any] = "", *, data: Any = None) -> None:
         self.content: tuple[Any, ...] = (message,) if isinstance(message, str) else tuple(message)
@@ -207,6 +237,8 @@ class GraphQLErrors(ToolError):
     ``errors`` have GraphQL's form; ``partial`` is the data that came with them, ``None`` if there was none.
     """
 
+    stile_code = "api-errors"
+
     def __init__(self, errors: Sequence[dict[str, Any]], *, partial: dict[str, Any] | None) -> None:
         super().__init__("The API reported: " + "; ".join(str(error["message"]) for error in errors))
         self.errors = tuple(errors)
@@ -216,17 +248,24 @@ class GraphQLErrors(ToolError):
 class StateUnavailable(CallError):
     """A call asks its user first, and its state cannot be kept: no ``STILE_STATE_KEY``, or too much state."""
 
+    stile_code = "state-unavailable"
+
     def __init__(self, reason: str) -> None:
-        super().__init__("This tool has to ask your user first, which it cannot do here. Its owner has to set it up.")
+        super().__init__(
+            "This tool has to ask your user first, and the server is not set up to ask. "
+            "The server's owner has to change that."
+        )
         self.reason = reason
 
 
 class ClientCannotAsk(CallError):
     """A call asks its user first, and the client's revision of MCP has no way to ask."""
 
+    stile_code = "client-cannot-ask"
+
     def __init__(self) -> None:
         super().__init__(
-            "Nothing was done yet, because this has to ask your user first, and your client cannot be asked to. "
+            "Nothing was done yet, because this has to ask your user first, and your client cannot ask. "
             "A client that speaks MCP 2026-07-28 can."
         )
 
@@ -234,6 +273,8 @@ class ClientCannotAsk(CallError):
 class CodeChanged(CallError):
     """A tool, prompt or resource in Python whose contract differs from the published one."""
 
+    stile_code = "code-changed"
+
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what} changed since it was published: whoever maintains it has to publish again.")
+        super().__init__(f"{what} changed since it was published: its maintainer has to publish it again.")
         self.what = what

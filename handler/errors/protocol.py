@@ -11,6 +11,7 @@ class McpError(StileError):
     """A JSON-RPC error instead of a result.
 
     ``code`` is a standard code (``PARSE_ERROR`` … ``INTERNAL_ERROR``) or the author's own, outside -32768 to -32000.
+    ``stile_code`` is empty if only ``code``, or the cause of the error, says what is wrong.
 
     Raises:
         ValueError: a code that JSON-RPC and MCP reserve.
@@ -23,6 +24,8 @@ class McpError(StileError):
     METHOD_NOT_FOUND = -32601
     INVALID_PARAMS = -32602
     INTERNAL_ERROR = -32603
+
+    stile_code = ""
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         standard = (self.PARSE_ERROR, *range(self.INTERNAL_ERROR, self.INVALID_REQUEST + 1))
@@ -44,12 +47,16 @@ class InvalidParams(McpError):
 class StateRefused(InvalidParams):
     """A ``requestState`` that is changed, too old, or of another call or caller. The error never says which."""
 
+    stile_code = "state-refused"
+
     def __init__(self) -> None:
         super().__init__("The requestState is not one for this call: call again without it")
 
 
 class AuthenticationRequired(McpError):
     """A tool with ``requires_auth``, and an unknown caller or one without a credential for the API behind it."""
+
+    stile_code = "authentication-required"
 
     def __init__(self) -> None:
         super().__init__(self.INVALID_REQUEST, "Authentication required")

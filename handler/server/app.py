@@ -15,11 +15,12 @@ from starlette.responses import Response
 from starlette.routing import Route, request_response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from handler.errors import StileError
 from handler.server.asgi.cors import Cors
 from handler.server.asgi.deadlines import Deadlines
 from handler.server.asgi.public_url import PublicUrl
 from handler.server.asgi.request_log import RequestLog, WriteLine, note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import json_response, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
@@ -74,7 +75,7 @@ def _middleware(services: Services) -> list[Middleware]:
         Middleware(PublicUrl, public_url=services.public_url),
         Middleware(Cors, allowed_origins=services.allowed_origins),
         *([Middleware(_FinishRefreshes, endpoints=services.endpoints)] if services.is_frozen else []),
-        Middleware(ServerErrorMiddleware),  # here too, so that error responses get CORS headers
+        Middleware(ServerErrorMiddleware, handler=_unforeseen),  # here too, so that error responses get CORS headers
     ]
 
 
@@ -127,8 +128,13 @@ class _FinishRefreshes:
         await self._app(scope, receive, send_settled)
 
 
+async def _unforeseen(http_call: HttpCall, exc: Exception) -> Response:
+    """Answer a request that failed at a route without an edge of its own. The middleware raises ``exc`` again."""
+    note(http_call.scope, outcome="failed", failure=exc, code=StileError.stile_code)
+    return json_response({"error": "Internal error", "code": StileError.stile_code}, status=500)
+
+
 def _http_error(http_call: HttpCall, exc: Exception) -> Response:
     if not isinstance(exc, HTTPException):
         raise exc
-    note(http_call.scope, outcome="rejected", reason=exc.detail)
-    return refuse(http_call.scope, exc.detail, status=exc.status_code, headers=exc.headers)
+    return refuse(http_call.scope, exc, reason=exc.detail)

@@ -72,7 +72,7 @@ class Door(Mangum):
             door = self.infer(event, context)
             scope = door.scope
             cycle = HTTPCycle(scope, door.body)
-        except Exception:  # noqa: BLE001 - the edge of an event: any member may be missing or of another type
+        except Exception:  # noqa: BLE001 - the edge of a Lambda event: any member may be missing or of another type
             return None
         return (door, cycle) if isinstance(scope["method"], str) else None  # Mangum does not check the type
 

@@ -19,7 +19,7 @@ from handler.strict_json import JSONObject
 
 OK, DEGRADED, NOT_READY = "ok", "degraded", "not_ready"
 
-STATUSES: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
+STATUS_OF_REPORT: Mapping[str, int] = {OK: 200, DEGRADED: 200, NOT_READY: 503}
 """A function that serves some endpoints stays in use: a broken bundle must not take the others down."""
 
 
@@ -32,7 +32,7 @@ def health_route(services: Services) -> Callable[[HttpCall], Awaitable[Response]
         note(http_call.scope, route="health", outcome=report.status)
         if report.why:
             note(http_call.scope, reason=f"NotReady: {report.why}")
-        return _response(http_call, {"status": report.status, **report.counts}, status=STATUSES[report.status])
+        return _response(http_call, {"status": report.status, **report.counts}, status=STATUS_OF_REPORT[report.status])
 
     return ready
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 from starlette.responses import Response
 
 from handler.server.asgi.public_url import note_unknown_url, public_url
 from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import json_response
+from handler.server.asgi.responses import Refused, json_response
 from handler.server.auth.resource_metadata import resource_metadata, takes_tokens
 from handler.server.context.request_context import find_endpoint
 from handler.server.context.services import Services
@@ -25,9 +24,9 @@ def metadata_route(services: Services) -> Callable[[HttpCall], Awaitable[Respons
         url = public_url(http_call.scope)
         document = resource_metadata(endpoint.bundle, url)
         if document is None:
-            unnamed = takes_tokens(endpoint.bundle) and not url
-            sentence = "this endpoint names no authorization server"
-            raise HTTPException(404, note_unknown_url(http_call.scope) if unnamed else sentence)
+            if takes_tokens(endpoint.bundle) and not url:
+                raise Refused("public-url-unknown", note_unknown_url(http_call.scope))
+            raise Refused("not-found", "this endpoint names no authorization server")
         note(http_call.scope, outcome="ok")
         return json_response(document)
 

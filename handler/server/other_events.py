@@ -20,6 +20,7 @@ from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError, UnservedSource
+from handler.server.asgi.responses import STATUS_OF_REFUSAL
 from handler.server.endpoints.registry import Endpoints
 
 MARKS: Mapping[str, tuple[str, ...]] = {
@@ -72,12 +73,12 @@ WARMERS: tuple[Mapping[str, Any], ...] = (
 """Events that keep a function warm: of Stile, of EventBridge's rules and its Scheduler without an input, of
 serverless-plugin-warmup, of lambda-warmer."""
 
-HTTP_ANSWERS: Mapping[str, tuple[int, str]] = {
-    "http": (400, "this event cannot be read as an HTTP request"),
-    "vpc_lattice": (501, "VPC Lattice is not a front door of this function"),
-    "websocket": (501, "a WebSocket API is not a front door of this function"),
+HTTP_ANSWERS: Mapping[str, tuple[str, str]] = {
+    "http": ("bad-request", "this event cannot be read as an HTTP request"),
+    "vpc_lattice": ("unserved-front-door", "VPC Lattice is not a front door of this function"),
+    "websocket": ("unserved-front-door", "a WebSocket API is not a front door of this function"),
 }
-"""Kind -> status and error message, for kinds with a waiting HTTP client."""
+"""Kind -> code and error message, for kinds with a waiting HTTP client."""
 
 
 class OtherEvents:
@@ -161,9 +162,10 @@ def _marked(members: Any, marks: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _http_answer(event: Mapping[str, Any], kind: str, request_id: str) -> dict[str, Any]:
-    status, sentence = HTTP_ANSWERS[kind]
+    code, sentence = HTTP_ANSWERS[kind]
+    body = json.dumps({"error": sentence, "code": code})
     headers = {"content-type": "application/json", "cache-control": "no-store", "x-request-id": request_id}
-    answer = {"statusCode": status, "body": json.dumps({"error": sentence}), "isBase64Encoded": False}
+    answer = {"statusCode": STATUS_OF_REFUSAL[code], "body": body, "isBase64Encoded": False}
     if isinstance(event.get("multiValueHeaders"), dict):
         return {**answer, "multiValueHeaders": {name: [value] for name, value in headers.items()}}
     return {**answer, "headers": headers}

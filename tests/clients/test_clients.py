@@ -83,7 +83,7 @@ def test_clients_of_the_newest_revision_ask_their_user_and_others_are_refused(
     else:
         assert session.questions == []
         assert answer["isError"] is True
-        assert "that takes a client that speaks MCP 2026-07-28" in answer["content"][0]["text"]
+        assert "a client that speaks MCP 2026-07-28" in answer["content"][0]["text"]
 
 
 def test_page_of_proofs_tells_all_of_them() -> None:

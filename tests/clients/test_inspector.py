@@ -102,7 +102,7 @@ def test_answer_that_does_not_fit_is_a_tool_error_that_the_client_reads(
     assert called.code == 5
     assert "structuredContent" not in called.result
     first, data = called.result["content"][0]["text"].splitlines()
-    assert first == "The API's answer is against its own schema (data: expected null, the API sent an object):"
+    assert first == "The API's answer violates its published schema (data: expected null, the API sent an object):"
     assert len(json.loads(data)["data"]["customer"]["orders"]) == 2
 
 

@@ -98,7 +98,7 @@ def test_health_answers_what_the_page_shows(function: Function) -> None:
     told = {codes(row[0])[0]: int(row[1]) for row in table(OPERATE.text, "status", "HTTP", "when")}
 
     assert set(function.send("GET", "/health").json) == set(shown)
-    assert told == health.STATUSES
+    assert told == health.STATUS_OF_REPORT
 
 
 def test_rights_of_a_publisher_are_those_that_publishing_is_tested_with() -> None:

@@ -241,7 +241,7 @@ def test_outcomes_of_the_page_are_those_of_the_code() -> None:
     told = first_codes(table(LOG.text, "outcome", "says"))
     of_mcp = {"asked", "tool_error", "ok"}  # mcp_http._outcome
 
-    assert set(told) == {*_literals("outcome"), *of_mcp, *health.STATUSES}
+    assert set(told) == {*_literals("outcome"), *of_mcp, *health.STATUS_OF_REPORT}
 
 
 def test_reasons_with_their_levels_are_those_of_the_code() -> None:
@@ -280,9 +280,10 @@ def test_reasons_of_requests_and_of_the_api_are_the_classes_of_errors() -> None:
     renamed = {"AnswerMisfit", "UpstreamFailure"}  # answer_schema; the words of ``Trouble``
     not_found = _names_of(NotFound) - {"NotFound"} | {"DocumentNotFound"}
     words = {*_literals("word"), *_words_for_drift(), "answer_schema", "NotReady", "no_verifier", "UpstreamTooLarge"}
+    of_messages = {*REASONS.values(), OWN_ERROR, "BatchExceeded", "AuthorFailed", "Expired"}
     http = {"foreign origin", "foreign host", "foreign page", "encoded slash"}
 
-    assert told == (of_calls - renamed) | not_found | words | {*REASONS.values(), OWN_ERROR, "BatchExceeded"} | http | {
+    assert told == (of_calls - renamed) | not_found | words | of_messages | http | {
         "UpstreamLimit", "UpstreamStatus", "UpstreamRefused", "CallerTokenRefused",
         "UpstreamMediaType", "UpstreamHtml", "UpstreamBadJson", "UpstreamNotGraphQL",
     }  # fmt: skip

@@ -64,7 +64,7 @@ def test_key_prints_what_the_page_says(stile: Stile) -> None:
     (line,) = page("cli").section("## key").split("```sh\n")[1].splitlines()[:1]
     printed = stile(*shlex.split(line)[1:]).out
 
-    assert re.search(r"^  stile_\w", printed, re.MULTILINE)
+    assert re.search(r"^  stile_[\w-]", printed, re.MULTILINE)
     assert yaml.safe_load(printed[printed.index("identity:") :])["identity"]["api_keys"][0].keys() == {"name", "sha256"}
 
 

@@ -238,7 +238,7 @@ def test_model_learns_that_the_address_is_wrong_and_not_what_it_is(demo: Compile
     assert answered.result["isError"] is True
     assert answered.text == (
         "The API is at an address that is not allowed, so nothing was sent. "
-        "Whoever maintains this tool has to change it."
+        "This tool's maintainer has to change the address."
     )
     assert function.lines[-1]["reason"] == "UpstreamForbidden: loopback"
     assert server.accepted == 0
@@ -254,7 +254,7 @@ def test_redirect_is_not_followed_and_no_credential_goes_on(demo: Compiled) -> N
             answered = function.call("list_orders", {"email": "x@example.com"})
 
     assert answered.text == (
-        "The API answered with a redirect, which is not followed. Whoever maintains this tool has to look after it."
+        "The API answered with a redirect, which is not followed. This tool's maintainer has to fix the problem."
     )
     assert b"for the API alone" in api.requests[0]
     assert elsewhere.accepted == 0

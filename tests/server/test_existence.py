@@ -13,6 +13,7 @@ import pytest
 from handler.bundle.stored import bundle_key
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
+from tests.support.codes import graphql_errors, unknown_tool
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -96,7 +97,7 @@ def test_invisible_tool_is_called_as_one_that_does_not_exist(
         for each in (name, unknown(name))
     ]
 
-    assert answers[0].json["error"] == {"code": -32602, "message": f"Unknown tool: {name}", "data": {"tool": name}}
+    assert answers[0].json["error"] == unknown_tool(name)
     assert told(answers[0], name) == told(answers[1], unknown(name))
     assert [key for key in storage.reads if ".index" in key] == []
 
@@ -158,12 +159,8 @@ def test_anonymous_callers_are_not_sent_for_a_credential_where_there_is_none(tmp
         for each in (name, unknown(name)):
             routed = function.graphql({"query": "{ open { id } }"}, f"/tools/{each}/graphql")
 
-            assert function.call(each, {}).json["error"] == {
-                "code": -32602,
-                "message": f"Unknown tool: {each}",
-                "data": {"tool": each},
-            }
-            assert (routed.status, routed.json) == (404, {"errors": [{"message": "there is no such tool"}]})
+            assert function.call(each, {}).json["error"] == unknown_tool(each)
+            assert (routed.status, routed.json) == (404, graphql_errors("there is no such tool", "tool-not-found"))
 
 
 def test_prescribed_tool_that_an_anonymous_caller_may_use_has_no_route_for_anybody(tmp_path: Path) -> None:

@@ -29,6 +29,7 @@ from handler.server.outgoing.secret_store import SecretStore
 from handler.server.outgoing.services import OutgoingServices
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import WritableStorage
+from tests.support.codes import code_in
 from tests.support.http_door import http_door
 from tests.support.local import LOCAL
 from tests.support.secrecy import SESSION, Output
@@ -78,6 +79,11 @@ class Answer:
         """The result of a JSON-RPC answer, which must be one."""
         assert "result" in self.json, self.body
         return self.json["result"]
+
+    @property
+    def code(self) -> str:
+        """The stable code of the answer's error; empty string if it has none."""
+        return code_in(self.json)
 
     @property
     def text(self) -> str:

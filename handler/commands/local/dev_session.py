@@ -129,7 +129,7 @@ def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) 
     for changed in watch.changes(stop):
         try:
             workbench.refresh(changed)
-        except Exception:  # noqa: BLE001 - the author goes on editing after any failure
+        except Exception:  # noqa: BLE001 - the edge of a change: the author goes on editing after any failure
             complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
 
 

@@ -52,7 +52,7 @@ def reporting(kit: KitUse, problems: Problems) -> Iterator[None]:
         )
     except KeyboardInterrupt:
         raise
-    except BaseException as exc:  # noqa: BLE001 - sys.exit in an author's code must not end the command
+    except BaseException as exc:  # noqa: BLE001 - the edge of an author's module: sys.exit must not end the command
         problems.add(_place_in(exc, kit), f'"{kit.use}": {_sentence(exc)}', code="module-failed")
 
 

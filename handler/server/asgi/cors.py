@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import Refused, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 
 PREFLIGHT = {
@@ -68,9 +68,8 @@ class Cors:
 
     def _app_for(self, scope: Scope, headers: Headers, allowed: str) -> ASGIApp:
         if not allowed:
-            note(scope, outcome="rejected", reason="foreign origin")
-            sentence = "this origin is not allowed; STILE_ALLOWED_ORIGINS names those that are"
-            return refuse(scope, sentence, status=403)
+            sentence = "this origin is not allowed: STILE_ALLOWED_ORIGINS lists the allowed origins"
+            return refuse(scope, Refused("foreign-origin", sentence), reason="foreign origin")
         if scope["method"] == "OPTIONS" and "access-control-request-method" in headers:
             note(scope, outcome="preflight")
             return Response(status_code=204, headers=PREFLIGHT)

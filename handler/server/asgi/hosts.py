@@ -10,8 +10,7 @@ from collections.abc import Collection
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import Refused, refuse
 
 
 class KnownHosts:
@@ -25,9 +24,8 @@ class KnownHosts:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
         if scope["path"] not in self._open_paths and not self._is_known(Headers(scope=scope)):
-            note(scope, outcome="rejected", reason="foreign host")
-            sentence = f"this server answers as {', '.join(sorted(self._hosts))} and by no other name"
-            app = refuse(scope, sentence, status=421)
+            sentence = f"this server answers only to {', '.join(sorted(self._hosts))}"
+            app = refuse(scope, Refused("foreign-host", sentence), reason="foreign host")
         await app(scope, receive, send)
 
     def _is_known(self, headers: Headers) -> bool:

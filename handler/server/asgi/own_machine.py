@@ -14,8 +14,7 @@ import re
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import Refused, refuse
 
 OTHER_SITES = ("cross-site", "same-site")
 """``Sec-Fetch-Site`` of requests from other pages. A server at another port is of the same site."""
@@ -39,8 +38,8 @@ class OwnMachine:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         app = self._app
         if _is_of_another_site(scope, Headers(scope=scope)):
-            note(scope, outcome="rejected", reason="foreign page")
-            app = refuse(scope, "pages of other sites may not send requests to this server", status=403)
+            sentence = "pages of other sites may not send requests to this server"
+            app = refuse(scope, Refused("foreign-page", sentence), reason="foreign page")
         await app(scope, receive, send)
 
 

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from handler.bundle.model import ENDPOINT_NAME
 from handler.server.asgi.request_log import note
-from handler.server.asgi.responses import refuse
+from handler.server.asgi.responses import Refused, refuse
 from handler.server.auth.resource_metadata import METADATA_NAMES, WELL_KNOWN
 
 ENCODED_SLASH = "%2f"
@@ -50,7 +50,7 @@ def public_url(scope: Scope) -> str:
 def note_unknown_url(scope: Scope) -> str:
     """Note that the public URL is unknown, and return the sentence for the caller."""
     note(scope, unset="STILE_PUBLIC_URL")
-    return "the URL of this endpoint is not known here: whoever runs the function has to set STILE_PUBLIC_URL"
+    return "the URL of this endpoint is not known here: the owner of the function has to set STILE_PUBLIC_URL"
 
 
 class PublicUrl:
@@ -69,8 +69,8 @@ class PublicUrl:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         event = scope.get("aws.event", {})
         if any(ENCODED_SLASH in path.lower() for path in _raw_paths(scope, event)):
-            note(scope, outcome="rejected", reason="encoded slash")
-            await refuse(scope, "Not Found", status=404)(scope, receive, send)
+            response = refuse(scope, Refused("not-found", "Not Found"), reason="encoded slash")
+            await response(scope, receive, send)
             return
         sent = _without_slash(scope["path"])
         path = _route_path(sent, event, self._base_path)

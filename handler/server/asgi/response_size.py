@@ -15,6 +15,9 @@ MAX_PAGE_BYTES = 800_000
 """Size limit of a list page: about 200,000 tokens, more than a model reads of tools."""
 
 TOO_LARGE = "The result is larger than an answer may be. Ask for fewer rows or fields."
+ANSWER_TOO_LARGE = "answer-too-large"
+"""The stable code of a JSON-RPC error in place of an answer that does not fit."""
+
 TOO_DEEP = "The API's answer is nested too deeply. Ask for less."
 
 

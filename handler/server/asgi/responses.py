@@ -1,4 +1,4 @@
-"""Responses of all routes: JSON, and the refusal of a request before it reaches its route."""
+"""Responses of all routes: JSON, and the refusal of a request by HTTP."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import Scope
 
 from handler.server.asgi.content_negotiation import JSON, choose_graphql_type
+from handler.server.asgi.request_log import note
 from handler.strict_json import JSONObject, to_well_formed_json
 
 GRAPHQL_PATH = r"/[^/]+/[^/]+/(?:graphql|__graphql|tools/[^/]+/graphql)/*"
@@ -21,10 +23,55 @@ def json_response(content: JSONObject, *, status: int = 200, headers: Mapping[st
     return Response(to_well_formed_json(content), status, headers, media_type=JSON)
 
 
-def refuse(scope: Scope, message: str, *, status: int, headers: Mapping[str, str] | None = None) -> Response:
-    """Build a refusal in the form of the path's route: a GraphQL response in an accepted media type, or JSON."""
+STATUS_OF_REFUSAL: Mapping[str, int] = {
+    "bad-request": 400,
+    "body-too-large": 413,
+    "endpoint-not-found": 404,
+    "endpoint-not-ready": 503,
+    "endpoint-unavailable": 503,
+    "foreign-host": 421,
+    "foreign-origin": 403,
+    "foreign-page": 403,
+    "graphql-off": 404,
+    "method-not-allowed": 405,
+    "mutation-by-get": 405,
+    "not-acceptable": 406,
+    "not-found": 404,
+    "persisted-documents-only": 403,
+    "public-url-unknown": 404,
+    "unserved-front-door": 501,
+    "unsupported-media-type": 415,
+}
+"""The codes of refusals by HTTP, and their status."""
+
+_CODE_OF_STATUS = {404: "not-found", 405: "method-not-allowed"}
+"""The codes of refusals by Starlette, which knows the routes."""
+
+
+class Refused(HTTPException):
+    """A refusal by HTTP; its code decides its status."""
+
+    def __init__(self, code: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
+        super().__init__(STATUS_OF_REFUSAL[code], detail, headers)
+        self.stile_code = code
+
+
+def code_of(refusal: HTTPException) -> str:
+    """Return the stable code of a refusal, whether or not Starlette raised it."""
+    return (
+        refusal.stile_code if isinstance(refusal, Refused) else _CODE_OF_STATUS.get(refusal.status_code, "bad-request")
+    )
+
+
+def refuse(scope: Scope, refusal: HTTPException, *, reason: str) -> Response:
+    """Note a refusal for ``reason``, and build its response in the form of the path's route.
+
+    The form is a GraphQL response in an accepted media type, or JSON.
+    """
+    code, status, headers = code_of(refusal), refusal.status_code, refusal.headers
+    note(scope, outcome="rejected", reason=reason, code=code)
     if not re.fullmatch(GRAPHQL_PATH, scope["path"]):
-        return json_response({"error": message}, status=status, headers=headers)
+        return json_response({"error": refusal.detail, "code": code}, status=status, headers=headers)
     media_type = choose_graphql_type(Headers(scope=scope).get("accept")) or JSON
-    body = to_well_formed_json({"errors": [{"message": message}]})
+    body = to_well_formed_json({"errors": [{"message": refusal.detail, "extensions": {"code": code}}]})
     return Response(body, status, headers, media_type=f"{media_type}; charset=utf-8")

@@ -50,7 +50,7 @@ def challenge(reason: AccessError, bundle: Bundle, public_url: str) -> str:
     """
     parameters = {
         "realm": bundle.endpoint,
-        "error": CODES.get(type(reason), ""),
+        "error": next((CODES[each] for each in type(reason).__mro__ if each in CODES), ""),
         "scope": " ".join(_scopes(reason, bundle)),
         "resource_metadata": metadata_url(bundle, public_url),
     }

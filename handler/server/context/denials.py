@@ -28,7 +28,7 @@ class Denial:
 
 def deny(http_call: HttpCall, reason: AccessError) -> Denial:
     """Note a denial and build its response. The request's endpoint has been found."""
-    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason)
+    note(http_call.scope, decision="denied", outcome="denied", reason=reason.reason, code=reason.stile_code)
     if isinstance(reason, CredentialRequired):
         note(http_call.scope, principal=ANONYMOUS.kind, who=ANONYMOUS.kind)
     status = status_of(reason)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from starlette.exceptions import HTTPException
 from starlette.requests import Request as HttpCall
 
 from handler.bundle.model import ENDPOINT_NAME
@@ -14,6 +13,7 @@ from handler.server.asgi.deadlines import deadline_of
 from handler.server.asgi.headers import folded, without_credentials
 from handler.server.asgi.request_log import note, request_id
 from handler.server.asgi.response_size import room_at
+from handler.server.asgi.responses import Refused
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.auth.principal import Presented, find_authorized, identify, require_readable_credential
 from handler.server.context.caller import Caller
@@ -35,20 +35,20 @@ async def find_endpoint(services: Services, http_call: HttpCall) -> Endpoint:
     """Return the endpoint that a request's path names.
 
     Raises:
-        HTTPException: 404 if it does not exist, 503 if it cannot be loaded or the function lacks a part for it.
+        Refused: 404 if it does not exist, 503 if it cannot be loaded or the function lacks a part for it.
     """
     name = endpoint_name(http_call)
     if not ENDPOINT_NAME.fullmatch(name):
-        raise HTTPException(404, "there is no such endpoint")
+        raise Refused(EndpointNotFound.stile_code, "there is no such endpoint")
     try:
         endpoint = await services.endpoints.find(name)
     except EndpointNotFound as exc:
-        raise HTTPException(404, "there is no such endpoint") from exc
+        raise Refused(exc.stile_code, "there is no such endpoint") from exc
     except (StorageError, BundleError) as exc:
-        raise HTTPException(503, "the endpoint cannot be loaded at the moment") from exc
+        raise Refused("endpoint-unavailable", "the endpoint cannot be loaded at the moment") from exc
     except FunctionLacks as exc:
         note(http_call.scope, endpoint=name)
-        raise HTTPException(503, "this function lacks what the endpoint needs") from exc
+        raise Refused("endpoint-not-ready", "this function lacks a part that the endpoint needs") from exc
     note(http_call.scope, endpoint=name, bundle=endpoint.digest)
     http_call.scope[ENDPOINT] = endpoint
     return endpoint
@@ -91,11 +91,11 @@ async def read_body(http_call: HttpCall, *, max_bytes: int = MAX_BODY_BYTES) -> 
     """Read the whole body.
 
     Raises:
-        HTTPException: 413 if the body is longer than ``max_bytes``.
+        Refused: 413 if the body is longer than ``max_bytes``.
     """
     body = bytearray()
     async for chunk in http_call.stream():
         body += chunk
         if len(body) > max_bytes:
-            raise HTTPException(413, f"a request may have {max_bytes} bytes")
+            raise Refused("body-too-large", f"the body is longer than {max_bytes} bytes")
     return bytes(body)

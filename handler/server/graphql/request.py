@@ -42,7 +42,7 @@ def parse_url(query_string: bytes) -> Parameters:
     values: dict[str, Any] = {}
     for name, text in _pairs(query_string):
         if name in values:
-            raise Malformed(f"{name:.50} stands in the URL twice")
+            raise Malformed(f"{name:.50} appears in the URL twice")
         values[name] = text if name not in MAPS else _parsed(name, text) if text else None
     return _parameters(values)
 
@@ -59,7 +59,7 @@ def parse_body(body: bytes) -> Parameters:
     except ValueError as exc:
         raise Malformed("the body is not JSON") from exc
     if isinstance(values, list):
-        raise Malformed("batches are not taken: send each request by itself")
+        raise Malformed("batches are not supported: send each request by itself")
     if not isinstance(values, dict):
         raise Malformed("expected a JSON object with a query")
     return _parameters(values)
@@ -90,7 +90,7 @@ def _parameters(values: Mapping[str, Any]) -> Parameters:
     if query is None and document_id is None:
         raise Malformed("expected query, or the documentId of a persisted document")
     if query is not None and document_id is not None:
-        raise Malformed("query and documentId cannot stand together: send one of them")
+        raise Malformed("query and documentId exclude each other: send one of them")
     return Parameters(
         query=query,
         document_id=document_id,

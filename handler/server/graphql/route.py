@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from handler.bundle.tools import GraphQLTool
+from handler.errors import StileError
 from handler.errors.access import AccessError
 from handler.errors.calls import (
     CallError,
@@ -29,6 +30,7 @@ from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE, JSON, choo
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import note
 from handler.server.asgi.response_size import encoded
+from handler.server.asgi.responses import Refused, code_of
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller
 from handler.server.context.denials import deny
@@ -75,8 +77,10 @@ class GraphQLRoute:
         try:
             _refuse_transport(http_call, media_type)
             response, body = await self._answer(http_call)
-        except Exception as exc:  # noqa: BLE001 - the edge of a request: an unknown error is noted as a failure
-            return _refusal(http_call, exc).response(media_type or JSON)
+        except Exception as exc:  # noqa: BLE001 - the edge of a GraphQL request: an unknown error is noted as a failure
+            refusal = _refusal(http_call, exc)
+            note(http_call.scope, code=refusal.code)
+            return refusal.response(media_type or JSON)
         note(http_call.scope, outcome="errors" if "errors" in response else "ok")
         return _graphql_response(body, media_type or JSON)
 
@@ -85,7 +89,7 @@ class GraphQLRoute:
         endpoint = await find_endpoint(self._services, http_call)
         is_tool = "tool" in http_call.path_params
         if not is_tool and endpoint.bundle.graphql.mode == "off":
-            raise HTTPException(404, "this endpoint serves no GraphQL")
+            raise Refused("graphql-off", "this endpoint serves no GraphQL")
         caller = await identify_caller(self._services, http_call, endpoint)
         tool = await _find_tool(http_call, caller) if is_tool else None
         parameters = await _read(http_call)
@@ -112,12 +116,13 @@ class _Refusal:
     """
 
     status: int
+    code: str
     faults: Sequence[Fault]
     firm: bool = True
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def response(self, media_type: str) -> Response:
-        body = to_well_formed_json({"errors": [_error(fault) for fault in self.faults]})
+        body = to_well_formed_json({"errors": [_error(fault, self.code) for fault in self.faults]})
         status = self.status if self.firm or media_type == GRAPHQL_RESPONSE else 200
         return _graphql_response(body, media_type, status=status, headers=self.headers)
 
@@ -125,11 +130,11 @@ class _Refusal:
 def _refuse_transport(http_call: HttpCall, media_type: str | None) -> None:
     """Source: GraphQL over HTTP, "Accept" and "POST"."""
     if http_call.method not in METHODS:
-        raise HTTPException(405, "expected GET or POST", headers={"allow": ", ".join(METHODS)})
+        raise Refused("method-not-allowed", "expected GET or POST", headers={"allow": ", ".join(METHODS)})
     if media_type is None:
-        raise HTTPException(406, f"answers are {GRAPHQL_RESPONSE} or {JSON}")
+        raise Refused("not-acceptable", f"answers are {GRAPHQL_RESPONSE} or {JSON}")
     if http_call.method == "POST" and not is_json(http_call.headers.get("content-type", "")):
-        raise HTTPException(415, "expected Content-Type: application/json")
+        raise Refused("unsupported-media-type", "expected Content-Type: application/json")
 
 
 async def _find_tool(http_call: HttpCall, caller: Caller) -> GraphQLTool:
@@ -158,7 +163,8 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
             _refuse_mutation(http_call)
         return prepare_persisted(caller, persisted, variables=parameters.variables)
     if not tool and caller.endpoint.bundle.graphql.mode != "on":
-        raise HTTPException(403, "this endpoint runs persisted documents only: send documentId instead of query")
+        sentence = "this endpoint runs persisted documents only: send documentId instead of query"
+        raise Refused("persisted-documents-only", sentence)
     document = Document(text=parameters.query, operation_name=parameters.operation_name, variables=parameters.variables)
     try:
         return await prepare_document(caller, document, tool=tool, for_model=False)
@@ -175,7 +181,8 @@ async def _prepare(http_call: HttpCall, caller: Caller, parameters: Parameters, 
 def _refuse_mutation(http_call: HttpCall) -> None:
     """Refuse a mutation by GET, which links and prefetching send."""
     if http_call.method == "GET":
-        raise HTTPException(405, "a mutation cannot be sent by GET: send it by POST", headers={"allow": "POST"})
+        sentence = "a mutation cannot be sent by GET: send it by POST"
+        raise Refused("mutation-by-get", sentence, headers={"allow": "POST"})
 
 
 def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
@@ -183,28 +190,30 @@ def _refusal(http_call: HttpCall, exc: Exception) -> _Refusal:
     match exc:
         case HTTPException():
             note(http_call.scope, decision="refused", outcome="rejected", reason=exc.detail)
-            return _Refusal(status=exc.status_code, faults=[Fault(exc.detail)], headers=exc.headers or {})
+            return _Refusal(
+                status=exc.status_code, code=code_of(exc), faults=[Fault(exc.detail)], headers=exc.headers or {}
+            )
         case Malformed():
             note(http_call.scope, decision="refused", outcome="rejected", reason="malformed")
-            return _Refusal(status=400, faults=[Fault(str(exc))])
+            return _Refusal(status=400, code="malformed-request", faults=[Fault(str(exc))])
         case AccessError():
             denial = deny(http_call, exc)
-            return _Refusal(status=denial.status, faults=[Fault(str(exc))], headers=denial.headers)
+            return _Refusal(status=denial.status, code=exc.stile_code, faults=[Fault(str(exc))], headers=denial.headers)
         case ToolNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=status_of(exc), faults=[Fault("there is no such tool")])
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault("there is no such tool")])
         case DocumentNotFound():
             note(http_call.scope, decision="denied", outcome="rejected", reason=type(exc).__name__)
-            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))])
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))])
         case UpstreamError() | DeadlinePassed():
             note(http_call.scope, decision="allowed", outcome="errors", reason=exc.log_reason)
-            return _Refusal(status=status_of(exc), faults=[Fault(str(exc))], firm=False)
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=[Fault(str(exc))], firm=False)
         case CallError():
             note(http_call.scope, decision="refused", outcome="refused", reason=exc.log_reason)
-            return _Refusal(status=status_of(exc), faults=_faults(exc), firm=False)
+            return _Refusal(status=status_of(exc), code=exc.stile_code, faults=_faults(exc), firm=False)
         case _:
             note(http_call.scope, outcome="failed", failure=exc)
-            return _Refusal(status=500, faults=[Fault("Internal error")])
+            return _Refusal(status=500, code=StileError.stile_code, faults=[Fault("Internal error")])
 
 
 def _faults(exc: CallError) -> Sequence[Fault]:
@@ -223,11 +232,10 @@ def _of_variables(violation: str) -> str:
     return f"variables{violation.removeprefix('/') if violation.startswith('/:') else violation}"
 
 
-def _error(fault: Fault) -> JSONObject:
+def _error(fault: Fault, code: str) -> JSONObject:
     """Return a GraphQL error. Source: GraphQL specification, section 7.1.2 (Errors)."""
-    if not fault.line:
-        return {"message": fault.message}
-    return {"message": fault.message, "locations": [{"line": fault.line, "column": fault.column}]}
+    located = {"locations": [{"line": fault.line, "column": fault.column}]} if fault.line else {}
+    return {"message": fault.message, **located, "extensions": {"code": code}}
 
 
 def _graphql_response(

@@ -20,14 +20,17 @@ stay below a second, even on a core half as fast.
 ROOM_FOR_ERRORS = 20_000
 """Bytes reserved for the errors of items that are not answered."""
 
+EXCEEDED = "batch-exceeded"
+"""The stable code of an item that is not answered."""
+
 ALONE = "Send this request by itself."
-TOO_LARGE = f"Not answered, because the answers before it fill the batch. {ALONE}"
+TOO_LARGE = f"Not answered, because the answers before it fill the response. {ALONE}"
 LEFT_OUT = (
-    "This request was carried out, but its answer is left out, because it does not fit beside those before it. "
+    "This request was carried out, but its answer is left out, because the answers before it leave no room. "
     "Send it by itself only if it changes nothing."
 )
 TOO_LATE = f"Not answered, because the time of the batch is over. {ALONE}"
-TOO_MUCH_WORK = f"Not answered, because the requests before it took all the work that a batch may. {ALONE}"
+TOO_MUCH_WORK = f"Not answered, because the requests before it used up the work of the batch. {ALONE}"
 
 
 class BatchBudget:

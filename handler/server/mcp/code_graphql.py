@@ -32,7 +32,7 @@ class OwnRequests:
             ToolError: the document is refused, the API gave no answer, or one with errors (``GraphQLErrors``).
         """
         if not self._caller.endpoint.bundle.index:
-            raise ToolError("This tool asks a GraphQL API, and its endpoint has none.")
+            raise ToolError("This tool asks a GraphQL API, and its endpoint does not have one.")
         document = Document(text=query, operation_name=None, variables=variables)
         try:
             prepared = await prepare_document(self._caller, document, tool=None, for_model=False)
@@ -40,8 +40,8 @@ class OwnRequests:
             raise ToolError(str(exc)) from exc
         if prepared.kind != "query" and self._caller.endpoint.asks_for_consent:
             raise ToolError(
-                "Nothing was sent: writing asks for consent at this endpoint, which a tool's document cannot have. "
-                "An operation that asks for none may be run by its name."
+                "Nothing was sent: writing needs consent at this endpoint, and a tool's document cannot ask for "
+                "consent. The tool may run an operation by its name if the operation needs no consent."
             )
         return await self._run(prepared)
 

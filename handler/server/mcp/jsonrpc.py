@@ -20,6 +20,7 @@ from dataclasses import field
 from typing import Any, NoReturn
 
 from handler.errors import MAX_SAID_CHARS
+from handler.errors.protocol import McpError
 from handler.records import record
 from handler.server.asgi.headers import decoded
 from handler.server.mcp.revisions import (
@@ -59,6 +60,21 @@ REASONS: Mapping[int, str] = {
 OWN_ERROR = "McpError"
 """The log's name of an error with an author's own code."""
 
+STILE_CODES: Mapping[int, str] = {
+    PARSE_ERROR: "parse-error",
+    INVALID_REQUEST: "invalid-request",
+    METHOD_NOT_FOUND: "method-not-found",
+    INVALID_PARAMS: "invalid-params",
+    INTERNAL_ERROR: "internal-error",
+    HEADER_MISMATCH: "header-mismatch",
+    MISSING_CAPABILITY: "missing-capability",
+    UNSUPPORTED_VERSION: "unsupported-version",
+}
+"""The stable codes of rejections that have no nearer one."""
+
+OWN_CODE = "own-error"
+"""The stable code of an error with an author's own code of JSON-RPC."""
+
 NAMED_METHODS: Mapping[str, str] = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """The methods with an ``Mcp-Name`` header, and the parameter that the header repeats."""
 
@@ -88,9 +104,12 @@ class Notification:
 
 
 class Rejected(Exception):
-    """A rejected message: the JSON-RPC error and the HTTP status of its answer."""
+    """A rejected message: the JSON-RPC error and the HTTP status of its answer.
 
-    def __init__(
+    ``stile_code`` follows from ``code`` if it is empty.
+    """
+
+    def __init__(  # noqa: PLR0913 - the members of a JSON-RPC error, and the status of the answer
         self,
         code: int,
         message: str,
@@ -98,6 +117,7 @@ class Rejected(Exception):
         id: Id | None = None,  # noqa: A002 - JSON-RPC's word
         status: int = 400,
         facts: object = None,
+        stile_code: str = "",
     ) -> None:
         super().__init__(message)
         self.code = code
@@ -105,13 +125,21 @@ class Rejected(Exception):
         self.id = id
         self.status = status
         self.facts = facts
+        self.stile_code = stile_code or STILE_CODES.get(code, OWN_CODE)
+
+    @property
+    def data(self) -> object:
+        """The error's member ``data``: facts with the stable code. An author's own ``code``, or other JSON, stays."""
+        if self.facts is None or isinstance(self.facts, dict):
+            return {"code": self.stile_code, **(self.facts or {})}
+        return self.facts
 
 
 class SignInRequired(Rejected):
     """A message that needs a token, in either era. The answer tells the client where to get one."""
 
-    def __init__(self, code: int, message: str, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
-        super().__init__(code, message, id=id, status=401)
+    def __init__(self, reason: McpError, *, id: Id | None = None) -> None:  # noqa: A002 - JSON-RPC's word
+        super().__init__(reason.code, reason.message, id=id, status=401, stile_code=reason.stile_code)
 
 
 @record(frozen=True, slots=True)
@@ -181,14 +209,16 @@ def _item(raw: Any) -> Item:
     except Rejected as exc:
         return exc
     if isinstance(item, Request) and item.method == "initialize":
-        return Rejected(INVALID_REQUEST, "Invalid request: initialize cannot stand in a batch", id=item.id)
+        return Rejected(INVALID_REQUEST, "Invalid request: a batch cannot contain initialize", id=item.id)
     return item
 
 
 def _posted_response(headers: Mapping[str, str]) -> Notification:
     """Source: MCP 2025-11-25, basic/transports ("Sending Messages to the Server"); 2026-07-28 has no such messages."""
     if is_modern(revision_told(headers.get(VERSION))):
-        raise Rejected(INVALID_REQUEST, "Invalid request: expected a method, and no response: nothing was asked")
+        raise Rejected(
+            INVALID_REQUEST, "Invalid request: expected a request, and not a response: the server asked nothing"
+        )
     return Notification(method="response")
 
 

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from handler.bundle.model import Bundle
 from handler.bundle.tools import GraphQLTool
+from handler.errors import StileError
 from handler.errors.protocol import AuthenticationRequired, McpError
-from handler.server.asgi.response_size import TOO_LARGE
+from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
 from handler.server.mcp.call import Call, Method
 from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
@@ -57,14 +58,21 @@ async def answer(call: Call) -> JSONObject:
 def _rejection(call: Call, reason: McpError) -> Rejected:
     """Return the rejection for an ``McpError``. Its data, if not JSON, fails here, and a batch loses this item only."""
     if not call.caller.room.fits(to_well_formed_json([reason.message, reason.data])):
-        return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id)
+        return Rejected(McpError.INTERNAL_ERROR, TOO_LARGE, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     if isinstance(reason, AuthenticationRequired):
         from handler.server.context.challenges import signing_in_helps
 
         if signing_in_helps(call.caller):
-            return SignInRequired(reason.code, reason.message, id=call.request.id)
-    status = STATUS_OF_CODE.get(reason.code, 200)
-    return Rejected(reason.code, reason.message, id=call.request.id, status=status, facts=reason.data)
+            return SignInRequired(reason, id=call.request.id)
+    cause = reason.__cause__
+    return Rejected(
+        reason.code,
+        reason.message,
+        id=call.request.id,
+        status=STATUS_OF_CODE.get(reason.code, 200),
+        facts=reason.data,
+        stile_code=reason.stile_code or (cause.stile_code if isinstance(cause, StileError) else ""),
+    )
 
 
 def _offered(call: Call) -> list[str]:

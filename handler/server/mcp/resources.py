@@ -11,13 +11,14 @@ from handler.bundle.resource_uris import UriPattern, pattern_of, schema_uri, too
 from handler.bundle.tools import GraphQLTool
 from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import ResourceNotFound
-from handler.errors.protocol import McpError
 from handler.policy.evaluation import OPEN
+from handler.server.asgi.response_size import ANSWER_TOO_LARGE
 from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.mcp.call import Call
+from handler.server.mcp.jsonrpc import INTERNAL_ERROR, Rejected
 from handler.strict_json import JSONObject, to_well_formed_json
 
 SDL = "application/graphql"
@@ -57,8 +58,8 @@ async def read_resource(call: Call, uri: str) -> JSONObject:
         CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
         InsufficientScope: the resource is a tool's schema, and the caller's claims lack scopes of the tool.
         UpstreamError: the schema cannot be loaded.
-        McpError: the result is too large, or a function raises it.
-        Rejected: a function asks for input that the client does not support.
+        McpError: a function raises it.
+        Rejected: the result is too large, or a function asks for input that the client does not support.
     """
     contents = await fixed_contents(call.caller, uri)
     if contents is not None:
@@ -195,5 +196,6 @@ def _may_introspect(caller: Caller) -> bool:
 
 def _fitting(call: Call, result: JSONObject) -> JSONObject:
     if not call.caller.room.fits(to_well_formed_json(result)):
-        raise McpError(McpError.INTERNAL_ERROR, "The resource is larger than an answer may be")
+        sentence = "The resource is larger than an answer may be"
+        raise Rejected(INTERNAL_ERROR, sentence, id=call.request.id, stile_code=ANSWER_TOO_LARGE)
     return result

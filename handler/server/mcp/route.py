@@ -16,8 +16,8 @@ from handler.errors.calls import DeadlinePassed, NotFound, ResourceNotFound, Too
 from handler.server.asgi.content_negotiation import EVENT_STREAM, JSON, accepted_kinds, media_type_of
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.request_log import bounded, note
-from handler.server.asgi.response_size import LAMBDA, TOO_LARGE
-from handler.server.asgi.responses import json_response
+from handler.server.asgi.response_size import ANSWER_TOO_LARGE, LAMBDA, TOO_LARGE
+from handler.server.asgi.responses import Refused, json_response
 from handler.server.asgi.trace_context import continue_trace
 from handler.server.context.caller import Caller
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
@@ -86,18 +86,18 @@ class McpRoute:
             return _denial(http_call, exc)
         except HTTPException:
             raise
-        except Exception as exc:  # noqa: BLE001 - the edge of a request: the log gets the cause, the caller a sentence
-            note(http_call.scope, outcome="failed", failure=exc)
+        except Exception as exc:  # noqa: BLE001 - the edge of an MCP request: the log gets the cause, the caller a sentence
             internal = Rejected(INTERNAL_ERROR, "Internal error", id=request.id if request else None)
+            note(http_call.scope, outcome="failed", failure=exc, code=internal.stile_code)
             return _error_response(internal, _revision_of(http_call, request))
 
 
 def _refuse_media_types(http_call: HttpCall) -> None:
     """Source: MCP 2026-07-28, streamable-http ("Sending Messages")."""
     if media_type_of(http_call.headers.get("content-type", "")) != JSON:
-        raise HTTPException(415, "expected Content-Type: application/json")
+        raise Refused("unsupported-media-type", "expected Content-Type: application/json")
     if not _accepted(http_call) & {JSON, "application/*", "*/*"}:
-        raise HTTPException(406, "answers are application/json")
+        raise Refused("not-acceptable", "answers are application/json")
 
 
 def _accepted(http_call: HttpCall) -> set[str]:
@@ -118,7 +118,7 @@ async def _answer(http_call: HttpCall, request: Request, caller: Caller) -> Resp
     body = to_well_formed_json(answered)
     # No method measures a result that always fits Lambda's room.
     if caller.room is not LAMBDA and not caller.room.fits(body):
-        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id)
+        raise Rejected(INTERNAL_ERROR, TOO_LARGE, id=request.id, stile_code=ANSWER_TOO_LARGE)
     return Response(body, media_type=JSON)
 
 
@@ -185,8 +185,11 @@ async def _answer_batch(http_call: HttpCall, items: Sequence[Item], caller: Call
 
 def _unanswered(item: Request | Rejected, refusal: str, facts: JSONObject) -> bytes:
     """Return the error of an item for which a batch has no room, time or work left."""
-    facts.update(outcome="rejected", reason="BatchExceeded")
-    return to_well_formed_json(_error_body(Rejected(INTERNAL_ERROR, refusal, id=item.id), BATCHING))
+    from handler.server.mcp.batch_budget import EXCEEDED
+
+    facts.update(outcome="rejected", reason="BatchExceeded", code=EXCEEDED)
+    error = Rejected(INTERNAL_ERROR, refusal, id=item.id, stile_code=EXCEEDED)
+    return to_well_formed_json(_error_body(error, BATCHING))
 
 
 async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Caller, facts: JSONObject) -> JSONObject:
@@ -203,15 +206,16 @@ async def _answer_item(http_call: HttpCall, item: Request | Rejected, caller: Ca
         error = _not_found(exc, item)
         facts.update(decision="denied", outcome="rejected", reason=type(exc).__name__)
     except DeadlinePassed as exc:
-        error = Rejected(INTERNAL_ERROR, str(exc), id=item.id)
+        error = Rejected(INTERNAL_ERROR, str(exc), id=item.id, stile_code=exc.stile_code)
         facts.update(outcome="rejected", reason=type(exc).__name__)
     except AccessError as exc:
-        error = Rejected(DENIED, str(exc), id=item.id)
+        error = Rejected(DENIED, str(exc), id=item.id, stile_code=exc.stile_code)
         facts.update(decision="denied", outcome="denied", reason=exc.reason)
-    except Exception as exc:  # noqa: BLE001 - the other items are answered all the same
+    except Exception as exc:  # noqa: BLE001 - the edge of an item of a batch: the other items are answered
         error = Rejected(INTERNAL_ERROR, "Internal error", id=item.id)
         note(http_call.scope, failure=exc)
         facts.update(outcome="failed")
+    facts.update(code=error.stile_code)
     return _error_body(error, BATCHING)
 
 
@@ -220,16 +224,17 @@ def _not_found(reason: NotFound, request: Request | Rejected | None) -> Rejected
     identifier = request.id if request else None
     if isinstance(reason, ResourceNotFound) and isinstance(request, Request):
         code = resource_not_found_code(request.revision)
-        return Rejected(code, str(reason), id=identifier, facts={"uri": reason.uri[:MAX_URI_CHARS]})
+        uri = {"uri": reason.uri[:MAX_URI_CHARS]}
+        return Rejected(code, str(reason), id=identifier, facts=uri, stile_code=reason.stile_code)
     tool = {"tool": reason.name[:MAX_SAID_CHARS]} if isinstance(reason, ToolNotFound) else None
-    return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool)
+    return Rejected(INVALID_PARAMS, str(reason), id=identifier, facts=tool, stile_code=reason.stile_code)
 
 
 def _denial(http_call: HttpCall, reason: AccessError) -> Response:
     from handler.server.context.denials import deny
 
     denial = deny(http_call, reason)
-    body = {"error": DENIALS[denial.status], "message": str(reason)}
+    body = {"error": DENIALS[denial.status], "message": str(reason), "code": reason.stile_code}
     return json_response(body, status=denial.status, headers=denial.headers)
 
 
@@ -240,6 +245,7 @@ def _rejection(http_call: HttpCall, reason: Rejected | NotFound, request: Reques
     else:
         note(http_call.scope, outcome="rejected", reason=REASONS.get(reason.code, OWN_ERROR))
         error = reason
+    note(http_call.scope, code=error.stile_code)
     response = _error_response(error, _revision_of(http_call, request), well_formed=request is not None)
     if isinstance(error, SignInRequired):
         from handler.server.context.denials import sign_in_headers
@@ -264,6 +270,5 @@ def _error_response(error: Rejected, revision: str, *, well_formed: bool = False
 
 
 def _error_body(error: Rejected, revision: str) -> JSONObject:
-    facts = {} if error.facts is None else {"data": error.facts}
-    said = {"code": error.code, "message": error.message, **facts}
+    said = {"code": error.code, "message": error.message, "data": error.data}
     return {"jsonrpc": "2.0", **error_id(error.id, revision), "error": said}

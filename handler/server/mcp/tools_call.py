@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from handler.bundle.tools import CatalogTool, CodeKit, CodeTool, GraphQLTool, PrescribedTool, Tool
+from handler.errors import StileError
 from handler.errors.access import CredentialRequired
 from handler.errors.calls import CallError, DeadlinePassed, GraphQLErrors, ToolError, ToolNotFound
 from handler.errors.upstream import UpstreamError
@@ -28,8 +29,20 @@ class ProvidedTool:
     entry: JSONObject
 
 
+CODE = "stile/code"
+"""The member of a result's ``_meta`` that has the stable code of an error. Clients do not show it to models.
+
+Source: MCP 2025-06-18 and later, basic ("_meta"): a key may have a prefix. Earlier revisions allow any key.
+"""
+
+OnFailure = Callable[[Exception], None]
+
+
 async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObject:
     """Call a tool by its name or an alias. Return a ``CallToolResult``, or an ``input_required`` result.
+
+    A result with ``isError`` has the code of the failure. If nothing failed, the API answered with errors, or a tool in
+    Python returned the error.
 
     Raises:
         ToolNotFound, CredentialRequired: the caller has no such tool, whether or not it exists.
@@ -41,25 +54,34 @@ async def call_any_tool(call: Call, name: str, arguments: JSONObject) -> JSONObj
         tool = await _find(call, name)
     except UpstreamError as exc:
         _note_failure(call, exc)
-        return failed(exc)
+        return _with_code(call, failed(exc), exc.stile_code)
+    codes = [GraphQLErrors.stile_code if isinstance(tool, PrescribedTool | GraphQLTool) else ToolError.stile_code]
+
+    def on_failure(exc: Exception) -> None:
+        _note_failure(call, exc)
+        codes.append(_code_of(exc))
+
+    result = await _call_found(call, tool, name=name, arguments=arguments, on_failure=on_failure)
+    return _with_code(call, result, codes[-1]) if result.get("isError") else result
+
+
+async def _call_found(
+    call: Call, tool: Tool | ProvidedTool, *, name: str, arguments: JSONObject, on_failure: OnFailure
+) -> JSONObject:
     if isinstance(tool, ProvidedTool):
-        return await _call_provided(call, tool, name, arguments)
+        return await _call_provided(call, tool, name, arguments, on_failure=on_failure)
     call.note(kind=tool.KIND)
     require_scopes(tool.name, tool.options.scopes, call.caller.principal)
     if isinstance(tool, CodeTool):
         _require_mirrored(call, tool.entry, arguments)
     call.note(decision="allowed")
-
-    def on_failure(exc: Exception) -> None:
-        _note_failure(call, exc)
-
     match tool:
         case CodeTool():
             from handler.server.mcp.code_tools import call_code_tool
 
             return await call_code_tool(call, tool, arguments, name=name, on_failure=on_failure)
         case CatalogTool():
-            return await _call_catalog(call, tool, arguments)
+            return await _call_catalog(call, tool, arguments, on_failure=on_failure)
         case PrescribedTool() | GraphQLTool():
             return await call_tool(call, tool, arguments, on_failure=on_failure)
 
@@ -101,23 +123,25 @@ async def _find_provided(call: Call, name: str) -> ProvidedTool | None:
     return None
 
 
-async def _call_provided(call: Call, tool: ProvidedTool, name: str, arguments: Mapping[str, Any]) -> JSONObject:
+async def _call_provided(
+    call: Call, tool: ProvidedTool, name: str, arguments: Mapping[str, Any], *, on_failure: OnFailure
+) -> JSONObject:
     from handler.server.mcp.code_tools import call_provided_tool
 
     call.note(kind="code")
     _require_mirrored(call, tool.entry, arguments)
     call.note(decision="allowed")
-    return await call_provided_tool(call, tool.kit, name, arguments, on_failure=lambda exc: _note_failure(call, exc))
+    return await call_provided_tool(call, tool.kit, name, arguments, on_failure=on_failure)
 
 
-async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject) -> JSONObject:
+async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *, on_failure: OnFailure) -> JSONObject:
     from handler.server.mcp.catalog import call_catalog
 
     try:
         arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
         return await call_catalog(call, tool, arguments)
     except CallError as exc:
-        _note_failure(call, exc)
+        on_failure(exc)
         return failed(exc)
 
 
@@ -127,6 +151,23 @@ def _note_failure(call: Call, failure: Exception) -> None:
         call.note(decision="allowed")
         return
     refused = isinstance(failure, CallError) and not isinstance(failure, UpstreamError | DeadlinePassed | ToolError)
-    told = failure.__cause__ if isinstance(failure.__cause__, UpstreamError) else failure  # the cause in a code tool
+    told = _behind(failure)
     reason = told.log_reason if isinstance(told, CallError) else type(told).__name__
     call.note(decision="refused" if refused else "allowed", reason=reason)
+
+
+def _behind(failure: Exception) -> BaseException:
+    """Return the failure of the API behind the failure of a tool in Python; ``failure`` itself if there is none."""
+    cause = failure.__cause__
+    return cause if isinstance(cause, UpstreamError) and not isinstance(failure, UpstreamError) else failure
+
+
+def _code_of(failure: Exception) -> str:
+    told = _behind(failure)
+    return told.stile_code if isinstance(told, StileError) else StileError.stile_code
+
+
+def _with_code(call: Call, result: JSONObject, code: str) -> JSONObject:
+    """Note the code of a failure, and return the result with the code."""
+    call.note(code=code)
+    return {**result, "_meta": {**result.get("_meta", {}), CODE: code}}

@@ -78,7 +78,7 @@ def without_answer(failure: HttpError, *, timeout_s: float) -> Trouble:
             return Trouble(word="UpstreamTooLarge", said=said, advice="Ask for fewer rows or fields.")
         case HttpEncoding():
             encoding = plain_text(failure.encoding, most=40)
-            said = f"The API's answer has the encoding {encoding}, which was not asked for."
+            said = f"The API's answer has the encoding {encoding}, which was not requested."
             return Trouble(word="UpstreamEncoding", detail=encoding, said=said, advice=MAINTAINER)
         case HttpError(sent=False):
             return Trouble(
@@ -168,7 +168,7 @@ def _unread(answer: HttpResponse, body: Any) -> tuple[str, str, str]:
     return "UpstreamNotGraphQL", "", ""
 
 
-MAINTAINER = "Whoever maintains this tool has to look after it."
+MAINTAINER = "This tool's maintainer has to fix the problem."
 
 
 def refused_credential(status: int, auth: UpstreamAuth) -> str:
@@ -177,12 +177,12 @@ def refused_credential(status: int, auth: UpstreamAuth) -> str:
         case PassthroughAuth() | TokenExchangeAuth():
             whose, then = (
                 "the token of this tool's caller",
-                ("Tell your user to sign in again; if it stays so, they may not use this API."),
+                ("Tell your user to sign in again; if that does not help, they may not use this API."),
             )
         case NoAuth():
             whose, then = "this endpoint, which has no credential for it", MAINTAINER
         case _:
-            whose, then = "the endpoint's own credential", f"Nothing that you can pass replaces it. {MAINTAINER}"
+            whose, then = "the endpoint's own credential", f"No argument replaces it. {MAINTAINER}"
     return f"The API refused {whose} (status {status}). {then}"
 
 

@@ -19,7 +19,7 @@ from handler.strict_json import JSONObject, parse_json, to_json_bytes
 
 UNTOLD = (
     "The API has answered the mutation, so it may have been carried out: do not send it once more. "
-    "The answer itself is too large, or nested too deeply, to be told."
+    "The answer itself is too large, or nested too deeply, to be passed on."
 )
 
 ACCEPT = "application/graphql-response+json, application/json;q=0.9"

@@ -39,16 +39,18 @@ MAX_CODE_CHARS = 100
 UNNAMED = "The API reported an error."
 DRIFT = (
     "The API refused a request that its published schema allows: its schema has changed since. "
-    "Whoever maintains this tool has to publish it again."
+    "This tool's maintainer has to publish the tool again."
 )
 SENTENCES: Mapping[str, str] = {
-    UNLISTED: "The API does not know this operation. Whoever maintains this tool has to give its owner a new manifest.",
+    UNLISTED: (
+        "The API does not know this operation. This tool's maintainer has to give the API's owner a new manifest."
+    ),
     BY_ID_ONLY: (
-        "The API runs only operations that it knows by their id, and was sent this one as a text. "
-        "Whoever maintains this tool has to have it sent by its id."
+        "The API runs only operations that it knows by their id, and this one was sent as text. "
+        "This tool's maintainer has to send the operation by its id."
     ),
     AS_TEXT_ONLY: (
-        "The API does not take operations by their id. Whoever maintains this tool has to have it sent as a text."
+        "The API does not take operations by their id. This tool's maintainer has to send operations as text."
     ),
 }
 """Kind of error -> the sentence that replaces its message."""

@@ -74,7 +74,7 @@ def test_refusal_shows_the_nearest_names_and_the_type_that_was_wrong(what: str) 
     assert ("Did you mean" in refusal.faults[0].message) == ("Did you mean" in sentence)
     assert refusal.sdl == sdl
     assert str(refusal) == "The GraphQL request was refused: " + "; ".join(map(str, refusal.faults)) + (
-        f"\n\nWhat you can use of the types that it got wrong:\n\n{sdl}" if sdl else ""
+        f"\n\nUsable parts of the types that it got wrong:\n\n{sdl}" if sdl else ""
     )
 
 

@@ -20,6 +20,7 @@ from handler.compiler.compile import Compiled
 from handler.server.asgi.deadlines import Deadlines, deadline_of
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Context, Function, event_for, event_loop, running_function
 from tests.support.raw_http import Peer, answer, running_server
@@ -29,7 +30,7 @@ OPERATIONS = 'query U($id: ID!) @mcpTool(name: "user") { user(id: $id) { name } 
 LOOK_UP = 'extend schema @tool(name: "look-up", graphql: [{expose: true, types: "Query", fields: ".*"}])'
 SHORT = Context(remaining_ms=800)
 LATE = Context(remaining_ms=0)
-GIVEN_UP = "The call took too long and was given up. Ask for less, or try later."
+GIVEN_UP = "The call took too long and was cancelled. Ask for less, or try later."
 
 
 def _says_nothing(peer: Peer) -> None:
@@ -95,7 +96,7 @@ def test_nothing_is_sent_when_there_is_no_time_left(tmp_path: Path) -> None:
         routed = function.graphql({"query": "{ user(id: 1) { name } }"})
 
     assert (called.result["isError"], called.text) == (True, GIVEN_UP)
-    assert (routed.status, routed.json) == (504, {"errors": [{"message": GIVEN_UP}]})
+    assert (routed.status, routed.json) == (504, graphql_errors(GIVEN_UP, "deadline-passed"))
     assert not server.requests
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from tests.server.mcp.test_pages import made, pages_of
 from tests.support.api import Asked, Reply, running_api
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Function, running_function
 
@@ -82,8 +83,8 @@ def test_answer_always_fits_a_load_balancer(tmp_path: Path, text: str, *, multi_
         taken = [balanced.call("O", {}), balanced.graphql({"query": "{ a }"})]
 
     assert max(sizes + small) <= TAKEN_BYTES
-    assert refused[0].result == {"content": [{"type": "text", "text": TOO_LARGE}], "isError": True}
-    assert (refused[1].status, refused[1].json) == (502, {"errors": [{"message": TOO_LARGE}]})
+    assert (refused[0].code, refused[0].text) == ("upstream-too-large", TOO_LARGE)
+    assert (refused[1].status, refused[1].json) == (502, graphql_errors(TOO_LARGE, "upstream-too-large"))
     assert [answer.status for answer in [*direct, *taken]] == [200] * 4
     assert not direct[0].result.get("isError")
     assert not taken[0].result.get("isError")

@@ -304,7 +304,7 @@ def test_bad_answer_lets_nobody_in_and_refuses_nobody(http: HttpClient, name: st
     with serving_key_set(BAD_ANSWERS[name]) as server, pytest.raises(KeysUnavailable) as caught:
         asyncio.run(sets.find(server.url, algorithm="RS256", key_id="rsa", now=NOW))
 
-    assert str(caught.value) == "the credential cannot be judged at the moment"
+    assert str(caught.value) == "the credential cannot be verified at the moment"
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)

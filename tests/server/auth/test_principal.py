@@ -180,7 +180,11 @@ def test_refused_credential_is_401_and_says_invalid_token_only(closed: Function)
 
     assert answer.status == 401
     assert answer.headers["www-authenticate"] == 'Bearer realm="api/things", error="invalid_token"'
-    assert answer.json == {"error": "unauthorized", "message": "the credential was refused"}
+    assert answer.json == {
+        "error": "unauthorized",
+        "message": "the credential was refused",
+        "code": "credential-refused",
+    }
 
 
 def test_key_is_in_no_line_of_the_log(closed: Function) -> None:

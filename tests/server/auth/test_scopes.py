@@ -16,6 +16,7 @@ import pytest
 from handler.errors.access import CredentialRequired, InsufficientScope
 from handler.server.auth.principal import ANONYMOUS, DEVELOPMENT, Principal, scopes_of
 from handler.server.auth.scopes import require_scopes
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -144,8 +145,10 @@ def test_bodies_of_a_lacking_scope_are_those_of_their_routes(tmp_path: Path, ups
     assert mcp.json == {
         "error": "insufficient_scope",
         "message": "t needs a token with the scopes orders:read orders:write",
+        "code": "insufficient-scope",
     }
-    assert graphql.json == {"errors": [{"message": "g needs a token with the scopes orders:read orders:write"}]}
+    sentence = "g needs a token with the scopes orders:read orders:write"
+    assert graphql.json == graphql_errors(sentence, "insufficient-scope")
 
 
 def test_scopes_hide_no_tool_and_ask_nothing_of_others(tmp_path: Path, upstream: Upstream) -> None:

@@ -22,7 +22,8 @@ from handler.json_bounds import MAX_NESTING
 from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.jwks import FRESH_S, STALE_S
 from handler.server.auth.tokens import MAX_CHECKED, MAX_TOKEN_CHARS, TokenVerifier
-from handler.strict_json import JSONObject
+from handler.strict_json import JSONObject, to_json_bytes
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.support.issuers import (
@@ -555,12 +556,12 @@ class TestOverHttp:
         assert {(answer.status, answer.body, answer.headers["www-authenticate"]) for answer in answers} == {
             (
                 401,
-                b'{"error":"unauthorized","message":"the credential was refused"}',
+                b'{"error":"unauthorized","message":"the credential was refused","code":"credential-refused"}',
                 f'Bearer realm="api/things", error="invalid_token", resource_metadata="{METADATA}"',
             )
         }
         assert {(answer.status, answer.body) for answer in over_graphql} == {
-            (401, b'{"errors":[{"message":"the credential was refused"}]}')
+            (401, to_json_bytes(graphql_errors("the credential was refused", "credential-refused")))
         }
         assert [line["reason"] for line in function.lines] == [*bad, *bad]
 
@@ -629,9 +630,9 @@ def test_packages_that_cannot_be_imported_refuse_no_token(
     listed = function.request("tools/list", headers=bearer(PROVIDER.token()))
     asked = function.graphql(ASKED, headers=bearer(PROVIDER.token()))
 
-    sentence = "the credential cannot be judged by this function"
-    assert (listed.status, listed.json) == (503, {"error": "temporarily_unavailable", "message": sentence})
-    assert (asked.status, asked.json) == (503, {"errors": [{"message": sentence}]})
+    assert listed.json["error"] == "temporarily_unavailable"
+    for answer in (listed, asked):
+        assert (answer.status, answer.code) == (503, "verifier-missing")
     for answer in (listed, asked):
         assert "www-authenticate" not in answer.headers
         assert "retry-after" not in answer.headers

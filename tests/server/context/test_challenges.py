@@ -15,6 +15,7 @@ from starlette.datastructures import Headers
 
 from handler.errors.access import CredentialMalformed
 from handler.server.auth.principal import require_readable_credential
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, identified
@@ -117,8 +118,8 @@ def test_body_of_an_unreadable_credential_says_what_was_expected(challenging: Fu
     sentence = "expected one credential, as Authorization: Bearer TOKEN, Authorization: Apikey KEY or X-API-Key: KEY"
     mcp, *_, graphql = on_every_route(challenging, {"authorization": "Bearer"})
 
-    assert mcp.json == {"error": "invalid_request", "message": sentence}
-    assert graphql.json == {"errors": [{"message": sentence}]}
+    assert mcp.json == {"error": "invalid_request", "message": sentence, "code": "credential-malformed"}
+    assert graphql.json == graphql_errors(sentence, "credential-malformed")
 
 
 @pytest.mark.parametrize("headers", [HOLDER, {"authorization": f"Bearer {KEY}"}, {"authorization": f"Apikey {KEY}"}])
@@ -186,5 +187,5 @@ def test_token_whose_issuer_gives_no_keys_is_asked_for_again_later_and_not_refus
     for answered in answers:
         assert (answered.status, answered.headers["retry-after"]) == (503, "10")
         assert "www-authenticate" not in answered.headers
-        assert b"the credential cannot be judged at the moment" in answered.body
+        assert b"the credential cannot be verified at the moment" in answered.body
     assert {line["reason"] for line in function.lines} == {"key_set"}

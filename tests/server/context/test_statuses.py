@@ -3,20 +3,23 @@ from __future__ import annotations
 import inspect
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.requests import Request as HttpCall
 
 from handler.errors import StileError
-from handler.errors.access import AccessError
+from handler.errors.access import AccessError, CredentialRefused
 from handler.errors.calls import CallError, DeadlinePassed, ValuesRefused
 from handler.errors.upstream import UpstreamError
 from handler.server.asgi.content_negotiation import GRAPHQL_RESPONSE
 from handler.server.asgi.request_log import _FACTS
+from handler.server.context.challenges import challenge
 from handler.server.context.statuses import STATUSES, status_of
 from handler.server.graphql.route import _refusal
 from handler.server.mcp.route import DENIALS
+from tests.support.endpoints import compiled
 
 
 class Unheard(CallError):
@@ -60,7 +63,7 @@ def test_every_error_of_a_call_is_a_graphql_response(error: type[CallError]) -> 
 
 
 def test_every_denial_has_a_row_and_a_word() -> None:
-    denials = {*below(AccessError)}
+    denials = {each for each in below(AccessError) if each.__module__ == AccessError.__module__}
 
     assert denials < STATUSES.keys()
     assert {STATUSES[each] for each in denials} == DENIALS.keys()
@@ -74,3 +77,22 @@ def test_error_without_a_row_has_the_status_of_the_nearest_class_above_it() -> N
         504,
     ]
     assert {status_of(error.__new__(error)) for error in below(StileError)} <= {400, 401, 403, 404, 500, 502, 503, 504}
+
+
+class RefusedElsewhere(CredentialRefused):
+    """One of which no table knows, among denials."""
+
+
+def test_denial_without_a_row_is_challenged_as_the_nearest_class_above_it(tmp_path: Path) -> None:
+    bundle = compiled(tmp_path, {"index.graphql": "type Query { a: Int }"}).bundle
+    known, unknown = (challenge(each("signature"), bundle, "") for each in (CredentialRefused, RefusedElsewhere))
+
+    assert unknown == known == 'Bearer realm="api/things", error="invalid_token"'
+
+
+def test_error_without_a_code_has_that_of_the_nearest_class_above_it() -> None:
+    assert [each.stile_code for each in (RefusedElsewhere("a"), UnheardUpstream(), Unheard())] == [
+        "credential-refused",
+        "upstream-error",
+        "internal-error",
+    ]

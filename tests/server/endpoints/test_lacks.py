@@ -37,7 +37,7 @@ REMEDY = "add it to Extras in samconfig.toml, then `sam build` and `sam deploy`"
 JWT = f"the extra jwt is missing, which verifies tokens of issuers: {REMEDY}"
 CODE = f"the extra code is missing, which tools in Python need: {REMEDY}"
 LACKING = "function lacks what the endpoint needs"
-REFUSED = "this function lacks what the endpoint needs"
+REFUSED = "this function lacks a part that the endpoint needs"
 
 
 def files(*, issuers: bool = True, **more: Any) -> dict[str, str]:
@@ -129,10 +129,10 @@ class TestTokens:
             ]
 
         assert {(answer.status, answer.body) for answer in over_mcp + others} == {
-            (503, b'{"error":"%b"}' % REFUSED.encode())
+            (503, b'{"error":"%b","code":"endpoint-not-ready"}' % REFUSED.encode())
         }
         assert {(answer.status, answer.body) for answer in over_graphql} == {
-            (503, b'{"errors":[{"message":"%b"}]}' % REFUSED.encode())
+            (503, b'{"errors":[{"message":"%b","extensions":{"code":"endpoint-not-ready"}}]}' % REFUSED.encode())
         }
         assert not [answer for answer in over_mcp + over_graphql + others if "www-authenticate" in answer.headers]
 
@@ -227,7 +227,7 @@ def test_secret_of_an_issuer_that_is_not_set_closes_the_endpoint(
     with started_function(folder_storage.location, **environ) as function:
         for headers in CREDENTIALS.values():
             answer = function.request("tools/list", headers=headers)
-            assert (answer.status, answer.json) == (503, {"error": REFUSED})
+            assert (answer.status, answer.code) == (503, "endpoint-not-ready")
         assert function.send("GET", "/health").json["status"] == "not_ready"
     need = "STILE_SECRET_LOGIN is missing, which verifies tokens of an issuer: set the variable"
     assert errors(capsys) == [(LACKING, "api/things", need)]

@@ -14,6 +14,7 @@ from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import MAX_MISSES, CachePolicy
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import StoredObject
+from tests.support.codes import rpc_error
 from tests.support.function import Function, running_function, store
 
 NAME = "api/customers"
@@ -128,8 +129,7 @@ def test_bundle_of_another_endpoint_is_not_served(demo: Compiled) -> None:
     with running_function(storage=shelf) as function:
         answer = function.post({"jsonrpc": "2.0", "id": 1, "method": LIST}, path="/api/orders/mcp")
 
-    assert answer.status == 503
-    assert answer.json == {"error": "the endpoint cannot be loaded at the moment"}
+    assert (answer.status, answer.code) == (503, "endpoint-unavailable")
 
 
 def test_endpoint_that_cannot_be_loaded_is_503_and_the_next_request_tries_again(demo: Compiled) -> None:
@@ -193,7 +193,7 @@ def test_unforeseen_failure_is_an_internal_error_without_its_cause(demo: Compile
     with running_function(demo, storage=Broken()) as function:
         answer = function.query("employee-lookup", "{ employees { id } }")
 
-    assert (answer.status, answer.json["error"]) == (200, {"code": -32603, "message": "Internal error"})
+    assert (answer.status, answer.json["error"]) == (200, rpc_error(-32603, "Internal error", "internal-error"))
     assert "secret" not in answer.body.decode()
     assert isinstance(function.lines[-1]["failure"], ZeroDivisionError)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled, reported
 from tests.support.function import Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
@@ -79,7 +80,7 @@ def test_anonymous_caller_is_challenged_where_the_endpoint_says_so_whatever_is_o
         refused = function.graphql(A, path, headers={"accept": accept})
         assert (refused.status, received) == (401, [])
         assert refused.headers["www-authenticate"] == 'Bearer realm="api/things"'
-        assert refused.json == {"errors": [{"message": "a credential is required"}]}
+        assert refused.json == graphql_errors("a credential is required", "credential-required")
         assert function.graphql(A, path, headers=HOLDER).json == {"data": {"a": 1}}
 
 
@@ -127,8 +128,12 @@ def test_endpoint_of_which_nothing_is_open_answers_nothing(tmp_path: Path) -> No
 
 
 REFUSED = {
-    "__schema": {"message": "Cannot query field '__schema' on type 'Query'.", "locations": [{"line": 1, "column": 3}]},
-    "__type": {"message": "Cannot query field '__type' on type 'Query'.", "locations": [{"line": 1, "column": 3}]},
+    name: {
+        "message": f"Cannot query field '{name}' on type 'Query'.",
+        "locations": [{"line": 1, "column": 3}],
+        "extensions": {"code": "document-refused"},
+    }
+    for name in ("__schema", "__type")
 }
 
 

@@ -196,8 +196,9 @@ def test_variables_with_more_mistakes_than_are_told_end_with_a_note(tmp_path: Pa
         errors = function.graphql(request).json["errors"]
 
     assert len(errors) == 51
-    assert errors[0] == {"message": 'variables/list/0: expected integer or null, got string "x"'}
-    assert errors[-1] == {"message": "and more"}
+    assert errors[0]["message"] == 'variables/list/0: expected integer or null, got string "x"'
+    assert errors[-1]["message"] == "and more"
+    assert {each["extensions"]["code"] for each in errors} == {"invalid-arguments"}
 
 
 def test_null_that_the_api_cannot_take_is_left_out(tmp_path: Path) -> None:
@@ -364,7 +365,7 @@ def test_id_beside_a_query_is_400_in_every_mode(tmp_path: Path) -> None:
             for text in (UNNAMED, ""):
                 answered = function.graphql({"documentId": id_of(UNNAMED), "query": text})
 
-                assert refused(answered) == "query and documentId cannot stand together: send one of them"
+                assert refused(answered) == "query and documentId exclude each other: send one of them"
         assert bodies == []
 
 

@@ -84,7 +84,7 @@ def test_document_that_the_api_does_not_know_is_said_and_its_text_is_not_sent(
     assert "query" not in body
     assert result.result["isError"] is True
     assert json.loads(result.text)["errors"][0]["message"] == (
-        "The API does not know this operation. Whoever maintains this tool has to give its owner a new manifest."
+        "The API does not know this operation. This tool's maintainer has to give the API's owner a new manifest."
     )
 
 

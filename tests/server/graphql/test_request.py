@@ -68,8 +68,8 @@ def test_empty_map_in_a_url_is_as_good_as_absent(absent: str) -> None:
         (b'{"query": "{a}"', "the body is not JSON"),
         ('{"query": "{a}"}'.encode("utf-16"), "the body is not JSON"),
         (b'{"query": "{a}", "variables": {"a": NaN}}', "the body is not JSON"),
-        ([{"query": "{a}"}, {"query": "{b}"}], "batches are not taken: send each request by itself"),
-        ([], "batches are not taken: send each request by itself"),
+        ([{"query": "{a}"}, {"query": "{b}"}], "batches are not supported: send each request by itself"),
+        ([], "batches are not supported: send each request by itself"),
         ("{a}", "expected a JSON object with a query"),
         (None, "expected a JSON object with a query"),
         ({}, "expected query, or the documentId of a persisted document"),
@@ -81,8 +81,8 @@ def test_empty_map_in_a_url_is_as_good_as_absent(absent: str) -> None:
         ({"query": "{a}", "variables": [1]}, "variables: expected an object"),
         ({"query": "{a}", "variables": False}, "variables: expected an object"),
         ({"query": "{a}", "extensions": 0}, "extensions: expected an object"),
-        ({"query": "{a}", "documentId": "sha256:0"}, "query and documentId cannot stand together: send one of them"),
-        ({"query": "", "documentId": ""}, "query and documentId cannot stand together: send one of them"),
+        ({"query": "{a}", "documentId": "sha256:0"}, "query and documentId exclude each other: send one of them"),
+        ({"query": "", "documentId": ""}, "query and documentId exclude each other: send one of them"),
     ],
 )
 def test_body_that_is_no_request_is_refused(body: Any, sentence: str) -> None:
@@ -93,7 +93,7 @@ def test_body_that_is_no_request_is_refused(body: Any, sentence: str) -> None:
     ("url", "sentence"),
     [
         (b"", "expected query, or the documentId of a persisted document"),
-        (b"query={a}&query={b}", "query stands in the URL twice"),
+        (b"query={a}&query={b}", "query appears in the URL twice"),
         (b"query={a}&variables={", "variables: expected JSON"),
         (b"query={a}&variables=%20", "variables: expected JSON"),
         (b"query={a}&variables=[1]", "variables: expected an object"),

@@ -12,6 +12,7 @@ import pytest
 from handler.compiler.compile import Compiled
 from handler.server.context.request_context import MAX_BODY_BYTES
 from tests.audit.routes import audited_endpoint
+from tests.support.codes import graphql_errors
 from tests.support.endpoints import compiled
 from tests.support.function import Function, running_function
 from tests.support.raw_http import Peer, answer, running_server
@@ -110,6 +111,7 @@ def test_error_says_where_in_the_document_it_is(open_function: Function) -> None
     assert error == {
         "message": "Cannot query field 'nothing' on type 'Customer'.",
         "locations": [{"line": 2, "column": 3}],
+        "extensions": {"code": "document-refused"},
     }
 
 
@@ -117,7 +119,8 @@ def test_errors_after_the_tenth_are_mentioned(open_function: Function) -> None:
     errors = open_function.graphql({"query": "{" + " ".join(f"a{n}" for n in range(30)) + "}"}).json["errors"]
 
     assert len(errors) == 11
-    assert errors[-1] == {"message": "and more"}
+    assert errors[-1]["message"] == "and more"
+    assert {each["extensions"]["code"] for each in errors} == {"document-refused"}
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/graphql-response+json"])
@@ -130,13 +133,14 @@ def test_what_is_no_graphql_request_is_400_whatever_is_accepted(
 
         assert answer.status == 400
         assert answer.headers["content-type"] == f"{accept}; charset=utf-8"
-        assert [list(error) for error in answer.json["errors"]] == [["message"]]
+        assert [list(error) for error in answer.json["errors"]] == [["message", "extensions"]]
+        assert answer.code == "malformed-request"
 
 
 def test_batch_is_refused_with_a_sentence_and_runs_nothing(open_function: Function, upstream: Upstream) -> None:
     answer = open_function.graphql([{"query": CUSTOMER, "variables": EMAIL}] * 2)
 
-    assert answer.json == {"errors": [{"message": "batches are not taken: send each request by itself"}]}
+    assert answer.json == graphql_errors("batches are not supported: send each request by itself", "malformed-request")
     assert upstream.requests() == []
 
 
@@ -145,7 +149,7 @@ def test_media_types_that_do_not_fit_are_refused(open_function: Function) -> Non
     no_body = open_function.graphql({"query": "{ __typename }"}, headers={"content-type": "text/plain"})
 
     assert (no_answer.status, no_body.status) == (406, 415)
-    assert no_body.json == {"errors": [{"message": "expected Content-Type: application/json"}]}
+    assert (no_answer.code, no_body.code) == ("not-acceptable", "unsupported-media-type")
 
 
 def test_body_over_a_mebibyte_is_413(open_function: Function) -> None:
@@ -172,14 +176,14 @@ def test_slash_too_many_is_404_as_a_graphql_response(open_function: Function, pa
     ):
         assert answered.status == 404
         assert answered.headers["content-type"] == f"{accept}; charset=utf-8"
-        assert answered.json == {"errors": [{"message": "Not Found"}]}
+        assert answered.json == graphql_errors("Not Found", "not-found")
 
 
 @pytest.mark.parametrize("path", ["/graphql/x", "/tools/graphql/", "/mcp//", "/tools/a/b/graphql"])
 def test_other_paths_answer_plain_json(open_function: Function, path: str) -> None:
     answered = open_function.graphql({"query": "{ __typename }"}, path)
 
-    assert (answered.status, answered.json) == (404, {"error": "Not Found"})
+    assert (answered.status, answered.json) == (404, {"error": "Not Found", "code": "not-found"})
 
 
 MUTATION = 'mutation { placeOrder(input: {customerId: "1", lines: []}) { id } }'
@@ -294,7 +298,7 @@ def test_prescribed_invisible_and_unknown_tools_have_none(tools_function: Functi
     answered = tools_function.graphql({"query": "{ a }"}, f"/tools/{tool}/graphql")
 
     assert answered.status == 404
-    assert answered.json == {"errors": [{"message": "there is no such tool"}]}
+    assert answered.json == graphql_errors("there is no such tool", "tool-not-found")
 
 
 def test_tool_with_scopes_asks_anonymous_callers_for_a_credential(tools_function: Function) -> None:
@@ -321,16 +325,14 @@ def test_document_id_is_not_for_tools(tools_function: Function) -> None:
 
     assert (answered.status, answered.json) == (
         400,
-        {"errors": [{"message": "a tool has no persisted documents: send query"}]},
+        graphql_errors("a tool has no persisted documents: send query", "malformed-request"),
     )
 
 
 @pytest.mark.parametrize("path", ["/graphql", CUSTOMERS])
 def test_unknown_endpoint_is_404(open_function: Function, path: str) -> None:
     assert open_function.send("GET", f"/api/nobody{path}?query={{a}}").status == 404
-    assert open_function.send("GET", f"/0/nobody{path}?query={{a}}").json == {
-        "errors": [{"message": "there is no such endpoint"}]
-    }
+    assert open_function.send("GET", f"/0/nobody{path}?query={{a}}").code == "endpoint-not-found"
 
 
 def test_upstream_that_fails_is_502_in_the_new_media_type_and_200_in_the_old(tmp_path: Path) -> None:
@@ -341,11 +343,8 @@ def test_upstream_that_fails_is_502_in_the_new_media_type_and_200_in_the_old(tmp
         old = function.graphql({"query": "{ a }"}, headers=JSON)
 
     assert (new.status, old.status) == (502, 200)
-    assert (
-        new.json
-        == old.json
-        == {"errors": [{"message": "The API cannot be reached at the moment, so nothing was sent. Try later."}]}
-    )
+    assert new.json == old.json
+    assert new.code == "upstream-unreachable"
 
 
 @pytest.mark.parametrize(
@@ -371,7 +370,7 @@ def test_answer_that_lambda_would_not_take_is_refused(tmp_path: Path, text: str,
     if message is None:
         assert answered.json == {"data": {"a": text}}
     else:
-        assert (answered.status, answered.json) == (502, {"errors": [{"message": message}]})
+        assert (answered.status, answered.json) == (502, graphql_errors(message, "upstream-too-large"))
 
 
 def test_errors_beside_data_stay_beside_it(tmp_path: Path) -> None:
@@ -401,7 +400,7 @@ def test_unforeseen_is_500_with_a_fixed_sentence_and_its_cause_in_the_log(tmp_pa
     with running_function(compiled(tmp_path, files), clock=broken_clock) as function:
         answered = function.graphql({"query": "{ a }"}, headers=JSON)
 
-    assert (answered.status, answered.json) == (500, {"errors": [{"message": "Internal error"}]})
+    assert (answered.status, answered.json) == (500, graphql_errors("Internal error", "internal-error"))
     assert isinstance(function.lines[-1]["failure"], ZeroDivisionError)
 
 

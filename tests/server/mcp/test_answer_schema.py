@@ -217,7 +217,7 @@ def test_log_names_the_coordinate_of_an_answer_that_does_not_fit_and_no_value(tm
 
 def test_meta_of_the_tool_is_kept(tmp_path: Path) -> None:
     with serving(tmp_path, response_of("query", {"id": None}), more='version: "1.2.0"') as (function, _):
-        assert function.call("t", {}).result["_meta"] == {"tool_version": "1.2.0"}
+        assert function.call("t", {}).result["_meta"] == {"tool_version": "1.2.0", "stile/code": "answer-misfit"}
 
 
 def test_answer_that_does_not_fit_and_is_too_large_is_left_out(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from handler.server.mcp.jsonrpc import MAX_BATCH
+from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -70,9 +71,11 @@ def test_a_denied_item_is_an_error_of_its_own(function: Function, upstream: Upst
     scoped, hidden, nothing, fine = answer.json
     assert answer.status == 200
     assert "www-authenticate" not in answer.headers
-    assert scoped["error"] == {"code": -32001, "message": "scoped needs a token with the scopes orders:read"}
-    assert hidden["error"] == {"code": -32602, "message": "Unknown tool: hidden", "data": {"tool": "hidden"}}
-    assert nothing["error"] == {"code": -32602, "message": "Unknown tool: nothing", "data": {"tool": "nothing"}}
+    assert scoped["error"] == rpc_error(
+        -32001, "scoped needs a token with the scopes orders:read", "insufficient-scope"
+    )
+    assert hidden["error"] == unknown_tool("hidden")
+    assert nothing["error"] == unknown_tool("nothing")
     assert "result" in fine
     assert len(upstream.requests()) == 1
 
@@ -81,7 +84,7 @@ def test_an_anonymous_item_that_needs_a_credential_is_an_error_of_its_own(functi
     answer = post(function, [call("scoped", 1), call("t", 2)], headers={})
 
     scoped, fine = answer.json
-    assert scoped["error"] == {"code": -32001, "message": "a credential is required"}
+    assert scoped["error"] == rpc_error(-32001, "a credential is required", "credential-required")
     assert "result" in fine
 
 
@@ -108,6 +111,7 @@ def test_the_log_says_of_each_call_what_was_decided(function: Function) -> None:
             "decision": "denied",
             "outcome": "denied",
             "reason": "insufficient_scope",
+            "code": "insufficient-scope",
         },
         {
             "method": "tools/call",
@@ -115,8 +119,9 @@ def test_the_log_says_of_each_call_what_was_decided(function: Function) -> None:
             "decision": "denied",
             "outcome": "rejected",
             "reason": "ToolNotFound",
+            "code": "tool-not-found",
         },
-        {"outcome": "rejected", "reason": "InvalidRequest"},
+        {"outcome": "rejected", "reason": "InvalidRequest", "code": "invalid-request"},
     ]
 
 
@@ -145,7 +150,7 @@ def test_the_error_of_an_item_has_the_data_that_it_has_alone(function: Function)
     assert item["error"] == {
         "code": -32002,
         "message": "Resource not found: stile://nowhere",
-        "data": {"uri": "stile://nowhere"},
+        "data": {"code": "resource-not-found", "uri": "stile://nowhere"},
     }
 
 
@@ -159,8 +164,8 @@ def test_notifications_alone_are_accepted_without_a_body(function: Function) -> 
 def test_a_batch_has_a_bounded_number_of_messages(function: Function, items: list[Any]) -> None:
     answer = post(function, items)
 
-    assert answer.status == 400
-    assert answer.json["error"] == {"code": -32600, "message": "Invalid request: a batch has 1 to 20 messages"}
+    assert (answer.status, answer.code) == (400, "invalid-request")
+    assert answer.json["error"]["message"] == "Invalid request: a batch has 1 to 20 messages"
 
 
 @pytest.mark.parametrize("revision", ["2025-06-18", "2025-11-25", "2026-07-28", "2024-11-05"])

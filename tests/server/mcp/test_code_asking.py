@@ -15,6 +15,7 @@ from handler.bundle.identity import ApiKey
 from handler.compiler.compile import Compiled
 from handler.server.auth.sealed_state import STATE_S, RequestStates
 from tests.code_tools.cases import case
+from tests.support.codes import rpc_error
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import META, MODERN, Answer, Function, running_function
 from tests.support.identities import HOLDER, KEY, api_key, identified
@@ -147,7 +148,7 @@ def test_arguments_that_are_nested_deeply_are_refused_with_a_state_and_without(f
     assert book(function, deep, requestState=state, inputResponses=ACCEPTED).json["error"] == REFUSED
 
 
-REFUSED = {"code": -32602, "message": "The requestState is not one for this call: call again without it"}
+REFUSED = rpc_error(-32602, "The requestState is not one for this call: call again without it", "state-refused")
 
 
 @case("S-019")
@@ -250,7 +251,7 @@ def test_nothing_is_asked_that_the_client_does_not_declare(
     answer = request(function, "tools/call", {"name": tool, "arguments": arguments}, capabilities=capabilities)
 
     assert (answer.status, answer.json["error"]["code"]) == (400, -32021)
-    assert answer.json["error"]["data"] == {"requiredCapabilities": required}
+    assert answer.json["error"]["data"] == {"code": "missing-capability", "requiredCapabilities": required}
     assert function.lines[-1]["reason"] == "MissingCapability"
 
 
@@ -287,9 +288,7 @@ def test_question_of_a_method_that_none_is_fails_like_any_mistake_of_an_author(f
 def test_without_a_key_nothing_is_asked_and_the_sentence_says_whose_matter_it_is(endpoint: Compiled) -> None:
     with running_function(endpoint, code_modules=MODULES) as function:
         answer = book(function)
-        assert answer.text == (
-            "This tool has to ask your user first, which it cannot do here. Its owner has to set it up."
-        )
+        assert answer.code == "state-unavailable"
         assert answer.result["isError"]
         assert book(function, requestState="e30=").json["error"] == REFUSED
 

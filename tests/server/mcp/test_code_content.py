@@ -12,6 +12,7 @@ import pytest
 from handler.bundle.model import Bundle
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
+from tests.support.codes import rpc_error
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, running_function
 from tests.support.kits import MODULES, TOOLS, with_kit
@@ -67,7 +68,7 @@ def test_prompt_is_written_by_its_function(function: Function) -> None:
     ],
 )
 def test_arguments_of_a_prompt_that_do_not_fit_are_refused(function: Function, arguments: Any, message: str) -> None:
-    assert get(function, "greeting", **arguments).json["error"] == {"code": -32602, "message": message}
+    assert get(function, "greeting", **arguments).json["error"] == rpc_error(-32602, message, "invalid-params")
 
 
 def test_resources_are_read_by_their_functions(function: Function) -> None:
@@ -92,7 +93,7 @@ def test_function_that_fails_is_an_error_that_tells_nothing_and_the_log_has_the_
 ) -> None:
     answer = ask(function)
 
-    assert answer.json["error"] == {"code": -32603, "message": sentence}
+    assert answer.json["error"] == rpc_error(-32603, sentence, "code-failed")
     assert b"/home/author" not in answer.body
     assert f"{sentence} in request {Context.aws_request_id}" in caplog.text
     assert "boom at /home/author" in caplog.text
@@ -104,8 +105,8 @@ def test_what_changed_since_it_was_published_says_so_and_does_not_run(endpoint: 
             (get(function, "greeting", name="Ada"), "Prompt greeting"),
             (read(function, "acme://intro"), "Resource acme://intro"),
         ):
-            sentence = f"{what} changed since it was published: whoever maintains it has to publish again."
-            assert answer.json["error"] == {"code": -32603, "message": sentence}
+            sentence = f"{what} changed since it was published: its maintainer has to publish it again."
+            assert answer.json["error"] == rpc_error(-32603, sentence, "code-changed")
             assert function.lines[-1]["outcome"] == "rejected"
 
 

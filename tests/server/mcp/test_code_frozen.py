@@ -69,7 +69,7 @@ def test_code_that_differs_from_what_was_published_is_called_again_once_it_is_pu
         again = function.call("double", {"number": 2.25}).result
 
     assert result["isError"] is True
-    assert "publish again" in result["content"][0]["text"]
+    assert result["_meta"]["stile/code"] == "code-changed"
     assert again["content"][0]["text"] == "4.5"
     assert before.bundle.tools[0] != after.bundle.tools[0]
 

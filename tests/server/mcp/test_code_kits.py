@@ -12,6 +12,7 @@ import pytest
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
 from tests.code_tools.cases import case
+from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Context, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -23,6 +24,8 @@ type Query { a: Int }
 type Mutation { b: Int }
 """
 OPERATION = 'query A @mcpTool(name: "a", category: "reading") { a }'
+
+UNLISTED = rpc_error(-32603, "The tools could not be listed", "code-failed")
 
 
 @pytest.fixture
@@ -91,7 +94,7 @@ def test_provider_whose_tool_repeats_what_no_header_can_say_fails_the_list(
     plain: Compiled, caplog: pytest.LogCaptureFixture
 ) -> None:
     with serving(with_kit(plain, PLUGINS), "misrouted") as function:
-        assert listed(function).json["error"] == {"code": -32603, "message": "The tools could not be listed"}
+        assert listed(function).json["error"] == UNLISTED
         assert "region: x-mcp-header is for one of the types string, integer, boolean" in caplog.text
 
 
@@ -102,7 +105,7 @@ def test_tool_of_another_tenant_is_unknown_like_one_that_there_is_not(plain: Com
             answer = called(function, name)
             assert (answer.status, answer.json["error"]) == (
                 400,
-                {"code": -32602, "message": f"Unknown tool: {name}", "data": {"tool": name}},
+                unknown_tool(name),
             )
         assert called(function, "report", headers={}).status == 401
     with serving(endpoint, "acme") as function:
@@ -138,7 +141,7 @@ def test_provider_that_takes_too_long_fails_the_list_in_time(plain: Compiled) ->
     with serving(with_kit(plain, PLUGINS), "slow") as function:
         answer = listed(replace(function, context=Context(remaining_ms=800)))
 
-    assert answer.json["error"] == {"code": -32603, "message": "The tools could not be listed"}
+    assert answer.json["error"] == UNLISTED
 
 
 def test_kit_that_cannot_tell_who_may_use_a_tool_lets_nobody(plain: Compiled, caplog: pytest.LogCaptureFixture) -> None:
@@ -151,7 +154,7 @@ def test_kit_that_cannot_tell_who_may_use_a_tool_lets_nobody(plain: Compiled, ca
 def test_kit_that_cannot_be_loaded_fails_the_list(plain: Compiled) -> None:
     endpoint = with_kit(plain, PLUGINS)
     with running_function(identified(endpoint, {}), code_modules=()) as function:
-        assert listed(function).json["error"] == {"code": -32603, "message": "The tools could not be listed"}
+        assert listed(function).json["error"] == UNLISTED
         assert called(function, "a").status == 200
 
 
@@ -199,7 +202,7 @@ def test_tool_of_the_endpoint_is_stronger_than_a_provided_one_of_its_name(tmp_pa
 def test_scopes_of_provided_tools_are_their_authors_matter_and_drift_is_none(plain: Compiled) -> None:
     changed = changed_tool(with_kit(plain, PLUGINS), "help_me", digest="0" * 64)
     with serving(changed, "acme") as function:
-        assert "has to publish again" in called(function, "help_me").text
+        assert called(function, "help_me").code == "code-changed"
         assert called(function, "invoice").result["structuredContent"]["done"] == "invoice"
 
 

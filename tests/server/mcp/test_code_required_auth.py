@@ -20,6 +20,7 @@ from handler.compiler.compile import Compiled
 from tests.commands.running import ran
 from tests.server.outgoing.serving import FILES, ISSUER, endpoint, identity_with, with_token
 from tests.support.api import Reply, running_api
+from tests.support.codes import unknown_tool
 from tests.support.endpoints import PUBLIC, compiled, write_endpoint
 from tests.support.function import Answer, Context, Function, answer_of, event_for, running_function
 from tests.support.identities import HOLDER, api_key
@@ -84,12 +85,12 @@ def test_anonymous_caller_is_challenged_where_there_is_an_issuer(
     answer = called(tmp_path, upstream, {}, modern=modern, issuer=issuer)
 
     assert answer.status == 401
-    assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+    assert answer.code == "authentication-required"
     assert answer.headers["www-authenticate"].startswith('Bearer realm="api/things"')
     assert ("resource_metadata=" in answer.headers["www-authenticate"]) == bool(issuer)
 
 
-FORBIDDEN = {"code": -32602, "message": "Unknown tool: signed_in", "data": {"tool": "signed_in"}}
+FORBIDDEN = unknown_tool("signed_in")
 TRUSTED = "a1b2c3d4e5"
 AUTHORIZED = {"apiId": TRUSTED, "authorizer": {"jwt": {"claims": {"sub": "ada"}, "scopes": None}}}
 
@@ -177,7 +178,7 @@ def test_tool_is_listed_and_found_by_whom_it_may_serve_alone(
                 elif caller not in have:
                     assert answer.json["error"] == FORBIDDEN, caller
                 elif upstream == PASSTHROUGH and caller == "token for others":  # the token may not be passed on
-                    assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+                    assert answer.code == "authentication-required"
                 else:
                     assert answer.text.startswith(WELCOME), caller
 

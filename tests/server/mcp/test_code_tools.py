@@ -17,7 +17,9 @@ from handler.bundle.upstream import BearerAuth, HeaderAuth, NoAuth, PassthroughA
 from handler.compiler.compile import Compiled
 from handler.policy.evaluation import HIDDEN
 from handler.server.auth.sealed_state import RequestStates
+from handler.server.mcp.jsonrpc import OWN_CODE, STILE_CODES
 from tests.code_tools.cases import case
+from tests.support.codes import rpc_error, unknown_tool
 from tests.support.endpoints import compiled
 from tests.support.function import META, Answer, Context, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -118,7 +120,7 @@ def test_tool_whose_mask_is_not_met_is_unknown(endpoint: Compiled) -> None:
         answer = called(function, "echo", {"text": "hi"}, headers=HOLDER)
 
         assert answer.status == 400
-        assert answer.json["error"] == {"code": -32602, "message": "Unknown tool: echo", "data": {"tool": "echo"}}
+        assert answer.json["error"] == unknown_tool("echo")
         assert "echo" not in [entry["name"] for entry in function.request("tools/list").result["tools"]]
 
 
@@ -171,14 +173,13 @@ def test_tool_that_changed_since_it_was_published_says_so_and_does_not_run(endpo
     with serving(changed_tool(endpoint, "customer_name", digest="0" * 64)) as function:
         answer = called(function, "customer_name", {"email": EMAIL})
 
-        expected = "Tool customer_name changed since it was published: whoever maintains it has to publish again."
-        assert (answer.text, answer.result["isError"]) == (expected, True)
+        assert (answer.code, answer.result["isError"]) == ("code-changed", True)
         assert reason(function)[2:] == ("refused", "tool_error", "CodeChanged")
 
 
 def test_tool_that_is_gone_from_its_kit_has_changed(endpoint: Compiled) -> None:
     with serving(changed_tool(endpoint, "echo", name="gone")) as function:
-        assert "has to publish again" in called(function, "gone").text
+        assert called(function, "gone").code == "code-changed"
 
 
 @pytest.mark.lambda_alone
@@ -234,7 +235,8 @@ def test_protocol_error_of_a_tool_has_its_code_and_the_status_of_the_revision(
     modern, legacy = called(function, "error", {"code": code}), function.call("error", {"code": code})
 
     assert (modern.status, legacy.status) == (status, 200)
-    assert modern.json["error"] == legacy.json["error"] == {"code": code, "message": "custom", "data": {"x": 1}}
+    assert modern.json["error"] == legacy.json["error"]
+    assert modern.json["error"] == rpc_error(code, "custom", STILE_CODES.get(code, OWN_CODE), x=1)
     assert reason(function)[3] == "rejected"
 
 
@@ -244,8 +246,8 @@ def test_protocol_error_in_a_batch_has_its_data_too(function: Function) -> None:
 
     custom, unknown = (item["error"] for item in function.post(items, headers=HOLDER).json)
 
-    assert custom == {"code": 1001, "message": "custom", "data": {"x": 1}}
-    assert unknown == {"code": -32602, "message": "Unknown tool: nope", "data": {"tool": "nope"}}
+    assert custom == rpc_error(1001, "custom", "own-error", x=1)
+    assert unknown == unknown_tool("nope")
 
 
 @pytest.mark.parametrize("kind", ["object", "large"])
@@ -392,7 +394,7 @@ def test_no_tool_in_python_is_a_way_around_consent(tmp_path: Path, upstream: Ups
         by_text = called(function, "ask_graphql", {"query": 'mutation { placeOrder(customerId: "1") { id } }'})
 
         assert "operation Order asks for consent" in by_name.text
-        assert "writing asks for consent at this endpoint" in by_text.text
+        assert "writing needs consent at this endpoint" in by_text.text
         assert upstream.requests() == []
 
 
@@ -402,7 +404,7 @@ def test_tool_that_needs_a_credential_sends_whoever_may_get_one_to_sign_in(endpo
     with serving(issued) as function:
         for answer in (called(function, "needs_token"), function.call("needs_token", {})):
             assert answer.status == 401
-            assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+            assert answer.json["error"] == rpc_error(-32600, "Authentication required", "authentication-required")
             challenge = answer.headers["www-authenticate"]
             assert "/.well-known/oauth-protected-resource/api/things/mcp" in challenge
             assert reason(function)[1:4] == ("code", "allowed", "rejected")
@@ -412,7 +414,7 @@ def test_tool_that_needs_a_credential_says_so_where_no_signing_in_helps(
     function: Function,
 ) -> None:
     for answer in (called(function, "needs_token"), function.call("needs_token", {})):
-        assert answer.json["error"] == {"code": -32600, "message": "Authentication required"}
+        assert answer.json["error"] == rpc_error(-32600, "Authentication required", "authentication-required")
         assert answer.status in (400, 200)
         assert "www-authenticate" not in answer.headers
 
@@ -472,7 +474,7 @@ def test_credential_that_cannot_be_got_fails_who_needs_it_and_nobody_else(endpoi
     changed = replace(endpoint.bundle, upstream=replace(endpoint.bundle.upstream, auth=auth))
     with serving(identified(replace(endpoint, bundle=changed))) as function:
         needed = called(function, "needs_token", headers=HOLDER)
-        assert needed.text.startswith("The credential for the API could not be got")
+        assert needed.text.startswith("The credential for the API was not available")
         assert needed.result["isError"]
         assert called(function, "credential").result["structuredContent"]["strategy"] == "none"
 

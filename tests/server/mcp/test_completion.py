@@ -11,6 +11,7 @@ from mcp_types import methods as oracle
 from handler.compiler.compile import Compiled
 from handler.server.mcp.revisions import LEGACY, MODERN
 from tests.graph.documents.test_limits import calls
+from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 
@@ -92,13 +93,13 @@ def test_result_is_valid_at_its_revision(function: Function, revision: str) -> N
 def test_prompt_of_others_and_one_that_does_not_exist_are_the_same(function: Function, name: str) -> None:
     error = complete(function, "a", "", name=name).json["error"]
 
-    assert error == {"code": -32602, "message": f"Unknown prompt: {name}"}
+    assert error == rpc_error(-32602, f"Unknown prompt: {name}", "prompt-not-found")
 
 
 def test_unknown_argument_is_invalid_params(function: Function) -> None:
     error = complete(function, "tones", "").json["error"]
 
-    assert error == {"code": -32602, "message": "Invalid params: the prompt p has no argument tones"}
+    assert error == rpc_error(-32602, "Invalid params: the prompt p has no argument tones", "invalid-params")
 
 
 def test_unknown_template_is_invalid_params_at_every_revision(function: Function) -> None:
@@ -107,7 +108,7 @@ def test_unknown_template_is_invalid_params_at_every_revision(function: Function
         params = {"ref": ref, "argument": {"name": "id", "value": ""}}
         error = function.request("completion/complete", params, modern=modern).json["error"]
 
-        assert error == {"code": -32602, "message": "Unknown resource template: things://{id}"}
+        assert error == rpc_error(-32602, "Unknown resource template: things://{id}", "invalid-params")
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,8 @@ YES = {"action": "accept", "content": {"confirm": True}}
 IDS = count(2)
 
 IMPOSSIBLE = (
-    "Nothing was done, because t asks your user before it runs, and nobody can be asked here: that takes a client that "
-    "speaks MCP 2026-07-28 and declares elicitation. Tell your user so."
+    "Nothing was done, because t asks your user before it runs, and this client cannot ask. Tell your user to take a "
+    "client that speaks MCP 2026-07-28 and declares elicitation."
 )
 
 
@@ -288,8 +288,8 @@ def test_nobody_agrees_to_what_they_cannot_be_shown(tmp_path: Path, name: str, c
         assert api.requests == []
         assert [function.lines[-1][fact] for fact in ("decision", "reason")] == ["refused", "ConsentTooLong"]
     assert refused.result["isError"] is True
-    assert "is too long to be agreed to" in refused.text
-    assert "8,000 at most can be. Do it in several calls" in refused.text
+    assert refused.code == "consent-too-long"
+    assert "and the limit is 8,000." in refused.text
 
 
 def test_word_of_a_model_is_not_taken_for_a_question_that_is_too_long(tmp_path: Path) -> None:
@@ -386,9 +386,7 @@ def test_without_a_key_required_refuses_and_advisory_takes_the_word_of_the_model
     with serving(tmp_path / "1", "required", states=RequestStates()) as (function, api):
         refused = call(function)
         assert api.requests == []
-    assert refused.text == (
-        "This tool has to ask your user first, which it cannot do here. Its owner has to set it up."
-    )
+    assert refused.code == "state-unavailable"
     with serving(tmp_path / "2", "advisory", states=RequestStates()) as (function, api):
         assert call(function).text.endswith('repeat it with "confirm": true.')
         call(function, {**ARGUMENTS, "confirm": True})

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.graph.documents.test_limits import calls
+from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.kits import with_catalog, with_kit
@@ -110,7 +111,7 @@ def test_arguments_of_prompts_and_completions_are_counted(function: Function) ->
     params = {"ref": ref, "argument": argument, "context": {"arguments": given}}
     completion = function.request("completion/complete", params)
 
-    assert prompt.json["error"] == {"code": -32602, "message": f"Invalid params: /: {SAID}"}
+    assert prompt.json["error"] == rpc_error(-32602, f"Invalid params: /: {SAID}", "invalid-params")
     assert completion.json["error"]["code"] == -32602
     assert completion.json["error"]["message"].startswith("Invalid params: /context: 102 values")
 

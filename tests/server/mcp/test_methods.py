@@ -13,6 +13,7 @@ from mcp_types import methods as oracle
 from handler.bundle.identity import Identity
 from handler.compiler.compile import Compiled
 from handler.server.mcp.revisions import LEGACY, MODERN
+from tests.support.codes import unknown_tool
 from tests.support.function import META, Answer, Function, running_function
 from tests.support.identities import api_key, issuer
 
@@ -159,7 +160,7 @@ def test_unknown_and_invisible_tools_are_the_same_to_anonymous_callers_where_the
         answer = function.request("tools/call", {"name": tool, "arguments": {}}, modern=modern)
 
         assert answer.status == (400 if modern else 200)
-        assert answer.json["error"] == {"code": -32602, "message": f"Unknown tool: {tool}", "data": {"tool": tool}}
+        assert answer.json["error"] == unknown_tool(tool)
         assert "www-authenticate" not in answer.headers
 
 
@@ -168,11 +169,7 @@ def test_unknown_tool_is_invalid_params_to_known_callers(dev_function: Function)
     modern = dev_function.request("tools/call", {"name": "no-such-tool", "arguments": {}}, modern=True)
 
     assert (legacy.status, modern.status) == (200, 400)
-    assert (
-        legacy.json["error"]
-        == modern.json["error"]
-        == {"code": -32602, "message": "Unknown tool: no-such-tool", "data": {"tool": "no-such-tool"}}
-    )
+    assert legacy.json["error"] == modern.json["error"] == unknown_tool("no-such-tool")
 
 
 def test_metadata_of_the_request_is_no_argument(function: Function) -> None:
@@ -203,7 +200,7 @@ def test_unknown_tool_with_half_a_surrogate_is_named_back(dev_function: Function
     assert answer.json == {
         "jsonrpc": "2.0",
         "id": "\ufffd",
-        "error": {"code": -32602, "message": "Unknown tool: \ufffd", "data": {"tool": "\ufffd"}},
+        "error": unknown_tool("\ufffd"),
     }
 
 

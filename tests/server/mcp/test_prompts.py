@@ -12,6 +12,7 @@ from mcp_types import methods as oracle
 from handler.compiler.compile import Compiled
 from handler.server.mcp.prompts import MAX_PROMPT_CHARS
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
+from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.identities import HOLDER, identified
@@ -125,7 +126,7 @@ def test_arguments_that_do_not_fit_are_invalid_params(prompts: Function, argumen
 
     assert (modern.status, legacy.status) == (400, 200)
     assert modern.json["error"] == legacy.json["error"]
-    assert modern.json["error"] == {"code": -32602, "message": f"Invalid arguments for prompt review: {faults}"}
+    assert modern.json["error"] == rpc_error(-32602, f"Invalid arguments for prompt review: {faults}", "invalid-params")
 
 
 def test_prompt_without_arguments_takes_none(tmp_path: Path) -> None:
@@ -150,7 +151,7 @@ def test_prompt_of_others_and_one_that_does_not_exist_are_the_same(prompts: Func
     modern, legacy = (get(prompts, name, {}, modern=modern) for modern in (True, False))
 
     assert (modern.status, legacy.status) == (400, 200)
-    assert legacy.json["error"] == {"code": -32602, "message": f"Unknown prompt: {name[:200]}"}
+    assert legacy.json["error"] == rpc_error(-32602, f"Unknown prompt: {name[:200]}", "prompt-not-found")
     assert prompts.lines[-1]["decision"] == "denied"
     assert prompts.lines[-1]["reason"] == "PromptNotFound"
     assert len(prompts.lines[-1]["prompt"]) <= 200

@@ -22,6 +22,7 @@ from handler.server.mcp.resources import resources_for
 from handler.server.mcp.revisions import LEGACY, MODERN, TEXT_ONLY
 from handler.storage.local import MemoryStorage
 from tests.graph.documents.test_limits import calls
+from tests.support.codes import rpc_error
 from tests.support.endpoints import READABLE, compiled, write_endpoint
 from tests.support.function import Answer, Function, running_function, store
 from tests.support.identities import HOLDER, identified
@@ -189,7 +190,7 @@ def test_uri_that_is_not_listed_is_not_found(function: Function, uri: str) -> No
     told = uri.replace("\ud800", "\ufffd")
     assert (legacy.status, legacy.json["error"]["code"]) == (200, -32002)
     assert legacy.json["error"]["message"] == f"Resource not found: {told[:200]}"
-    assert legacy.json["error"]["data"] == {"uri": told[:2_000]}
+    assert legacy.json["error"]["data"] == {"code": "resource-not-found", "uri": told[:2_000]}
     assert (line["decision"], line["reason"]) == ("denied", "ResourceNotFound")
     assert "resource" not in line
 
@@ -358,10 +359,8 @@ def test_schema_that_cannot_be_loaded_is_an_error_that_says_so(closed: Compiled)
         storage.remove(f".index/{closed.bundle.index}")
         answer = read(function, "tools/staff.graphql")
 
-    assert answer.json["error"] == {
-        "code": -32603,
-        "message": "The schema cannot be loaded at the moment. Try later.",
-    }
+    sentence = "The schema cannot be loaded at the moment. Try later."
+    assert answer.json["error"] == rpc_error(-32603, sentence, "upstream-error")
     assert function.lines[-1]["reason"] == "InternalError"
 
 
@@ -373,7 +372,7 @@ def test_schema_larger_than_an_answer_may_be_is_an_error_that_says_so(tmp_path: 
     with running_function(compiled(tmp_path, files)) as function:
         answer = read(function, "schema.graphql")
 
-    assert answer.json["error"] == {"code": -32603, "message": "The resource is larger than an answer may be"}
+    assert answer.json["error"] == rpc_error(-32603, "The resource is larger than an answer may be", "answer-too-large")
 
 
 LARGE = "type Query { " + " ".join(f"f{n}(a: Int, b: String): T{n}" for n in range(300)) + " }\n"

@@ -12,6 +12,7 @@ import pytest
 from handler.compiler.compile import Compiled
 from handler.server.mcp.call import MAX_NOTIFICATIONS
 from handler.server.mcp.revisions import LEGACY
+from tests.support.codes import rpc_error
 from tests.support.function import META, MODERN, Answer, Context, Function, event_for, running_function
 from tests.support.kits import with_kit
 
@@ -164,7 +165,7 @@ def test_headers_that_say_something_else_are_refused(function: Function, headers
     answer = looked(function, {"region": "eu"}, **headers)
 
     assert (answer.status, answer.json["id"]) == (400, 9)
-    assert answer.json["error"] == {"code": -32020, "message": f"Header mismatch: {why}"}
+    assert answer.json["error"] == rpc_error(-32020, f"Header mismatch: {why}", "header-mismatch")
     assert (function.lines[0]["outcome"], function.lines[0]["reason"]) == ("rejected", "HeaderMismatch")
     assert function.lines[0]["decision"] == "refused"
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.codes import unknown_tool
 from tests.support.endpoints import PUBLIC, compiled
 from tests.support.function import Answer, Function, running_function
 from tests.support.upstream import Upstream
@@ -61,11 +62,7 @@ def test_alias_is_called_as_the_tool_and_not_listed(tmp_path: Path, upstream: Up
 
 def test_alias_of_a_tool_that_the_caller_cannot_see_is_unknown(tmp_path: Path, upstream: Upstream) -> None:
     with serving(tmp_path, upstream, 'aliases: ["old"]') as function:
-        assert find(function, "oldest").json["error"] == {
-            "code": -32602,
-            "message": "Unknown tool: oldest",
-            "data": {"tool": "oldest"},
-        }
+        assert find(function, "oldest").json["error"] == unknown_tool("oldest")
 
 
 def test_versions_are_in_the_meta_and_never_in_the_data(tmp_path: Path, upstream: Upstream) -> None:
@@ -75,7 +72,8 @@ def test_versions_are_in_the_meta_and_never_in_the_data(tmp_path: Path, upstream
             function.query("g", f'{{ customer(email: "{EMAIL}") {{ name }} }}').result,
             function.call("t", {}).result,
         ):
-            assert result["_meta"] == {"tool_version": "1.2.0", "tool_last_update": "2026-01-31"}
+            code = {"stile/code": "invalid-arguments"} if "isError" in result else {}
+            assert result["_meta"] == {"tool_version": "1.2.0", "tool_last_update": "2026-01-31", **code}
             assert "1.2.0" not in str(result["content"])
         modern = function.request("tools/call", {"name": "t", "arguments": {"email": EMAIL}}, modern=True).result
         assert modern["_meta"]["tool_version"] == "1.2.0"

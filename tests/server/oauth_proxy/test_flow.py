@@ -206,10 +206,7 @@ class TestMetadata:
             answered = function.send("GET", "/.well-known/oauth-authorization-server/api/things")
             resource = function.send("GET", "/.well-known/oauth-protected-resource/api/things/mcp")
 
-        assert (answered.status, answered.json) == (
-            404,
-            {"error": "this endpoint has no OAuth proxy to sign in through"},
-        )
+        assert (answered.status, answered.code) == (404, "not-found")
         assert resource.json["authorization_servers"] == ["https://login.example"]
 
     def test_other_origins_may_read_nothing_but_metadata(self, function: Function) -> None:
@@ -267,7 +264,7 @@ class TestRegistration:
             400,
             {
                 "error": "invalid_redirect_uri",
-                "error_description": "the redirect URI is none that the owner of this server allows",
+                "error_description": "the owner of this server does not allow this redirect URI",
             },
         )
 

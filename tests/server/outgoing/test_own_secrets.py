@@ -280,8 +280,8 @@ def assert_fail_closed(answers: list[Answer], arns: Any, logged: list[dict[str, 
     """What callers are told, and the log: each secret once, by its variable."""
     for pay, tip, me, token in (answers[:4], answers[4:]):
         for asking in (pay, tip):
-            assert asking.text.startswith("This tool has to ask your user first, which it cannot do here.")
-        assert me.text.startswith("The credential for the API could not be got, so nothing was sent.")
+            assert asking.code == "state-unavailable"
+        assert me.code == "credential-unavailable"
         assert (token.status, token.headers["retry-after"]) == (503, "10")
     for answer in answers:
         for told in (*arns, "secretsmanager", "AccessDenied", "STILE_"):

@@ -70,10 +70,8 @@ def test_header_that_does_not_fit_is_refused_and_nothing_is_sent(tmp_path: Path,
     bodies, result = called(tmp_path, type_, '@mcpBind(header: "x-t")', headers={"x-t": text}, arguments={})
 
     assert result.result["isError"] is True
-    assert result.text == (
-        "O fills a variable from the request header x-t, which does not have the form that it needs. Nothing that you "
-        "can pass replaces it: tell your user that the client's connection has to be set up for it."
-    )
+    assert result.code == "binding-missing"
+    assert "the request header x-t, which does not have the form that it needs." in result.text
     assert bodies == []
 
 

@@ -131,13 +131,13 @@ UNANSWERED: dict[str, tuple[Callable[[Peer], None], str, str, str]] = {
     "a redirect": (
         answering(answer(status="302 Found", location="/")),
         "The API answered with a redirect, which is not followed.",
-        "Whoever maintains this tool has to look after it.",
+        "This tool's maintainer has to fix the problem.",
         "UpstreamRedirect: 302",
     ),
     "another encoding": (
         answering(answer(b"\x00", content_encoding="br", **JSON)),
-        "The API's answer has the encoding br, which was not asked for.",
-        "Whoever maintains this tool has to look after it.",
+        "The API's answer has the encoding br, which was not requested.",
+        "This tool's maintainer has to fix the problem.",
         "UpstreamEncoding: br",
     ),
     "parts": (
@@ -295,7 +295,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         body({"message": "Bad credentials", "documentation_url": "x"}, status="401 Unauthorized"),
         (
             "The API refused this endpoint, which has no credential for it (status 401). "
-            'Whoever maintains this tool has to look after it. The API says: "Bad credentials"'
+            'This tool\'s maintainer has to fix the problem. The API says: "Bad credentials"'
         ),
         "UpstreamRefused: 401",
     ),
@@ -303,7 +303,7 @@ STATUSES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
         answering(answer(PAGE, status="403 Forbidden", **HTML)),
         (
             "The API refused this endpoint, which has no credential for it (status 403). "
-            "Whoever maintains this tool has to look after it."
+            "This tool's maintainer has to fix the problem."
         ),
         "UpstreamRefused: 403",
     ),
@@ -563,13 +563,13 @@ ERRORS: dict[str, tuple[dict[str, Any], str, str]] = {
     "drift": (
         {"message": 'Cannot query field "things" on type "Query". Did you mean "salary"?', "locations": AT},
         ("The API refused a request that its published schema allows: its schema has changed since. "
-        "Whoever maintains this tool has to publish it again."),
+        "This tool's maintainer has to publish the tool again."),
         "Drift: Query.things",
     ),
     "drift of a value": (
         {"message": 'Value "RED" does not exist in "Color" enum.', "locations": AT},
         ("The API refused a request that its published schema allows: its schema has changed since. "
-        "Whoever maintains this tool has to publish it again."),
+        "This tool's maintainer has to publish the tool again."),
         "Drift: Color.RED",
     ),
     "a limit with a code of validation": (
@@ -620,13 +620,13 @@ ERRORS: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "documents as text only": (
         {"message": "PersistedQueryNotSupported", "extensions": {"code": "PERSISTED_QUERY_NOT_SUPPORTED"}},
-        "The API does not take operations by their id. Whoever maintains this tool has to have it sent as a text.",
+        "The API does not take operations by their id. This tool's maintainer has to send operations as text.",
         "UpstreamDocuments: as text only",
     ),
     "documents by id only": (
         {"message": "PersistedQueryOnly"},
-        ("The API runs only operations that it knows by their id, and was sent this one as a text. "
-        "Whoever maintains this tool has to have it sent by its id."),
+        ("The API runs only operations that it knows by their id, and this one was sent as text. "
+        "This tool's maintainer has to send the operation by its id."),
         "UpstreamDocuments: by id only",
     ),
 }  # fmt: skip

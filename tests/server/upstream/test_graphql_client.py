@@ -61,66 +61,91 @@ def _hangs_up(peer: Peer) -> None:
 
 BOMB = gzip.compress(b'{"data": "' + b" " * 50_000_000 + b'"}')
 
-FAILURES: dict[str, tuple[Callable[[Peer], None], str]] = {
-    "drips its body": (_drips, "The API did not answer within 1 s. Ask for less, or try later."),
-    "drips its headers": (_drips_headers, "The API did not answer within 1 s. Ask for less, or try later."),
-    "says nothing": (_says_nothing, "The API did not answer within 1 s. Ask for less, or try later."),
-    "hangs up": (_hangs_up, "The API's answer broke off, or could not be read. Try later."),
+SLOW = "The API did not answer within 1 s. Ask for less, or try later."
+
+FAILURES: dict[str, tuple[Callable[[Peer], None], str, str]] = {
+    "drips its body": (_drips, SLOW, "upstream-timeout"),
+    "drips its headers": (
+        _drips_headers,
+        "The API did not answer within 1 s. Ask for less, or try later.",
+        "upstream-timeout",
+    ),
+    "says nothing": (
+        _says_nothing,
+        "The API did not answer within 1 s. Ask for less, or try later.",
+        "upstream-timeout",
+    ),
+    "hangs up": (_hangs_up, "The API's answer broke off, or could not be read. Try later.", "upstream-broken"),
     "redirects": (
         answering(answer(status="302 Found", location="http://127.0.0.1:1/elsewhere")),
-        "The API answered with a redirect, which is not followed. Whoever maintains this tool has to look after it.",
+        "The API answered with a redirect, which is not followed. This tool's maintainer has to fix the problem.",
+        "upstream-redirect",
     ),
     "answers HTML": (
         answering(answer(b"<html>Login</html>", content_type="text/html")),
         "The API answered with status 200 and no GraphQL response: it is a web page.",
+        "upstream-html",
     ),
     "answers an error page": (
         answering(answer(b"Bad gateway at 10.0.0.7", status="502 Bad Gateway", content_type="text/plain")),
         "The API answered with status 502 and no GraphQL response. Try later.",
+        "upstream-status",
     ),
     "answers JSON that is no GraphQL": (
         answering(answer(b'{"ok": true}', **JSON)),
         "The API answered with status 200 and no GraphQL response.",
+        "upstream-not-graphql",
     ),
     "answers data that is no object": (
         answering(answer(b'{"data": [1]}', **JSON)),
         "The API answered with status 200 and no GraphQL response.",
+        "upstream-not-graphql",
     ),
     "answers errors that are no list": (
         answering(answer(b'{"data": {"customer": null}, "errors": "abc"}', **JSON)),
         "The API answered with status 200 and no GraphQL response.",
+        "upstream-not-graphql",
     ),
     "sends a gzip bomb": (
         answering(answer(BOMB, content_encoding="gzip", **JSON)),
         "The API's answer is larger than 100000 bytes. Ask for fewer rows or fields.",
+        "upstream-too-large",
     ),
     "sends 50 MB": (
         answering(answer(b'{"data": "' + b"x" * 50_000_000 + b'"}', **JSON)),
         "The API's answer is larger than 100000 bytes. Ask for fewer rows or fields.",
+        "upstream-too-large",
     ),
     "answers NaN": (
         answering(answer(b'{"data": {"customer": NaN}}', **JSON)),
         "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "upstream-bad-json",
     ),
     "answers an endless number": (
         answering(answer(b'{"data": {"customer": 1e999}}', **JSON)),
         "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "upstream-bad-json",
     ),
     "nests without end": (
         answering(answer(b'{"data": ' + b"[" * 40_000, **JSON)),
         "The API answered with status 200 and no GraphQL response: it is not valid JSON.",
+        "upstream-bad-json",
     ),
 }
 
 
 @pytest.mark.parametrize("failure", FAILURES)
 def test_upstream_that_fails_is_an_error_with_a_sentence(demo: Compiled, failure: str) -> None:
-    script, sentence = FAILURES[failure]
+    script, sentence, code = FAILURES[failure]
     started = time.monotonic()
 
     result = _answer_of(demo, script).result
 
-    assert result == {"content": [{"type": "text", "text": sentence}], "isError": True}
+    assert result == {
+        "content": [{"type": "text", "text": sentence}],
+        "isError": True,
+        "_meta": {"stile/code": code},
+    }
     assert time.monotonic() - started < 60  # a deadline of 1 s, with room for a busy machine; drips last 200 s
 
 
@@ -260,7 +285,7 @@ def test_validation_error_of_the_upstream_means_drift_and_its_suggestions_stay_h
 
     assert result["isError"] is True
     assert "salary" not in json.dumps(result)
-    assert "publish it again" in result["structuredContent"]["errors"][0]["message"]
+    assert "publish the tool again" in result["structuredContent"]["errors"][0]["message"]
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,8 @@ def test_missing_claim_is_refused_by_its_name(tmp_path: Path, claims: Mapping[st
         answer = function.call("Me", {}, headers=HOLDER)
 
         assert api.asked == []
-    assert answer.text == (
-        "This tool tells its API the verified claim org.id of its caller, which this caller does not have. Nothing was "
-        "sent. Nothing that you can pass replaces it: tell your user that their account has to be set up for it."
-    )
+    assert answer.code == "claim-missing"
+    assert "the verified claim org.id" in answer.text
 
 
 @pytest.mark.parametrize(
