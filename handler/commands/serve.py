@@ -16,7 +16,7 @@ from uvicorn.supervisors import Multiprocess
 
 from handler.bundle.stored import bundle_key, read_bundle
 from handler.commands.console import announce, complain
-from handler.commands.folders.endpoint_folders import find_endpoints
+from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, settings_of
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SOURCE",
         help="endpoint folder or one that holds several, folder of bundles that `stile build` wrote, or s3://bucket/prefix",
     )
-    parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
+    add_compile_options(parser)
     parser.add_argument(
         "--host", default=DEFAULT_HOST, help="address to listen on, 0.0.0.0 for all of IPv4 (default: %(default)s)"
     )
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
         return 2
     signal.signal(signal.SIGTERM, _exit)  # uvicorn raises the signal again after its own end
-    with _bundles_of(options.source, stage=options.stage) as bundles:
+    with _bundles_of(options) as bundles:
         if bundles is None:
             return 1
         try:
@@ -129,17 +129,17 @@ def _serve(listener: socket.socket, service: Service, options: argparse.Namespac
 
 
 @contextmanager
-def _bundles_of(source: str, *, stage: str | None) -> Iterator[str | None]:
+def _bundles_of(options: argparse.Namespace) -> Iterator[str | None]:
     """Give the location of the bundles: the source, or a private folder with its compiled endpoints.
 
     ``None`` after a complaint, if the endpoints cannot be served.
     """
-    folder = Path(source)
+    source, folder = options.source, Path(options.source)
     if source.startswith("s3://"):
         yield source
     elif folder.is_dir() and any(find_endpoints(folder)):
         with tempfile.TemporaryDirectory(prefix="stile-") as made:
-            yield made if _compiled_into(made, folder, stage=stage) else None
+            yield made if _compiled_into(made, folder, options) else None
     elif folder.is_dir() and any(folder.glob(BUNDLES)):
         yield source if _have_no_authorizer(folder) else None
     else:
@@ -147,8 +147,8 @@ def _bundles_of(source: str, *, stage: str | None) -> Iterator[str | None]:
         yield None
 
 
-def _compiled_into(made: str, folder: Path, *, stage: str | None) -> bool:
-    compiled = compile_or_complain(folder, stage=stage, endpoint=None)
+def _compiled_into(made: str, folder: Path, options: argparse.Namespace) -> bool:
+    compiled = compile_or_complain(folder, stage=options.stage, endpoint=options.endpoint)
     rules = settings_of(made).addresses
     if not compiled or not all(
         [

@@ -25,6 +25,11 @@ def add_folder_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "folder", type=_folder_of_endpoints, metavar="FOLDER", help="an endpoint folder, or one that holds several"
     )
+    add_compile_options(parser)
+
+
+def add_compile_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that compiles."""
     parser.add_argument("--stage", metavar="STAGE", help="lay config.STAGE.yaml over config.yaml")
     parser.add_argument(
         "--endpoint",
@@ -39,9 +44,10 @@ def fault_in(options: argparse.Namespace) -> str:
     """Say that ``--endpoint`` names one endpoint and FOLDER has several; empty string if the arguments agree."""
     if getattr(options, "endpoint", None) is None:
         return ""
-    found = [each.as_posix() for each in find_endpoints(options.folder)]
+    folder = Path(options.source if "source" in options else options.folder)
+    found = [each.as_posix() for each in find_endpoints(folder)]
     names = some(found, most=MAX_NAMED)
-    several = f"argument --endpoint: {options.folder.as_posix()} has {len(found)} endpoints ({names})"
+    several = f"argument --endpoint: {folder.as_posix()} has {len(found)} endpoints ({names})"
     return f"{several}; name the folder of one" if len(found) > 1 else ""
 
 

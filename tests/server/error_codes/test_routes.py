@@ -107,7 +107,7 @@ def test_refusal_by_http_has_a_code(function: Function, asking: Ask, status: int
     ],
 )
 def test_own_machine_refuses_with_a_code(silent: Compiled, headers: dict[str, str], status: int, code: str) -> None:
-    with running(silent, own_hosts=frozenset({"127.0.0.1:8000"})) as function:
+    with running(silent, hosts=frozenset({"127.0.0.1:8000"}), own_machine=True) as function:
         for path in (MCP, "/api/things/graphql"):
             expect(function, lambda each, path=path: each.send("GET", path, headers=headers), status, code)  # type: ignore[misc]
 
