@@ -31,7 +31,7 @@ HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
 AS_AUTHOR = "Without a credential you are the development principal, who may use everything."
-AS_DEPLOYED = "Callers are challenged and judged as the function does: without a credential you are anonymous."
+AS_DEPLOYED = "Callers are challenged and checked as the function does: without a credential you are anonymous."
 
 GRACE_S = 1
 """The time that running calls have to end after Ctrl-C."""
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--port", type=_port, default=DEFAULT_PORT, help=f"port on {HOST}, 0 for a free one (default: %(default)s)"
     )
     parser.add_argument(
-        "--as-deployed", action="store_true", help="challenge and judge callers as the function does, to try a sign-in"
+        "--as-deployed", action="store_true", help="challenge and check callers as the function does, to try a sign-in"
     )
 
 
@@ -92,9 +92,9 @@ def _port(text: str) -> int:
 def _why_not(failure: OSError, port: int) -> str:
     match failure.errno:
         case errno.EADDRINUSE:
-            return f"Port {port} on {HOST} is taken: end what uses it, or name another one with --port."
+            return f"Port {port} on {HOST} is in use: stop the program that has it, or choose another port with --port."
         case errno.EACCES:
-            return f"Port {port} on {HOST} is not for ordinary users: name one above 1023 with --port."
+            return f"Port {port} on {HOST} needs the rights of an administrator: choose a port above 1023 with --port."
         case _:
             return f"Port {port} on {HOST} cannot be used: {failure.strerror}"
 
@@ -106,7 +106,7 @@ def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
         say("To paste into a client's configuration:\n")
         say(json.dumps({"mcpServers": servers}, indent=2))
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
-    say("\nServing; saving a file takes it over, Ctrl-C ends it.", "dim")
+    say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 
 
 def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *, as_deployed: bool) -> None:

@@ -120,7 +120,9 @@ def _wants_default_tool(config: Config, slips: Sequence[str], problems: Problems
         return config.default_tool is not False
     sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
     problems.warn(
-        Place(ENTRY), f"{sentence}. So there is no tool at all; default_tool: true opens all of Query", code="no-tool"
+        Place(ENTRY),
+        f"{sentence}. The endpoint has no tool; default_tool: true makes one for all of Query",
+        code="no-tool",
     )
     return False
 
@@ -131,7 +133,7 @@ def refuse_what_needs_a_schema(project: Project, files: EndpointFiles, config: C
     if config.graphql not in ("", "off"):
         problems.add(
             config.graphql_at,
-            f"graphql: {without} there is no GraphQL to answer with: expected off",
+            f"graphql: {without} there is no GraphQL to serve: expected off",
             code="needs-schema",
         )
     for key in ("policies", "hide", "show"):
@@ -157,7 +159,9 @@ def _graphql_mode(config: Config, problems: Problems, *, open_by_default: bool) 
     """Return the mode of the endpoint's own GraphQL. Publishing three operations as tools does not open everything."""
     any_document = config.upstream.documents == "text"
     if config.graphql == "on" and not any_document:
-        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
+        sentence = (
+            "graphql: on lets callers write requests, but with upstream.documents the API takes only known documents"
+        )
         problems.add(config.graphql_at, sentence, code="known-documents-only")
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
 

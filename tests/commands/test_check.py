@@ -369,7 +369,7 @@ def test_fields_that_hiding_takes_along_are_listed_with_the_line_that_keeps_them
     told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
 
     assert told == [
-        "Hiding Conduct.name takes along Person.of, Query.conduct, whose inputs have its name. To keep:",
+        "Hiding Conduct.name also hides Person.of, Query.conduct, because their inputs contain its name. To keep them:",
         '  access.show: ["Person.of(nameLike:)", "Query.conduct(name:)"]',
     ]
 
@@ -390,7 +390,10 @@ def test_many_fields_taken_along_are_told_in_few_lines_and_listed_as_json(workpl
     told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
 
     assert len(told) == 2
-    assert all(line.removesuffix(", whose inputs have its name. To keep:").endswith("and 92 more") for line in told)
+    assert all(
+        line.removesuffix(", because their inputs contain its name. To keep them:").endswith("and 92 more")
+        for line in told
+    )
     (listed,) = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"]
     assert len(listed["lost"]) == len(listed["show"]) == 100
 

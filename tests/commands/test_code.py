@@ -233,7 +233,7 @@ def test_a_kit_that_decides_for_each_caller_is_told(shop: Path, stile: Stile) ->
 
     out = stile("check", ".").out
 
-    assert "shop_tools:kit decides for each caller what it has, so its module loads when tools are listed." in out
+    assert "shop_tools:kit decides its content for each caller, so its module loads when tools are listed." in out
     assert re.search(r"chart +code .* part\n", out)
 
 

@@ -264,7 +264,7 @@ def _fields_of(
         coordinate = f"{type_.name}.{name}"
         if coordinate in named or coordinate in found:
             problems.add(
-                place, f'field "{name}" stands in two rules: one condition can guard it', code="duplicate-rule"
+                place, f'field "{name}" appears in two rules: combine their conditions with &&', code="duplicate-rule"
             )
         elif coordinate in known:
             found.append(coordinate)

@@ -83,7 +83,7 @@ class AuthorOperation:
 
 TOOL_ARGUMENT = "mcpToolArg"
 
-TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
+TOO_MUCH = "it has too many errors, fields or fragments to be checked completely"
 
 
 class _Sent(NamedTuple):
@@ -294,7 +294,7 @@ def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefiniti
         if (one.operation, one.name) in bound:
             problems.add(
                 one.node,
-                f"${one.name} is bound and stands nowhere in the operation: use it, or remove it",
+                f"${one.name} is bound, but the operation does not use it: use it or remove it",
                 code="unused-binding",
             )
         else:
@@ -310,7 +310,7 @@ def _report(error: GraphQLError, executable: ExecutableFile, author: AuthorSchem
         name = directive.name.value
         hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
         problems.add(
-            directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}", code="misplaced-directive"
+            directive, f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}", code="misplaced-directive"
         )
     elif author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
         problems.add(error, error.message, code=code_of(error))
@@ -340,17 +340,19 @@ def _refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None
     for directive in node.directives or ():
         name = directive.name.value
         if name in ON_OPERATIONS and name != "mcpTool":
-            expected = f"a variable, as in $id: ID! @{name}(...)"
+            expected = f"it on a variable, as in $id: ID! @{name}(...)"
             problems.add(
                 directive,
-                f"@{name} stands on a {node.operation.value}: expected {expected}",
+                f"@{name} is on a {node.operation.value}: expected {expected}",
                 code="misplaced-directive",
             )
     for variable in node.variable_definitions or ():
         for directive in variable.directives or ():
             if directive.name.value == "mcpTool":
                 problems.add(
-                    directive, "@mcpTool stands on a variable: expected a query or mutation", code="misplaced-directive"
+                    directive,
+                    "@mcpTool is on a variable: expected it on a query or mutation",
+                    code="misplaced-directive",
                 )
 
 
@@ -361,7 +363,7 @@ def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
     """
     directives = [directive for directive in variable.directives or () if directive.name.value == TOOL_ARGUMENT]
     for extra in directives[1:]:
-        problems.add(extra, f"@{TOOL_ARGUMENT} can stand on a variable once", code="repeated-directive")
+        problems.add(extra, f"@{TOOL_ARGUMENT} may appear only once on a variable", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     texts = [values["description"] if values else "", variable.description.value if variable.description else ""]
     return next((text for text in texts if text.strip()), "")
@@ -370,7 +372,7 @@ def _described(variable: VariableDefinitionNode, problems: Problems) -> str:
 def _mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool | None:
     directives = [directive for directive in node.directives or () if directive.name.value == "mcpTool"]
     for extra in directives[1:]:
-        problems.add(extra, "@mcpTool can stand on an operation once", code="repeated-directive")
+        problems.add(extra, "@mcpTool may appear only once on an operation", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     if values is None:
         return None
@@ -387,7 +389,7 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
         if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
             problems.add(
                 operation.node,
-                f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
+                f'an operation named "{operation.name}" is also defined at {at.file}:{at.line}:{at.column}',
                 code="duplicate-operation",
             )
     return [operation for operation in operations if first[operation.name] is operation]

@@ -180,7 +180,7 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
         if not included:
             problems.warn(
                 sdl.node,
-                "visibility judges the files that this @sdl includes, and it includes none",
+                "visibility applies to the files that this @sdl includes, and it includes none",
                 code="visibility-without-files",
             )
             continue
@@ -237,13 +237,14 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
         for node in getattr(type_, "interfaces", None) or ():
             if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
                 yield with_code(
-                    GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node),
+                    GraphQLError(f"'{node.name.value}' is not an interface, so no type can implement it.", node),
                     "wrong-kind",
                 )
         for node in getattr(type_, "types", None) or ():
             if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
                 yield with_code(
-                    GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node), "wrong-kind"
+                    GraphQLError(f"'{node.name.value}' is not an object type, so no union can have it.", node),
+                    "wrong-kind",
                 )
 
 
@@ -256,7 +257,7 @@ def _valid_schema(document: DocumentNode, problems: Problems) -> GraphQLSchema |
         at = cause if isinstance(cause, GraphQLError) and cause.nodes else Place(ENTRY)
         problems.add(
             at,
-            f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
+            f"not a valid schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
             code="invalid-schema",
         )
         return None
@@ -274,7 +275,7 @@ def _has_roots(schema: GraphQLSchema, problems: Problems) -> bool:
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
         at = root.ast_node or schema.ast_node or Place(ENTRY)
-        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it', code="wrong-kind")
+        problems.add(at, f'"{root.name}" is not an object type, so it cannot be a root type', code="wrong-kind")
     return schema.query_type is not None and not wrong
 
 

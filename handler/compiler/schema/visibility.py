@@ -172,6 +172,8 @@ def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
         matcher: Matcher = re2.compile(expression, options).fullmatch
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}', code="invalid-pattern")
+        problems.add(
+            at, f'the pattern "{expression:.60}" is not a regular expression: {reason}', code="invalid-pattern"
+        )
         return None
     return matcher

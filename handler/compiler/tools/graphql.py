@@ -60,7 +60,7 @@ def graphql_tool(endpoint: Endpoint, directive: ToolDirective, problems: Problem
     if guards is None:
         return None
     if not endpoint.any_document:
-        sentence = "lets models write requests, and upstream.documents says that the API takes none"
+        sentence = "lets models write requests, but with upstream.documents the API takes only known documents"
         problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
     declaration = Declaration(
         at=directive.node,
@@ -93,7 +93,7 @@ def default_tool(endpoint: Endpoint, problems: Problems, *, operations: bool) ->
     if not endpoint.any_document:
         problems.add(
             at,
-            "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool",
+            "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool",
             code="known-documents-only",
         )
     guards = hidden_by_patterns(endpoint.schema, DEFAULT_TOOL_PATTERNS, problems) or {}

@@ -93,7 +93,7 @@ def _operation_tool(
     if asked:
         problems.add(
             declaration.at,
-            f'"{declaration.name}" asks the API for {asked}, which tells what is hidden too',
+            f'"{declaration.name}" asks the API for {asked}, which reveals hidden types',
             code="schema-query",
         )
     if endpoint.types_of_files:
@@ -113,7 +113,7 @@ def _operation_tool(
     arguments = enforced_schema(inputs, scalars=endpoint.scalars, flat=flat)
     sendable = sent(operation, endpoint.schema)
     if options.confirm and len(sendable.text) > MAX_CONSENT_CHARS:
-        size = f"{len(sendable.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
+        size = f"{len(sendable.text):,} characters: a user can be asked about {MAX_CONSENT_CHARS:,} at most"
         problems.add(
             options.node or declaration.at,
             f'"{declaration.name}" says confirm, and its operation has {size}',
@@ -156,7 +156,7 @@ def _refuse_options(operation: AuthorOperation, declaration: Declaration, *, fla
     if declaration.options.confirm == "advisory" and flat and "confirm" in operation.variables:
         problems.add(
             at,
-            f'"{name}" has a variable "confirm", which is what confirm asks for: rename it',
+            f'"{name}" has a variable "confirm", a name that confirm takes for its own argument: rename it',
             code="reserved-variable",
         )
     if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":

@@ -16,8 +16,8 @@ GENERATED = (
         },
         reports=(
             (
-                'operations/o.graphql:1:12: "O" says confirm, and its operation has 8,033 characters, '
-                "a user is asked about 8,000 at most"
+                'operations/o.graphql:1:12: "O" says confirm, and its operation has 8,033 characters: '
+                "a user can be asked about 8,000 at most"
             ),
         ),
     ),
@@ -29,7 +29,7 @@ GENERATED = (
             + "\n".join(f"fragment F{n} on Query {{ me {{ me {{ ...F{n + 1} }} }} }}" for n in range(90))
             + "\nfragment F90 on Query { a }",
         },
-        reports=("operations/o.graphql:1:1: it has too many mistakes, fields or fragments to be judged to its end",),
+        reports=("operations/o.graphql:1:1: it has too many errors, fields or fragments to be checked completely",),
     ),
     Entry(
         code="unlistable-tool",
@@ -42,8 +42,8 @@ GENERATED = (
         },
         reports=(
             (
-                'operations/o.graphql:1:1: "O" cannot be listed: its inputs are larger than an answer may be. '
-                "Expected fewer or shorter ones"
+                'operations/o.graphql:1:1: "O" cannot be listed, as its inputs exceed the size of a response: '
+                "expected fewer or shorter inputs"
             ),
         ),
     ),
@@ -78,7 +78,7 @@ GENERATED = (
     Entry(
         code="invalid-yaml",
         files={"config.yaml": "access:\n  a: \0"},
-        reports=("config.yaml:2:6: U+0000 cannot stand in YAML",),
+        reports=("config.yaml:2:6: U+0000 is not allowed in YAML",),
     ),
     Entry(
         code="long-description",
@@ -101,7 +101,7 @@ GENERATED = (
         reports=(
             (
                 "index.graphql:1:1: the tools take about 25372 tokens in every conversation, more than 25000: "
-                "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
+                "expected fewer; hide some with hidden: true and add a catalog, or make several endpoints"
             ),
         ),
     ),
@@ -110,8 +110,8 @@ GENERATED = (
         files={"operations/o.graphql": "\n".join(f"query O{n} @mcpTool {{ a }}" for n in range(129))},
         reports=(
             (
-                "index.graphql:1:1: 129 tools are listed, of which many clients take 128: "
-                "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
+                "index.graphql:1:1: 129 tools are listed, and many clients take 128 at most: "
+                "expected fewer; hide some with hidden: true and add a catalog, or make several endpoints"
             ),
         ),
     ),

@@ -27,7 +27,7 @@ def warnings(folder: Path, *, schema: str = "", other: str = "", config: str = "
 
 
 def bypass(way: str) -> str:
-    return f'operations/drop.graphql:1:1 consent-bypass: "drop" & Mutation.drop & and {way} '
+    return f'operations/drop.graphql:1:1 consent-bypass: "drop" & Mutation.drop & but {way} '
 
 
 def test_tool_alone_has_no_way_around(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_graphql_tool_that_asks_has_a_way_around_for_each_mutation(tmp_path: Pat
     other = OTHER.replace("FIELD", "keep").replace("OPTIONS", "")
 
     assert warnings(tmp_path, schema=schema, other=other) == [
-        'index.graphql:1:15 consent-bypass: "free" & Mutation.keep & and other '
+        'index.graphql:1:15 consent-bypass: "free" & Mutation.keep & but other '
     ]
 
 

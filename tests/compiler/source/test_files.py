@@ -12,7 +12,6 @@ from handler.errors.authoring import CompileError
 from tests.support.diagnostics import Reported, reported_by
 from tests.support.endpoints import compiled, doubted, reported, write_endpoint
 
-NO_NAME = "is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -"
 QUERY = "type Query { a: Int }\n"
 
 
