@@ -211,7 +211,7 @@ def _shown(access: Section, schema: GraphQLSchema, hidden: Container[str], probl
             sentence = f"access.hide hides {direct[0]} itself: access.show only excepts inputs that name a hidden field"
             problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
         elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
-            sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
+            sentence = "expected an input field, an argument or an enum value that names a hidden field"
             problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
         else:
             found[coordinate] = place

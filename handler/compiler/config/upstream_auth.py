@@ -76,8 +76,8 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, at: Place, problem
         problems.add(at, sentence, code="passthrough-audience")
     problems.warn(
         at,
-        "the tokens of callers are passed on to the API, which can do with them whatever their owners can: "
-        "token_exchange gives it one of its own",
+        "the tokens of callers are passed on to the API, which can use them for everything their owners may do: "
+        "token_exchange gives the API a token of its own",
         code="token-passthrough",
     )
 

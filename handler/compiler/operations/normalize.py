@@ -80,7 +80,7 @@ def sendable(
         name = node.variable.name.value
         problems.warn(
             node,
-            f"${name} may be null, which @skip and @include do not take: null is sent as false",
+            f"${name} may be null, which @skip and @include reject: null is sent as false",
             code="nullable-condition",
             about=[f"${name}"],
         )

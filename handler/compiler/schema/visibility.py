@@ -106,7 +106,7 @@ class _Decisions:
         for rule, shown in self._shown_again.items():
             problems.warn(
                 rule.at,
-                f"the last match wins: this exposes {some(shown)}, which a pattern before it hides",
+                f"the last match wins: this exposes {some(shown)}, which an earlier pattern hides",
                 code="overridden-pattern",
                 about=shown,
             )

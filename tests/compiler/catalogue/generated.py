@@ -123,8 +123,8 @@ GENERATED = (
         },
         reports=(
             (
-                'operations/o.graphql:1:1: "O" does not say what the values of "E" mean: '
-                "that is 1119 characters, more than 1000"
+                'operations/o.graphql:1:1: "O" leaves out the descriptions of the values of "E": '
+                "they have 1119 characters, more than 1000"
             ),
         ),
     ),
