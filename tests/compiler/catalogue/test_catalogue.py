@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ WITHOUT_ENTRY = {
     "duplicate-schema": "schema definitions are merged before graphql-core's rule sees them",
     "invalid-graphql": "the code of rules that later versions of graphql-core add",
 }
+DIALECT = re.compile(r"(?<!there )\b(is|are) (no|none)\b|\bstands?\b|\bthis is no\b|\b(whom|whoever|whatever)\b")
 
 
 @pytest.mark.parametrize("entry", [pytest.param(each, id=each.code) for each in (*WRITTEN, *GENERATED)])
@@ -29,6 +31,12 @@ def test_every_code_has_an_entry() -> None:
     known = {code for codes in AREAS.values() for code in codes}
 
     assert {entry.code for entry in (*WRITTEN, *GENERATED)} | WITHOUT_ENTRY.keys() == known
+
+
+def test_sentences_are_plain_english() -> None:
+    lines = [line for entry in (*WRITTEN, *GENERATED) for line in entry.reports]
+
+    assert [line for line in lines if DIALECT.search(line)] == []
 
 
 @pytest.mark.parametrize("area", AREAS)
