@@ -24,14 +24,14 @@ def catalog_tool(sections_for: SectionsFor, *, name: str = "catalog", hidden: bo
         category: str | None = None,
         include_hidden: bool = True,  # noqa: FBT001, FBT002 - passed by name
     ) -> dict[str, Any]:
-        """Find tools, prompts and resources, also those that lists leave out.
+        """Find tools, prompts and resources, including those that lists leave out.
 
         Args:
-            ctx: Who asks.
-            type: What to find.
-            query: A text in the name, description or URI, in either case.
-            category: The category that a tool has, in either case.
-            include_hidden: Whether to show what lists leave out.
+            ctx: The request and its caller.
+            type: The kind of entries to find.
+            query: A text in the name, description or URI, ignoring case.
+            category: The category of a tool, ignoring case.
+            include_hidden: If false, entries that lists leave out are not found.
         """
         sections = await settled(sections_for(ctx))
         return find_in_catalog(sections, type=type, query=query, category=category, include_hidden=include_hidden)

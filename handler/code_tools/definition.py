@@ -79,7 +79,7 @@ class ToolDefinition:
         if self.listed is not None:
             return self.listed
         if self.resume is None and self.output.may_go_on:  # not at definition: an outer decorator may add resume
-            self.place.refuse(f"it returns Async, and has no resume to go on with: {EXPECTED}")
+            self.place.refuse(f"it returns Async and has no resume to continue with: {EXPECTED}")
         options = self.options
         members = {
             "title": options.title,

@@ -108,7 +108,7 @@ def _result(tool: ToolDefinition, value: Any, source: str) -> JSONObject:
         return tool.output.result_of(value, tool.name, source=source)
     except (TypeError, ValueError, RecursionError) as exc:
         raise Misused(
-            f"{source} returned a value of the type {type(value).__name__}, which is no result: {exc}"
+            f"{source} returned a value of the type {type(value).__name__}, which is not a result: {exc}"
         ) from exc
 
 
@@ -166,7 +166,7 @@ def _resume_for(tool: ToolDefinition, value: Async, waited_for: Sequence[Any], s
         Misused: the tool has no ``resume``, the value is not new work, or the call has had ``MAX_STEPS`` steps.
     """
     if tool.resume is None:
-        problem = "it has no resume to go on with"
+        problem = "it has no resume to continue with"
     elif not is_work(value.work):
         problem = f"expected something to wait for, got {value.work!r}"
     elif any(value.work is each for each in waited_for):

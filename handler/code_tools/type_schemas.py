@@ -116,7 +116,7 @@ def to_json(value: Any) -> Any:
 
     converted = to_jsonable_python(value, by_alias=True)
     if not _is_json(converted):
-        raise ValueError("there is no JSON of a number that is not finite")
+        raise ValueError("JSON cannot hold a number that is not finite")
     return converted
 
 

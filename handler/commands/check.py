@@ -31,7 +31,7 @@ from handler.policy.evaluation import Evaluation
 from handler.sentences import counted, did_you_mean
 from handler.strict_json import to_json_bytes
 
-HELP = "Say what is wrong with endpoint folders, and what their tools cost and who sees them."
+HELP = "Report the problems of endpoint folders, the cost of their tools and the callers that see them."
 
 HEADINGS = ("tool", "kind", "runs", "types", "bytes", "~tokens", "listed", "anonymous")
 MAX_RUNS_CHARS = 60
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("--strict", action="store_true", help="fail on warnings too")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead")
-    parser.add_argument("--explain", metavar="CODE", action=_Explain, help="say what a code means and what to do")
+    parser.add_argument("--explain", metavar="CODE", action=_Explain, help="explain a code and its remedy")
 
 
 class _Explain(argparse.Action):
@@ -266,4 +266,4 @@ def _code(bundle: Bundle) -> Iterator[str]:
     """Yield sentences on toolkits that decide for each caller."""
     for kit in bundle.code:
         if kit.per_caller:
-            yield f"{kit.use} decides for each caller what it has, so its module loads when tools are listed."
+            yield f"{kit.use} decides its content for each caller, so its module loads when tools are listed."

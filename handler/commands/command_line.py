@@ -27,7 +27,7 @@ def parse_in_any_order(
     # As in argparse, a word with a space is not an option.
     unknown = [word for word in rest if word.startswith("-") and word != "-" and " " not in word]
     if unknown:
-        hint = "; words that begin with - but are no options stand after --" if "=" in unknown[0] else ""
+        hint = "; put words that begin with - but are not options after --" if "=" in unknown[0] else ""
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     positionals = _Positionals(parser, add_help=False)
     add_arguments(positionals)

@@ -30,7 +30,7 @@ HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
 AS_AUTHOR = "Without a credential you are the development principal, who may use everything."
-AS_DEPLOYED = "Callers are challenged and judged as the function does: without a credential you are anonymous."
+AS_DEPLOYED = "Callers are challenged and checked as the function does: without a credential you are anonymous."
 
 GRACE_S = 1
 """The time that running calls have to end after Ctrl-C."""
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"port on {HOST}, 0 for a free one (default: %(default)s)",
     )
     parser.add_argument(
-        "--as-deployed", action="store_true", help="challenge and judge callers as the function does, to try a sign-in"
+        "--as-deployed", action="store_true", help="challenge and check callers as the function does, to try a sign-in"
     )
 
 
@@ -92,7 +92,7 @@ def _introduce(served: Mapping[str, str], *, as_deployed: bool) -> None:
         say("To paste into a client's configuration:\n")
         say(json.dumps({"mcpServers": servers}, indent=2))
         say("\nHere APIs may be on this machine and without TLS. `stile check` says which of them cannot be published.")
-    say("\nServing; saving a file takes it over, Ctrl-C ends it.", "dim")
+    say("\nServing; a saved file is used at once, Ctrl-C ends it.", "dim")
 
 
 def _serve(workbench: Workbench, watch: FolderWatch, listener: socket.socket, *, as_deployed: bool) -> None:

@@ -23,7 +23,7 @@ from handler.server.auth.principal import Principal
 from handler.server.auth.scopes import require_scopes
 from handler.server.endpoints.endpoint import Endpoint
 
-HELP = "Say what a caller sees of endpoint folders, and which rule hides the rest."
+HELP = "Show the parts of endpoint folders that a caller sees, and the rules that hide the rest."
 
 OWN_GRAPHQL = "/graphql"
 """The key of the endpoint's own GraphQL among the views."""
@@ -243,7 +243,7 @@ def _show(explanation: _Explanation) -> None:
     hidden = explanation.hidden()
     if hidden:
         rows_of_hidden = [(coordinate, "; ".join(because)) for coordinate, because in hidden.items()]
-        show_table("What is hidden, and by what", ("coordinate", "because"), rows_of_hidden)
+        show_table("Hidden parts, and the rules that hide them", ("coordinate", "because"), rows_of_hidden)
     for tool, coordinates in explanation.hidden_by_patterns():
         if coordinates:
             at = f" ({tool.at})" if tool.at else ""

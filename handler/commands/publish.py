@@ -16,7 +16,7 @@ HELP = "Compile endpoint folders and store their bundles where the function read
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
     parser.add_argument("destination", type=_destination, metavar="DESTINATION", help="s3://bucket/prefix, or a folder")
-    parser.add_argument("--force", action="store_true", help="write even what has not changed")
+    parser.add_argument("--force", action="store_true", help="write unchanged bundles too")
 
 
 def run(options: argparse.Namespace) -> int:

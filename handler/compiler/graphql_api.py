@@ -78,7 +78,7 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
     if config.graphql not in ("", "off"):
         problems.add(
             config.graphql_at,
-            f"graphql: {without} there is no GraphQL to answer with: expected off",
+            f"graphql: {without} there is no GraphQL to serve: expected off",
             code="needs-schema",
         )
     for key in ("policies", "hide", "show"):
@@ -175,7 +175,9 @@ def _wants_default_tool(context: CompileContext, slips: Sequence[str]) -> bool:
         return wanted is not False
     sentence = f"no tool is declared, and files that may declare some are not read: {some(slips)}"
     context.problems.warn(
-        context.entry, f"{sentence}. So there is no tool at all; default_tool: true opens all of Query", code="no-tool"
+        context.entry,
+        f"{sentence}. The endpoint has no tool; default_tool: true makes one for all of Query",
+        code="no-tool",
     )
     return False
 
@@ -191,7 +193,9 @@ def _graphql_mode(context: CompileContext, *, open_by_default: bool) -> str:
     """Return the mode of the endpoint's own GraphQL. Publishing three operations as tools does not open everything."""
     config, any_document = context.config, context.takes_any_document
     if config.graphql == "on" and not any_document:
-        sentence = "graphql: on lets callers write requests, and upstream.documents says that the API takes none"
+        sentence = (
+            "graphql: on lets callers write requests, but with upstream.documents the API takes only known documents"
+        )
         context.problems.add(config.graphql_at, sentence, code="known-documents-only")
     return config.graphql or ("on" if open_by_default and any_document else "persisted")
 

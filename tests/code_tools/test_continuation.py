@@ -215,7 +215,7 @@ def test_wrong_return_is_a_failure_that_the_log_explains(caplog: pytest.LogCaptu
         return Async("tag", after(0, 1))
 
     assert client_of(alone).call("alone").json == FAILED
-    assert "tool alone returned Async('tag', …): it has no resume to go on with" in caplog.text
+    assert "tool alone returned Async('tag', …): it has no resume to continue with" in caplog.text
 
 
 def test_steps_without_end_are_a_failure(caplog: pytest.LogCaptureFixture) -> None:

@@ -328,7 +328,7 @@ def test_tool_that_returns_async_without_resume_is_refused(hint: Any) -> None:
 
     with pytest.raises(ToolDefinitionError) as caught:
         describe(tool(search))
-    assert caught.value.sentence == f"it returns Async, and has no resume to go on with: {EXPECTED}"
+    assert caught.value.sentence == f"it returns Async and has no resume to continue with: {EXPECTED}"
     assert caught.value.line == search.__code__.co_firstlineno
 
 
@@ -392,7 +392,7 @@ def test_future_of_an_executor_twice_is_a_failure_that_the_log_explains(caplog: 
 @case("S-009")
 def test_log_of_a_wrong_return_names_the_function_that_gave_it(caplog: pytest.LogCaptureFixture) -> None:
     assert answer_with(lambda tag, outcome: object()) == "Tool execution failed"
-    assert "resume of tool search returned a value of the type object, which is no result" in caplog.text
+    assert "resume of tool search returned a value of the type object, which is not a result" in caplog.text
     caplog.clear()
     assert answer_with(lambda tag, outcome: Async("again", 3)) == "Tool execution failed"  # type: ignore[arg-type]
     assert "resume of tool search returned Async('again', …): expected something to wait for, got 3" in caplog.text
@@ -403,7 +403,7 @@ def test_log_of_a_wrong_return_names_the_function_that_gave_it(caplog: pytest.Lo
         return object()
 
     assert client_of(alone).call("alone").is_error
-    assert "tool alone returned a value of the type object, which is no result" in caplog.text
+    assert "tool alone returned a value of the type object, which is not a result" in caplog.text
     assert "resume" not in caplog.text
 
 

@@ -113,7 +113,7 @@ def test_two_folders_for_one_endpoint_are_a_problem_of_the_second(workplace: Pat
     done = stile("check", ".")
 
     assert done.code == 1
-    assert 'two/index.graphql:1:1: the endpoint "api/same" is also made by one [duplicate-endpoint]\n' in done.out
+    assert re.search(r'^two/index.graphql:1:1: .*"api/same".* one \[duplicate-endpoint\]$', done.out, re.MULTILINE)
 
 
 def test_a_warning_does_not_fail_the_check(workplace: Path, stile: Stile) -> None:
@@ -136,7 +136,7 @@ def test_a_warning_fails_the_strict_check_and_nothing_else_does(workplace: Path,
 
     done = stile("check", ".", "--strict")
     assert done.code == 1
-    assert 'warning: "a" has no title' in done.out
+    assert re.search(r'warning: "a".* \[untitled-tool\]$', done.out, re.MULTILINE)
     assert stile("check", ".", "--strict", "--json").code == 1
     assert stile("check", ".").code == 0
 
@@ -284,7 +284,7 @@ def test_variables_come_from_the_environment(workplace: Path, stile: Stile, monk
     monkeypatch.setenv("STEPZEN_API", "http://127.0.0.1:9/graphql")
 
     assert without.code == 1
-    assert "config.yaml:2:8: STEPZEN_API is set neither in the environment nor in .env" in without.out
+    assert re.search(r"config.yaml:2:8: .*STEPZEN_API.* \[unset-variable\]$", without.out, re.MULTILINE)
     assert stile("check", ".").code == 0
 
 
@@ -366,10 +366,10 @@ TAKEN = {
 def test_fields_that_hiding_takes_along_are_listed_with_the_line_that_keeps_them(workplace: Path, stile: Stile) -> None:
     write_endpoint(workplace, TAKEN)
 
-    told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
+    told = [line for line in stile("check", ".").out.splitlines() if "also hides" in line or "access.show" in line]
 
     assert told == [
-        "Hiding Conduct.name takes along Person.of, Query.conduct, whose inputs have its name. To keep:",
+        "Hiding Conduct.name also hides Person.of, Query.conduct, because their inputs contain its name. To keep them:",
         '  access.show: ["Person.of(nameLike:)", "Query.conduct(name:)"]',
     ]
 
@@ -379,7 +379,7 @@ def test_line_that_is_copied_keeps_what_it_names(workplace: Path, stile: Stile) 
     write_endpoint(workplace, {**TAKEN, "config.yaml": config})
 
     assert json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"] == []
-    assert "along" not in stile("check", ".").out
+    assert "also hides" not in stile("check", ".").out
 
 
 def test_many_fields_taken_along_are_told_in_few_lines_and_listed_as_json(workplace: Path, stile: Stile) -> None:
@@ -387,10 +387,13 @@ def test_many_fields_taken_along_are_told_in_few_lines_and_listed_as_json(workpl
     types = "type Conduct { name: String a: Int }"
     write_endpoint(workplace, {**TAKEN, "index.graphql": f"type Query {{ {roots} hidden: Int }} {types}"})
 
-    told = [line for line in stile("check", ".").out.splitlines() if "along" in line or "access.show" in line]
+    told = [line for line in stile("check", ".").out.splitlines() if "also hides" in line or "access.show" in line]
 
     assert len(told) == 2
-    assert all(line.removesuffix(", whose inputs have its name. To keep:").endswith("and 92 more") for line in told)
+    assert all(
+        line.removesuffix(", because their inputs contain its name. To keep them:").endswith("and 92 more")
+        for line in told
+    )
     (listed,) = json.loads(stile("check", ".", "--json").out)["endpoints"][0]["takenAlong"]
     assert len(listed["lost"]) == len(listed["show"]) == 100
 

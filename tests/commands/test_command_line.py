@@ -85,7 +85,7 @@ def test_options_end_behind_two_dashes(folder: str, stile: Stile) -> None:
     [
         (
             ["find", "-x=1"],
-            "unrecognized arguments: -x=1; words that begin with - but are no options stand after --",
+            "unrecognized arguments: -x=1; put words that begin with - but are not options after --",
         ),
         (["find", "x=1", "--jsn"], "unrecognized arguments: --jsn"),
         (["find", "--stage"], "argument --stage: expected one argument"),

@@ -38,7 +38,7 @@ MODULE_LACKS = (
     "api/code: a function that runs these tools in Python needs the module acme.tools, which the deployed function "
     f"lacks: add it to CodeModules {THEN}"
 )
-UNKNOWN = "What the deployed function has of it could not be compared. "
+UNKNOWN = "The parts of the deployed function could not be compared. "
 
 
 @pytest.fixture

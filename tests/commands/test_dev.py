@@ -287,7 +287,10 @@ def test_a_port_that_is_taken_is_one_sentence_and_exit_1(endpoint: Path, stile: 
         done = stile("dev", ".", "--port", str(port))
 
     assert (done.code, done.out) == (1, "")
-    assert done.err == f"Port {port} on 127.0.0.1 is taken: end what uses it, or name another one with --port.\n"
+    assert (
+        done.err
+        == f"Port {port} on 127.0.0.1 is in use: stop the program that has it, or choose another port with --port.\n"
+    )
 
 
 @pytest.mark.parametrize("port", ["70000", "-1", "http"])

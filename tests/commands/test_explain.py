@@ -180,7 +180,7 @@ def test_a_folder_with_problems_is_not_explained(folder: str, stile: Stile, work
     [
         (None, "absent.json: cannot be read (No such file or directory); expected a file or anonymous"),
         ("[1]", 'absent.json: expected a JSON object of claims, such as {"sub": "ada"}'),
-        ("{", "absent.json is no JSON: "),
+        ("{", "absent.json: invalid JSON: "),
     ],
 )
 @pytest.mark.parametrize("command", ["explain", "call"])

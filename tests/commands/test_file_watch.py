@@ -118,7 +118,7 @@ def test_a_failure_at_one_change_is_shown_and_does_not_end_the_reloading(
     assert workbench.changes == 2
     shown = capsys.readouterr().err
     assert "KeyError: 'boom'" in shown
-    assert shown.endswith("This change was not taken over; the next one will be tried.\n")
+    assert shown.endswith("This change was not applied; the next one will be tried.\n")
 
 
 def test_sources_of_python_modules_elsewhere_are_watched(tmp_path: Path, stop: threading.Event) -> None:

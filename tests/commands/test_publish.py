@@ -230,7 +230,7 @@ class TestNothingIsPublished:
         assert done.err.splitlines() == [
             "out: cannot be made a folder: File exists",
             "Stored: nothing.",
-            "Not stored, so as they were before: api/things. Run it again.",
+            "Not stored (unchanged): api/things. Run the command again.",
         ]
 
 
@@ -266,7 +266,7 @@ class TestTwentyEndpoints:
         assert errors.splitlines() == [
             "Interrupted.",
             "Stored: api/e01.",
-            "Not stored, so as they were before: api/e02, api/e03. Run it again.",
+            "Not stored (unchanged): api/e02, api/e03. Run the command again.",
         ]
 
     def test_a_terminal_sees_a_bar_and_keeps_only_the_lines(self, workplace: Path) -> None:
@@ -294,7 +294,7 @@ class TestTwentyEndpoints:
         assert done.out.splitlines() == ["api/e01: new  +a", "api/e02: new  +a"]
         assert done.err.splitlines()[1:] == [
             "Stored: api/e01, api/e02.",
-            "Not stored, so as they were before: api/e03, api/e04. Run it again.",
+            "Not stored (unchanged): api/e03, api/e04. Run the command again.",
         ]
         assert bundle_key("api/e03") in done.err.splitlines()[0]
         assert bundles_in(workplace / "out") == ["api/e01", "api/e02"]
@@ -400,7 +400,7 @@ class TestS3:
         failure, stored, left = done.err.splitlines()
         assert failure.startswith(f"{location}: access denied: check that the role has s3:")
         assert stored == "Stored: api/e01, api/e02."
-        assert left == "Not stored, so as they were before: api/e03, api/e04. Run it again."
+        assert left == "Not stored (unchanged): api/e03, api/e04. Run the command again."
 
         self.become(monkeypatch, self.publisher(moto, f"{prefix}-full"))
         again = stile("publish", ".", location)

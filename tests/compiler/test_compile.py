@@ -14,9 +14,10 @@ import pytest
 
 from handler.bundle.stored import read_bundle, write_bundle
 from handler.compiler.compile import Compiled, compile_endpoint
-from handler.errors.authoring import CompileError, Problem
+from handler.errors.authoring import CompileError
 from handler.graph.index import read_index
-from tests.support.endpoints import PUBLIC, READABLE, compiled, problems_of, write_endpoint
+from tests.support.diagnostics import Reported, reported_by
+from tests.support.endpoints import PUBLIC, READABLE, compiled, problems_of, reported, write_endpoint
 from tests.support.examples import examples
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,18 +100,18 @@ def test_problems_of_all_files_are_reported_at_once_in_file_order(tmp_path: Path
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
-    assert str(caught.value) == "\n".join(
+    assert reported_by(caught.value) == (
         [
-            "c.gql:1:11: Syntax Error: Expected Name, found '}'.",
-            "config.prod.yaml:2:14: \"limits.max_depth\": expected a number from 1 to 50, got '0'",
-            "config.yaml:3:1: this is no YAML: expected the node content, but found '<stream end>'",
-            'index.graphql:1:15: "gone.graphql" does not exist',
-            "index.graphql:2:3: @tool: Argument 'name' of required type 'String!' was not provided.",
-            'index.graphql:2:9: @tool has no argument "nam"; did you mean name?',
-            "operations/a.graphql:3:1: an operation without a name cannot be called: name it",
-            "operations/b.graphql:1:10: Syntax Error: Expected Name, found <EOF>.",
-            'stepzen.config.json:1:2: expected {"endpoint": "folder/name"}',
-            "types.graphql:3:1: Syntax Error: Expected Name, found <EOF>.",
+            "c.gql:1:11 syntax-error: '}'",
+            "config.prod.yaml:2:14 invalid-value: \"limits.max_depth\" & 1 to 50 & '0'",
+            "config.yaml:3:1 invalid-yaml",
+            'index.graphql:1:15 unreadable-file: "gone.graphql"',
+            "index.graphql:2:3 wrong-value: @tool & 'name' & 'String!'",
+            'index.graphql:2:9 unknown-argument: @tool & "nam" & did you mean name?',
+            "operations/a.graphql:3:1 anonymous-operation",
+            "operations/b.graphql:1:10 syntax-error",
+            "stepzen.config.json:1:2 invalid-project-file",
+            "types.graphql:3:1 syntax-error",
         ]
     )
 
@@ -123,46 +124,13 @@ def test_problems_of_a_whole_schema_its_operations_and_its_policies_are_reported
         "operations/o.graphql": "query O {\n  b\n}",
     }
 
-    assert problems_of(tmp_path, files) == (
-        Problem(
-            file="config.yaml",
-            line=3,
-            column=48,
-            sentence=(
-                'the condition has "x" here: expected true, false, a text, a number or a variable, '
-                'as in $jwt.role:String == "admin"'
-            ),
-            code="invalid-condition",
-        ),
-        Problem(
-            file="config.yaml",
-            line=4,
-            column=14,
-            sentence='the schema has no type "Foo" with fields',
-            code="unknown-type",
-        ),
-        Problem(
-            file="index.graphql",
-            line=1,
-            column=43,
-            sentence='the pattern "(" is no regular expression: missing ): (',
-            code="invalid-pattern",
-        ),
-        Problem(
-            file="index.graphql",
-            line=2,
-            column=1,
-            sentence='@tool "t": the operation "None" does not exist',
-            code="unknown-operation",
-        ),
-        Problem(
-            file="operations/o.graphql",
-            line=2,
-            column=3,
-            sentence="Cannot query field 'b' on type 'Query'. Did you mean 'a'?",
-            code="unknown-field",
-        ),
-    )
+    assert reported(tmp_path, files) == [
+        'config.yaml:3:48 invalid-condition: "x"',
+        'config.yaml:4:14 unknown-type: "Foo"',
+        'index.graphql:1:43 invalid-pattern: "("',
+        'index.graphql:2:1 unknown-operation: @tool & "t" & "None"',
+        "operations/o.graphql:2:3 unknown-field: 'b' & 'Query' & Did you mean 'a'?",
+    ]
 
 
 def test_what_an_author_wrote_cannot_command_a_terminal_or_flood_it(tmp_path: Path) -> None:
@@ -301,7 +269,7 @@ def test_no_accident_in_a_file_brings_anything_but_problems(tmp_path: Path, seed
         except CompileError as exc:
             lines = str(exc).split("\n")
         else:
-            lines = [str(warning) for warning in made.warnings]
+            lines = list(map(Reported, made.warnings))
             assert read_bundle(write_bundle(made.bundle), endpoint=made.bundle.endpoint) == made.bundle
         assert all(len(line) < 700 and line.isprintable() for line in lines)
         for name in files:

@@ -1,4 +1,4 @@
-"""Endpoint folders full of mistakes, each numbered by a comment; what is said of them lies beside them.
+"""Endpoint folders full of mistakes, each numbered by a comment; the code and place of each lies beside them.
 
 ``orders`` is judged to its end. In ``returns`` some files cannot be read, and what is marked as hidden there is told
 only once they can be.
@@ -15,6 +15,7 @@ from handler.compiler.compile import compile_endpoint
 from handler.errors.authoring import CompileError, Problem
 from tests.commands.running import ran
 from tests.conftest import ROOT
+from tests.support.diagnostics import Reported, reported_by
 
 MISTAKES = ROOT / "tests" / "mistakes"
 SHOP = MISTAKES / "endpoints" / "shop"
@@ -44,7 +45,7 @@ def numbered_lines(endpoint: str) -> dict[int, tuple[str, int]]:
 
 @pytest.mark.parametrize("endpoint", ["orders", "returns"])
 def test_every_mistake_is_told_in_one_run_with_its_file_line_and_column(endpoint: str) -> None:
-    assert [f"{problem} [{problem.code}]" for problem in problems_of(endpoint)] == expected(endpoint)
+    assert list(map(Reported, problems_of(endpoint))) == expected(endpoint)
 
 
 @pytest.mark.parametrize(("endpoint", "count"), [("orders", 45), ("returns", 10)])
@@ -73,8 +74,7 @@ def test_mistakes_of_tools_in_python_are_told_with_file_and_line(monkeypatch: py
     with pytest.raises(CompileError) as caught:
         compile_endpoint(code / "endpoints" / "shop" / "tools", environ={"STILE_CODE_MODULES": "mistaken_tools"})
 
-    told = [f"{each} [{each.code}]".removeprefix(f"{code.as_posix()}/") for each in caught.value.problems]
-    assert told == expected("code")
+    assert reported_by(caught.value) == [f"{code.as_posix()}/{line}" for line in expected("code")]
     for number, problem in enumerate(caught.value.problems, start=1):
         file = Path(problem.file)
         numbered = {
@@ -90,7 +90,11 @@ def _lines(file: Path) -> list[str]:
 def test_command_prints_every_mistake_and_no_traceback() -> None:
     done = ran("check", str(SHOP))
 
-    told = [f"{SHOP.as_posix()}/{endpoint}/{line}" for endpoint in ("orders", "returns") for line in expected(endpoint)]
-    located = [re.sub(r"^([^:]+): ", r"\1:1:1: ", line) for line in told]  # a whole file's mistake is at its beginning
-    assert done.out.splitlines() == [*located, "55 problems in 2 of 2 endpoints"]
+    *told, summary = done.out.splitlines()
+    assert told == [
+        f"{SHOP.as_posix()}/{endpoint}/{each.file}:{each.line or 1}:{each.column or 1}: {each.sentence} [{each.code}]"
+        for endpoint in ("orders", "returns")
+        for each in problems_of(endpoint)
+    ]
+    assert summary == "55 problems in 2 of 2 endpoints"
     assert (done.code, done.err) == (1, "")

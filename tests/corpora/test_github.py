@@ -25,7 +25,10 @@ def test_fields_that_stand_twice_are_two_warnings(tried: Tried) -> None:
     twice = [warning for warning in tried(CORPUS).compiled.warnings if " stands at " in warning.sentence]
 
     assert [(warning.line, warning.sentence) for warning in twice] == [
-        (line, f'"EnterpriseOwnerInfo.{field}" stands at index.graphql:{first}:3 too: that one counts')
+        (
+            line,
+            f'"EnterpriseOwnerInfo.{field}" is already defined at index.graphql:{first}:3, and that definition counts',
+        )
         for line, first, field in (
             (15150, 15000, "repositoryDeployKeySetting"),
             (15155, 15005, "repositoryDeployKeySettingOrganizations"),

@@ -140,11 +140,11 @@ def test_throttle_of_the_checklist_is_that_of_the_template() -> None:
 # Troubleshooting
 
 OTHERS = {
-    "this is no YAML: expected the node content, but found '?'": (
+    "invalid YAML: expected the node content, but found '?'": (
         "config.yaml",
         "access: {policies: [{type: Query, policyDefault: {condition: ?$jwt}}]}",
     ),
-    r"this is no YAML: found character '\t' that cannot start any token": ("config.yaml", "upstream:\n\turl: x"),
+    r"invalid YAML: found character '\t' that cannot start any token": ("config.yaml", "upstream:\n\turl: x"),
     "Syntax Error: Expected Name, found String '__schema'.": ("index.graphql", '{"__schema": {}}'),
 }
 """Messages with a library's words -> the file that brings them."""

@@ -91,7 +91,7 @@ def test_dev_serves_what_the_page_says(workplace: Path) -> None:
     process = started(*shlex.split(line)[1:], "--port", "0")
     assert process.stdout is not None
     try:
-        printed = list(iter(process.stdout.readline, "Serving; saving a file takes it over, Ctrl-C ends it.\n"))
+        printed = list(iter(process.stdout.readline, "Serving; a saved file is used at once, Ctrl-C ends it.\n"))
     finally:
         code = interrupt(process)
         process.communicate()

@@ -58,5 +58,10 @@ def test_page_has_every_server_and_case() -> None:
 def test_sentences_of_the_page_are_those_of_the_code() -> None:
     cases = outcomes(read("docs/upstream-failures.md")).values()
 
-    assert all(MAINTAINER in str(each["401"]) for each in cases)
-    assert all(DRIFT in str(each["renamed field"]) for each in cases)
+    assert all(MAINTAINER in told_by(each["401"]) for each in cases)
+    assert all(DRIFT in told_by(each["renamed field"]) for each in cases)
+
+
+def told_by(outcome: Seen | str) -> str:
+    """The text that a model reads, which may be JSON with escapes."""
+    return outcome if isinstance(outcome, str) else outcome.told

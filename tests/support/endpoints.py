@@ -10,6 +10,7 @@ import pytest
 from handler.bundle.tools import GraphQLTool, PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from handler.errors.authoring import CompileError, Problem
+from tests.support.diagnostics import Reported
 from tests.support.secrecy import SESSION, Output
 
 PUBLIC = """\
@@ -53,14 +54,14 @@ def problems_of(folder: Path, files: Mapping[str, str], **environ: str) -> tuple
     return caught.value.problems
 
 
-def reported(folder: Path, files: Mapping[str, str], **environ: str) -> list[str]:
-    """The problems that these files have, as they are printed."""
-    return [str(problem) for problem in problems_of(folder, files, **environ)]
+def reported(folder: Path, files: Mapping[str, str], **environ: str) -> list[Reported]:
+    """The problems that these files have, by place and code."""
+    return list(map(Reported, problems_of(folder, files, **environ)))
 
 
-def doubted(folder: Path, files: Mapping[str, str], **environ: str) -> list[str]:
-    """The warnings that these files get, as they are printed."""
-    return [str(problem) for problem in compiled(folder, files, **environ).warnings]
+def doubted(folder: Path, files: Mapping[str, str], **environ: str) -> list[Reported]:
+    """The warnings that these files get, by place and code."""
+    return list(map(Reported, compiled(folder, files, **environ).warnings))
 
 
 def prescribed_tool(compiled: Compiled, name: str) -> PrescribedTool:

@@ -36,7 +36,7 @@ def add_compile_options(parser: argparse.ArgumentParser) -> None:
         action=_Once,
         type=_endpoint_name,
         metavar="FOLDER/NAME",
-        help="the name of the one endpoint in FOLDER, whatever its files and path say",
+        help="the name of the one endpoint in FOLDER, in place of the name in its files and path",
     )
 
 

@@ -18,9 +18,9 @@ def told_of(groups: Sequence[TakenAlong]) -> Iterator[str]:
     by_losses = sorted(groups, key=lambda group: (-len(group.lost), group))
     for group in by_losses[:MAX_GROUPS]:
         guarded, lost = some(group.guarded, most=MAX_NAMED), some(group.lost, most=MAX_NAMED)
-        yield f"Hiding {guarded} takes along {lost}, whose inputs have its name. To keep:"
+        yield f"Hiding {guarded} also hides {lost}, because their inputs contain its name. To keep them:"
         more = f" and {len(group.show) - MAX_NAMED} more" if len(group.show) > MAX_NAMED else ""
         yield f"  access.show: {json.dumps(group.show[:MAX_NAMED])}{more}"
     left = sum(len(group.lost) for group in by_losses[MAX_GROUPS:])
     if left:
-        yield f"{left} more fields are taken along: stile check --json lists them as takenAlong."
+        yield f"{left} more fields are hidden with others: stile check --json lists them as takenAlong."

@@ -33,7 +33,7 @@ def _principal(text: str) -> Principal:
             f"{text}: cannot be read ({exc.strerror}); expected a file or {NOBODY}"
         ) from exc
     except ValueError as exc:
-        raise argparse.ArgumentTypeError(f"{text} is no JSON: {exc}") from exc
+        raise argparse.ArgumentTypeError(f"{text}: invalid JSON: {exc}") from exc
     if not isinstance(claims, dict):
         raise argparse.ArgumentTypeError(f'{text}: expected a JSON object of claims, such as {{"sub": "ada"}}')
     return Principal(kind="token", name=text, claims=claims)

@@ -130,7 +130,7 @@ def keep_fresh(workbench: Workbench, watch: FolderWatch, stop: threading.Event) 
         try:
             workbench.refresh(changed)
         except Exception:  # noqa: BLE001 - the edge of a change: the author goes on editing after any failure
-            complain(f"{traceback.format_exc()}This change was not taken over; the next one will be tried.")
+            complain(f"{traceback.format_exc()}This change was not applied; the next one will be tried.")
 
 
 def _has_code(outcome: Outcome) -> bool:

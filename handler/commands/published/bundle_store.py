@@ -40,7 +40,7 @@ def store_all(compiled: Sequence[Compiled], destination: str, *, force: bool) ->
     left = [one.bundle.endpoint for one in compiled[len(stored) :]]
     if left:
         complain(f"Stored: {', '.join(stored) or 'nothing'}.")
-        complain(f"Not stored, so as they were before: {', '.join(left)}. Run it again.")
+        complain(f"Not stored (unchanged): {', '.join(left)}. Run the command again.")
         return 1
     say(f"{counted(len(stored), 'endpoint')} in {storage.location}", "green")
     return 0

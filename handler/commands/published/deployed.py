@@ -58,7 +58,7 @@ def tell_of_needs(compiled: Sequence[Compiled], destination: str) -> None:
             names = ", ".join(need.endpoints)
             say(f"{names}: a function that {need.what} needs {need.part}{lacks}: {add_it}", "yellow")
     if unknown:
-        say(f"What the deployed function has of it could not be compared. {unknown}", "yellow")
+        say(f"The parts of the deployed function could not be compared. {unknown}", "yellow")
 
 
 def _needs(bundles: Sequence[Bundle], built: _Built | None) -> Iterator[_Need]:

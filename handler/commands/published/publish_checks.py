@@ -172,7 +172,7 @@ def _need_of_state_key(compiled: Compiled) -> str:
     if asking["advisory"]:
         parts.append(f"{', '.join(asking['advisory'])} takes the model's word that its user agreed")
     if compiled.asking:
-        parts.append(f"what {', '.join(compiled.asking)} asks its user cannot be asked")
+        parts.append(f"{', '.join(compiled.asking)} cannot ask its user")
     return f"unless STILE_STATE_KEY is set where the function runs, {' and '.join(parts)}" if parts else ""
 
 

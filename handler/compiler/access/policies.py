@@ -153,7 +153,9 @@ class _PolicyReader:
             coordinate = f"{type_.name}.{name}"
             if coordinate in named or coordinate in found:
                 self._problems.add(
-                    place, f'field "{name}" stands in two rules: one condition can guard it', code="duplicate-rule"
+                    place,
+                    f'field "{name}" appears in two rules: combine their conditions with &&',
+                    code="duplicate-rule",
                 )
             elif coordinate in known:
                 found.append(coordinate)
@@ -189,7 +191,7 @@ class _PolicyReader:
                 )
                 self._problems.add(place, f'access.show "{coordinate}": {sentence}', code="hidden-itself")
             elif not argument and ("." not in coordinate or isinstance(type_, FieldsType)):
-                sentence = "only an input field, an argument or an enum value that names a hidden field can be excepted"
+                sentence = "expected an input field, an argument or an enum value that names a hidden field"
                 self._problems.add(place, f'access.show "{coordinate}": {sentence}', code="not-an-input")
             else:
                 found[coordinate] = place

@@ -131,9 +131,7 @@ class _Parser:
         operand = self._variable(typed=False)
         if _TYPE.match(self._text, self._at):
             self._skip_blanks()
-            raise self._mistake(
-                "the condition has a type here: expected none where ? asks what exists, as in ?$jwt.role"
-            )
+            raise self._mistake("the condition has a type here: expected no type after ?, as in ?$jwt.role")
         return {"exists": operand}
 
     def _comparison(self) -> Predicate:
@@ -155,7 +153,7 @@ class _Parser:
         type_ = _type_of(operand)
         if type_ != "Boolean":
             example = '$jwt.role:String == "admin"'
-            raise self._unexpected(f"one of < <= == != > >= has behind this {type_}", example)
+            raise self._unexpected(f"one of < <= == != > >= has after this {type_}", example)
         if "value" in operand:
             return {"literal": operand["value"]}
         return {"compare": "==", "left": operand, "right": {"value": True}}
@@ -187,10 +185,10 @@ class _Parser:
         found = _QUOTED[quote].match(self._text, self._at)
         if found is None:
             raise self._mistake(
-                f"a text begins here and does not end: expected a closing {quote}, as in {quote}admin{quote}"
+                f"a text begins here and has no end: expected a closing {quote}, as in {quote}admin{quote}"
             )
         if found[2] != quote:
-            sentence = f"{found[2]} means nothing here: expected \\{quote} or \\\\ where a backslash is"
+            sentence = f"{found[2]} is not an escape here: expected \\{quote} or \\\\ where a backslash is"
             raise self._mistake(sentence, found.start(2))
         self._at = found.end()
         return _ESCAPE.sub(r"\1", found[1])
@@ -211,7 +209,7 @@ class _Parser:
         found = _VARIABLE.match(self._text, self._at + 1) if self._next() == "." else None
         if found is None:
             raise self._unexpected(
-                "a dot and the name of a variable right behind $variables", "$variables.userId:String"
+                "a dot and the name of a variable right after $variables", "$variables.userId:String"
             )
         path = found[0].split(".")
         self._refuse_many(len(path))
@@ -236,7 +234,7 @@ class _Parser:
                 return found[0]
             self._at -= 1
         raise self._unexpected(
-            "a dot and the name of a claim right behind", '$jwt.role:String or $jwt."https://example.com/role":String'
+            "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
         )
 
     def _refuse_many(self, names: int, at: int | None = None) -> None:
@@ -254,8 +252,8 @@ class _Parser:
         if not found and ":" in variable:  # an unknown type was read as a part of the name
             wrong = variable.rpartition(":")[2]
             at = self._at - len(wrong)
-        expected = "expected :Int, :Float, :Boolean or :String behind it, as in $jwt.role:String"
-        said = f'"{variable:.80}" has no type' + (f', "{wrong:.40}" is none' if wrong else "")
+        expected = "expected :Int, :Float, :Boolean or :String after it, as in $jwt.role:String"
+        said = f'"{variable:.80}" has no type' + (f' ("{wrong:.40}" is not a type)' if wrong else "")
         raise self._mistake(f"{said}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
 
     def _took(self, token: str) -> bool:
@@ -290,9 +288,9 @@ class _Parser:
 def _misfit(left: _Operand, operator: str, right: _Operand) -> str:
     """Return why two operands cannot be compared; an empty string if they can."""
     if operator == "has" and "value" in left:
-        return 'a literal has no items: expected a variable in front of has, as in $jwt.roles:String has "admin"'
+        return 'a literal has no items: expected a variable before has, as in $jwt.roles:String has "admin"'
     if "value" in left and "value" in right:
-        return "two literals compare always the same: expected a variable on one side, as in $jwt.level:Int >= 5"
+        return "two literals always compare alike: expected a variable on one side, as in $jwt.level:Int >= 5"
     one, other = _type_of(left), _type_of(right)
     if one != other and not {one, other} <= set(NUMBERS):
         return f"{one} and {other} can never be equal: expected one type on both sides, as in $jwt.level:Int >= 5"

@@ -26,7 +26,7 @@ def consent_bypass(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         for coordinate in _sent_by(each, context):
             way = next((name for name, sent in ways.items() if coordinate in sent), "")
             if way:
-                sentence = f'"{each.tool.name}" asks its user before {coordinate}, and {way} sends it without that'
+                sentence = f'"{each.tool.name}" asks its user before {coordinate}, but {way} sends it without asking'
                 yield Finding(each.at, sentence, (coordinate,))
 
 

@@ -16,7 +16,7 @@ Ask = Callable[[str, Collection[str]], Iterable[str]]
 @check("similar-name-exposure")
 def similar_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find inputs whose words only begin with a guarded field's name."""
-    sentence = "may ask for {}, which is guarded: words in these names begin with its letters"
+    sentence = "may ask for {}, which is guarded: words in these names begin with the field name"
     for tool in guarded_tools(endpoint):
         yield from _undecided(tool, tool.questions.that_begin_with, sentence)
 
@@ -24,7 +24,7 @@ def similar_name_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
 @check("mutation-data-exposure")
 def mutation_data_exposure(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find inputs that give a mutation data by a guarded field's name."""
-    sentence = "give mutations data by the name of {}, which is guarded: an answer may depend on it"
+    sentence = "may pass data with the name of {}, which is guarded: an answer may depend on that data"
     for tool in guarded_tools(endpoint):
         yield from _undecided(tool, tool.questions.that_write, sentence)
 

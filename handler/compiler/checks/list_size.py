@@ -14,7 +14,7 @@ MAX_LISTED = 128
 MAX_LIST_TOKENS = 25_000
 """An eighth of a context of 200,000 tokens. A client sends the list with each of its model's turns."""
 
-WAYS_OUT = "expected fewer: hidden: true for some with a catalog to find them, or several endpoints"
+WAYS_OUT = "expected fewer; hide some with hidden: true and add a catalog, or make several endpoints"
 
 
 @check("too-many-tools")
@@ -22,7 +22,7 @@ def too_many_tools(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find a list with more tools than clients take."""
     count = sum(not each.tool.options.hidden for each in endpoint.tools)
     if count > MAX_LISTED:
-        sentence = f"{count} tools are listed, of which many clients take {MAX_LISTED}: {WAYS_OUT}"
+        sentence = f"{count} tools are listed, and many clients take {MAX_LISTED} at most: {WAYS_OUT}"
         yield Finding(endpoint.context.entry, sentence, ())
 
 

@@ -20,7 +20,7 @@ def lookup_by_id(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         paths = dict(_paths_by_id(tool.schema, tool.view, tool.types))
         if paths:
             found = some(sorted(set().union(*paths.values())))
-            sentence = f"{some(list(paths))} can look up any {found}, whose fields are guarded in part"
+            sentence = f"{some(list(paths))} can return any {found}, and some fields of it are guarded"
             yield Finding(tool.at, sentence, tuple(paths))
 
 

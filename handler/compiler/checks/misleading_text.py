@@ -56,13 +56,13 @@ class ReadText:
 @check("invisible-characters")
 def invisible_characters(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find invisible characters: once for each file, at the first of them."""
-    yield from _found(_invisible, "which nobody sees, or which turns others around", endpoint)
+    yield from _found(_invisible, "which is invisible, or reverses the text around it", endpoint)
 
 
 @check("prompt-markup")
 def prompt_markup(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find text that looks like a client's markup: once for each file, at the first such text."""
-    yield from _found(_markup, "which a model may take for the end of the text, or for another's words", endpoint)
+    yield from _found(_markup, "which a model may take for the end of the text or for another speaker", endpoint)
 
 
 def _texts(endpoint: CompiledEndpoint) -> Iterator[ReadText]:

@@ -35,7 +35,7 @@ def _old_imports(file: str, tree: ast.Module, module: str) -> Iterator[Finding]:
                 new = ast.Import(names=[_moved(each) for each in names])
             case _:
                 continue
-        sentence = f"{old} has the API of tools in Python in this version only: write `{ast.unparse(new)}`"
+        sentence = f"{old} offers the API of Python tools in this version only: write `{ast.unparse(new)}`"
         yield Finding(Place(file, node.lineno, node.col_offset + 1), sentence, (module,))
 
 

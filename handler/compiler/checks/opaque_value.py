@@ -28,7 +28,7 @@ def opaque_value(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     for tool in guarded_tools(endpoint):
         opaque = [*_outputs(tool), *_inputs(tool)]
         if opaque:
-            sentence = f"{some(opaque)} may hold anything, also what is guarded on {some(sorted(tool.types))}"
+            sentence = f"{some(opaque)} may hold any value, including guarded fields of {some(sorted(tool.types))}"
             yield Finding(tool.at, sentence, tuple(opaque))
 
 

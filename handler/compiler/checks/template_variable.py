@@ -22,5 +22,5 @@ def template_variable(endpoint: CompiledEndpoint) -> Iterator[Finding]:
         named = {name for text in texts for name in names_in(text or "")}
         for name, becomes in OF_GRAPHQL_TOOLS.items():
             if name in named:
-                sentence = f"{{{name}}} is for tools whose requests a model writes, and this one runs an operation"
+                sentence = f"{{{name}}} is for tools whose requests a model writes, and this tool runs an operation"
                 yield Finding(each.at, f'"{each.tool.name}": {sentence}; {becomes}', (each.tool.name,))

@@ -9,7 +9,7 @@ from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.config.code import KitUse
 
-EXPECTED = 'expected {{use: "{use}", condition: "…"}}, where true is for whoever gets in'
+EXPECTED = 'expected {{use: "{use}", condition: "…"}}, where true is for every admitted caller'
 
 
 @check("closed-toolkit")

@@ -15,5 +15,5 @@ def uncallable_tool(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     """Find tools whose operation uses something that is hidden from everybody."""
     for each in endpoint.api.tools:
         if each.operation and isinstance(each.tool, PrescribedTool) and not HIDDEN.isdisjoint(each.tool.mask):
-            sentence = f'nobody can call "{each.operation.name}": it uses what is hidden from everybody'
+            sentence = f'nobody can call "{each.operation.name}": it uses a part of the schema that is always hidden'
             yield Finding(each.operation.node, sentence, (each.operation.name,))

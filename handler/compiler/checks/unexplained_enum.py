@@ -25,7 +25,7 @@ def unexplained_enum(endpoint: CompiledEndpoint) -> Iterator[Finding]:
             size = len(enum_text(inputs.values(type_)))
             if size > MAX_ENUM_CHARS:
                 sentence = (
-                    f'"{each.tool.name}" does not say what the values of "{type_.name}" mean: '
-                    f"that is {size} characters, more than {MAX_ENUM_CHARS}"
+                    f'"{each.tool.name}" leaves out the descriptions of the values of "{type_.name}": '
+                    f"they have {size} characters, more than {MAX_ENUM_CHARS}"
                 )
                 yield Finding(each.operation.node, sentence, (type_.name,))

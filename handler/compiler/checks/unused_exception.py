@@ -14,5 +14,5 @@ def unused_exception(endpoint: CompiledEndpoint) -> Iterator[Finding]:
     context = endpoint.api.context
     for coordinate, place in endpoint.api.shown.items() if context else ():
         if context and coordinate not in context.consequences.excepted:
-            sentence = f'access.show "{coordinate}": nothing hides it for its name, so this does nothing'
+            sentence = f'access.show "{coordinate}": no rule hides it because of its name, so this entry has no effect'
             yield Finding(place, sentence, (coordinate,))

@@ -114,7 +114,7 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Move it to a schema file.",
     ),
     "misplaced-directive": (
-        "A directive stands where it means nothing.",
+        "A directive is where it has no meaning.",
         "Move it to where the message says.",
     ),
     "misplaced-operation": (
@@ -146,7 +146,7 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Add a pattern that exposes some.",
     ),
     "repeated-directive": (
-        "A directive stands twice where it may stand once.",
+        "A directive appears twice where it may appear once.",
         "Remove one of them.",
     ),
     "reserved-variable": (
@@ -210,7 +210,7 @@ GRAPHQL_ERRORS: Mapping[str, tuple[str, str]] = {
         "Set persist: true.",
     ),
     "unused-binding": (
-        "A bound variable stands nowhere in its operation.",
+        "An operation does not use its bound variable.",
         "Use the variable, or remove it.",
     ),
     "unused-fragment": (

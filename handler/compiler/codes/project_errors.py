@@ -18,7 +18,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Give one of them another name.",
     ),
     "duplicate-identity": (
-        "identity stands at the top of config.yaml and in deployment.",
+        "identity appears at the top of config.yaml and in deployment.",
         "Keep one of them.",
     ),
     "duplicate-issuer": (
@@ -26,7 +26,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Put all of its keys into one entry.",
     ),
     "duplicate-key": (
-        "A key stands twice in one mapping of a YAML file.",
+        "A key appears twice in one mapping of a YAML file.",
         "Remove one of them.",
     ),
     "duplicate-key-id": (
@@ -50,11 +50,11 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Rename one of them.",
     ),
     "duplicate-rule": (
-        "A field stands in two rules of a policy.",
+        "A field appears in two rules of a policy.",
         "Combine the conditions in one rule.",
     ),
     "duplicate-toolkit": (
-        "A toolkit stands in code twice.",
+        "A toolkit appears in code twice.",
         "Remove one entry.",
     ),
     "empty-prompt": (

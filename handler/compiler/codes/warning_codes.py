@@ -126,7 +126,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Make two tools of it.",
     ),
     "repeated-member": (
-        "A member stands twice, with the same type; the first one counts.",
+        "A member appears twice, with the same type; the first one counts.",
         "Remove one of them.",
     ),
     "same-name-exposure": (
@@ -246,7 +246,7 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Use or remove it.",
     ),
     "unused-variable": (
-        "A variable stands nowhere in its operation.",
+        "An operation does not use its variable.",
         "Use or remove it.",
     ),
     "upload-left-out": (

@@ -68,7 +68,7 @@ def _kits(sections: list[Section], problems: Problems) -> Iterator[KitUse]:
         if not _is_use(use):
             section.refuse("use", "a toolkit as module:attribute, such as shop_tools:kit")
         elif use in first:
-            problems.add(at, f'"{use}" stands at {shown(first[use])} too: once is enough', code="duplicate-toolkit")
+            problems.add(at, f'"{use}" also appears at {shown(first[use])}: remove one', code="duplicate-toolkit")
         else:
             first[use] = at
             said = None if visible is None else not visible

@@ -38,7 +38,7 @@ KEYS = (
 STEPZEN_IGNORED: Mapping[str, str] = {
     "configurationset": "is for backends that StepZen runs",
     "ruleset": "is for backends that StepZen runs",
-    "fieldbasedrules": "is what StepZen had before access.policies",
+    "fieldbasedrules": "is the form of access.policies in older StepZen projects",
 }
 """Sections of StepZen projects on backends and access: accepted, but not read."""
 
@@ -143,7 +143,7 @@ def _identity(top: Section, problems: Problems) -> tuple[Section, ...]:
     if "identity" in top and "identity" in deployment:
         problems.add(
             deployment.key_place("identity"),
-            "identity stands outside of deployment too: keep one of them",
+            "identity also appears outside deployment: keep one of them",
             code="duplicate-identity",
         )
     return tuple((deployment if "identity" in deployment else top).one_or_more("identity"))

@@ -52,7 +52,7 @@ def read_identity(sections: Sequence[Section], problems: Problems) -> Identity:
             which = f'the issuer "{issuer.issuer}"' if issuer.issuer else "an issuer without a name"
             problems.add(
                 section.place("issuer"),
-                f"{which} stands here twice: give it one entry, with all keys",
+                f"{which} appears twice: give it one entry with all keys",
                 code="duplicate-issuer",
             )
         issuers.append(issuer)
@@ -191,11 +191,11 @@ def _judge_secret(entry: Section, text: str, problems: Problems) -> None:
     elif not text:
         problems.add(
             place,
-            f"{name}: expected the secret, or env:NAME, which stands for STILE_SECRET_NAME",
+            f"{name}: expected the secret, or env:NAME, which refers to STILE_SECRET_NAME",
             code="invalid-secret",
         )
     elif "-----BEGIN" in text:
-        problems.add(place, f"{name}: HS256 takes a secret, and a PEM block is none", code="invalid-secret")
+        problems.add(place, f"{name}: HS256 takes a secret, not a PEM block", code="invalid-secret")
     elif len(text.encode()) < MIN_SECRET_BYTES:
         problems.warn(
             place,
@@ -224,7 +224,7 @@ def _trusted_apis(section: Section, problems: Problems) -> list[tuple[str, bool]
         if not API_ID.fullmatch(api):
             problems.add(
                 entry.place("api"),
-                f'"{api:.80}" is no API id: expected letters and digits, as in ID.execute-api.…',
+                f'"{api:.80}" is not an API id: expected letters and digits, as in ID.execute-api.…',
                 code="invalid-api-id",
             )
         if source.lower() not in ("", AUTHORIZATION, AUTHORIZATION_SOURCE):

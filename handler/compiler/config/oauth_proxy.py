@@ -132,7 +132,9 @@ def _documents(section: Section, problems: Problems) -> tuple[str, ...]:
 def _scope_prefix(section: Section) -> str:
     prefix = section.text("scope_prefix")
     if prefix and not SCOPE.fullmatch(prefix):
-        section.refuse("scope_prefix", "what the provider has before the names of scopes, as api://ID/")
+        section.refuse(
+            "scope_prefix", "the prefix that the provider puts before the names of scopes, such as api://ID/"
+        )
     return prefix
 
 
@@ -141,6 +143,8 @@ def _extra_scopes(section: Section, problems: Problems) -> tuple[str, ...]:
     for scope, place in found:
         if not SCOPE.fullmatch(scope):
             problems.add(
-                place, f'"{scope:.80}" is no scope: expected characters without spaces and quotes', code="invalid-scope"
+                place,
+                f'"{scope:.80}" is not a scope: expected characters without spaces and quotes',
+                code="invalid-scope",
             )
     return tuple(scope for scope, _ in found)

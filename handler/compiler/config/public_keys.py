@@ -35,7 +35,7 @@ def _load(text: str) -> PublicKeyTypes | CertificatePublicKeyTypes:
     from cryptography.x509 import load_pem_x509_certificate
 
     if "PRIVATE KEY-----" in text:
-        raise KeyRefused("this is a private key, which has no place here: give the public one")
+        raise KeyRefused("this is a private key: expected the public key")
     try:
         if "-----BEGIN CERTIFICATE-----" in text:
             return load_pem_x509_certificate(text.encode()).public_key()

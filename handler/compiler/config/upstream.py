@@ -26,7 +26,7 @@ def read_upstream(section: Section, problems: Problems) -> Upstream:
     if timeout_s > MAX_ANSWER_S:
         problems.warn(
             section.place("timeout_s"),
-            f'"upstream.timeout_s": callers are answered after {MAX_ANSWER_S:g} s, whatever stands here',
+            f'"upstream.timeout_s": callers get an answer within {MAX_ANSWER_S:g} s, so a longer timeout has no effect',
             code="ineffective-timeout",
         )
     return Upstream(

@@ -70,14 +70,14 @@ def judge_passthrough(auth: UpstreamAuth, identity: Identity, *, at: Place, prob
         return
     if not identity.issuers or not all(auth.audience in issuer.audiences for issuer in identity.issuers):
         sentence = (
-            f'"upstream.auth.passthrough": a token may be passed on only to whom it is for: expected "{auth.audience}" '
-            "among the audience of every issuer in identity"
+            f'"upstream.auth.passthrough": a token may be passed on only to its audience: expected "{auth.audience}" '
+            "in the audience of every issuer in identity"
         )
         problems.add(at, sentence, code="passthrough-audience")
     problems.warn(
         at,
-        "the tokens of callers are passed on to the API, which can do with them whatever their owners can: "
-        "token_exchange gives it one of its own",
+        "the tokens of callers are passed on to the API, which can use them for everything their owners may do: "
+        "token_exchange gives the API a token of its own",
         code="token-passthrough",
     )
 
@@ -104,7 +104,7 @@ def _passthrough(section: Section, _: Problems, __: str) -> PassthroughAuth:
     inner = section.section("passthrough")
     inner.expect("audience")
     if not inner.text("audience"):
-        inner.refuse("audience", "whom the API takes tokens for: what it asks the claim aud for")
+        inner.refuse("audience", "the audience that the API expects in the claim aud of a token")
     return PassthroughAuth(audience=inner.text("audience"))
 
 
@@ -120,7 +120,7 @@ def _token_exchange(section: Section, problems: Problems, _: str) -> TokenExchan
     if "actor_token_type" in inner and "actor_token" not in inner:
         problems.add(
             inner.place("actor_token_type"),
-            f"{inner.name('actor_token_type')}: there is no actor_token",
+            f"{inner.name('actor_token_type')}: actor_token is missing",
             code="missing-actor-token",
         )
     return TokenExchangeAuth(
@@ -194,7 +194,7 @@ def _secret(section: Section, key: str, problems: Problems) -> str:
     else:
         problems.warn(
             place,
-            f"{name}: a secret stands here, which cannot be published: expected {_REFERENCES}",
+            f"{name}: a literal secret cannot be published: expected {_REFERENCES}",
             code="literal-secret",
         )
     return text

@@ -60,7 +60,7 @@ def read_headers(section: Section, problems: Problems, *, credential: str) -> He
         fault = header_fault(name) or _value_fault(value) or said.get(_spelt(name), "")
         if fault:
             problems.add(entries.place(key), f'upstream.headers "{key}": {fault}', code="invalid-header")
-        said[_spelt(name)] = "it stands here twice"
+        said[_spelt(name)] = "it appears twice"
         if value.startswith(CLAIM):
             claims[name] = value.removeprefix(CLAIM)
         else:
@@ -74,9 +74,9 @@ def header_fault(name: str) -> str:
     spelt = _spelt(name)
     if spelt in FORBIDDEN or spelt.startswith(FORBIDDEN_PREFIXES):
         credential = spelt in ("authorization", "cookie", "x-api-key")
-        return "this header cannot be used" + (": credentials stand in upstream.auth" if credential else "")
+        return "this header cannot be used" + (": credentials belong in upstream.auth" if credential else "")
     if not NAME.fullmatch(name):
-        return "this is no header name: expected letters, digits, - and _"
+        return "not a header name: expected letters, digits, - and _"
     return ""
 
 
@@ -89,7 +89,7 @@ def _value_fault(value: str) -> str:
     if not is_printable_ascii(value):
         return "expected printable ASCII"
     if is_reference(value):
-        return f"{value!r:.60} is a secret, which stands in upstream.auth, as {{header: NAME, value: secret:NAME}}"
+        return f"{value!r:.60} names a secret, which belongs in upstream.auth, as {{header: NAME, value: secret:NAME}}"
     if value.startswith(CLAIM) and not value.removeprefix(CLAIM).strip(" ."):
         return "the claim has no name: expected claim:NAME, or a path such as claim:org.id"
     return ""
@@ -105,7 +105,7 @@ def _forwarded(section: Section, said: Mapping[str, str], problems: Problems) ->
             fault = "this header cannot be forwarded"
         if fault:
             problems.add(place, f'upstream.forward_headers "{text:.60}": {fault}', code="invalid-header")
-        taken[_spelt(name)] = "it stands here twice"
+        taken[_spelt(name)] = "it appears twice"
         found.append(name)
     return found
 

@@ -50,8 +50,8 @@ MAX_ENUM_CHARS = 1_000
 """The longest description of enum values: "AF: Afghanistan" for each country takes 6 KB of every tool."""
 
 OF_GRAPHQL_TOOLS: Mapping[str, str] = {
-    "graphql_tool": "its text tells the model to write one",
-    "schema_sdl": "nothing is put there",
+    "graphql_tool": "the inserted text tells the model to write a request",
+    "schema_sdl": "nothing is inserted",
 }
 """Template variables that only ``@tool(graphql:)`` uses, each with its effect in other tools."""
 

@@ -109,7 +109,7 @@ def _parse(pattern: str) -> Any:
             re.compile(pattern, re.ASCII)
             return parser.parse(pattern, re.ASCII)
     except (re.error, FutureWarning, OverflowError, RecursionError) as exc:
-        raise PatternRefused(f"it is no regular expression: {exc}") from exc
+        raise PatternRefused(f"not a regular expression: {exc}") from exc
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class _Places:
             seen |= new
             waiting += new
             if len(seen) > MAX_PAIRS:
-                raise PatternRefused("it is too complicated to be judged")
+                raise PatternRefused("too complex to check")
 
     def _pairs(self, left: Iterable[int], right: Iterable[int]) -> Iterator[tuple[int, int]]:
         """Yield each pair of different positions that one character can match."""
@@ -213,7 +213,7 @@ class _Places:
     def _body(self, tree: Any) -> _Part:
         body = self._sequence(tree)
         if body.empty:
-            raise PatternRefused("it may take very long: it repeats what can be empty")
+            raise PatternRefused("matching may take very long: a repeated part can be empty")
         return body
 
     def _joined(self, one: _Part, other: _Part) -> _Part:
@@ -227,7 +227,7 @@ class _Places:
     def _follow(self, places: Iterable[int], following: Sequence[int]) -> None:
         for place in places:
             if not self._next[place].isdisjoint(following):
-                raise PatternRefused("it may take very long: it repeats what repeats itself")
+                raise PatternRefused("matching may take very long: a repeated part repeats itself")
             self._next[place].update(following)
 
 

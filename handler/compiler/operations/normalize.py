@@ -116,7 +116,7 @@ def _unsent(used: _Uses, after: DocumentNode, problems: Problems) -> list[Variab
         directives = " and ".join(f"@{each}" for each in dict.fromkeys(used.directives[name]))
         problems.warn(
             node,
-            f"${name} is not taken: nothing is sent of {directives}, and it stands nowhere else",
+            f"${name} is not taken: only {directives} uses it, and that is not sent",
             code="unsent-variable",
             about=[f"${name}"],
         )
@@ -135,10 +135,10 @@ def _is_required(node: VariableDefinitionNode) -> bool:
 def _becomes(node: VariableDefinitionNode, *, known: bool) -> str:
     name = node.variable.name.value
     if not known:
-        return f"${name} is not taken: it stands nowhere in the operation, so it is not sent"
+        return f"${name} is not taken: the operation does not use it, so it is not sent"
     if _is_required(node):
-        return f"${name} stands nowhere in the operation: it is asked for because the text that the API knows has it"
-    return f"${name} is not taken: it stands nowhere in the operation, whose text stays as the API knows it"
+        return f"${name} is not used in the operation: it is asked for because the text that the API knows declares it"
+    return f"${name} is not taken: the operation does not use it, and its text stays as the API knows it"
 
 
 def _optional_conditions(document: DocumentNode) -> list[VariableDefinitionNode]:
@@ -153,7 +153,7 @@ def _warn_of_nullable(conditions: Iterable[VariableDefinitionNode], problems: Pr
         name = node.variable.name.value
         problems.warn(
             node,
-            f"${name} may be null, which @skip and @include do not take: null is sent as false",
+            f"${name} may be null, which @skip and @include reject: null is sent as false",
             code="nullable-condition",
             about=[f"${name}"],
         )

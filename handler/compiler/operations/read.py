@@ -141,7 +141,7 @@ def _uniquely_named(operations: Sequence[AuthorOperation], problems: Problems) -
         if other is not operation and (operation.callable or at.file == place_of(operation.node).file):
             problems.add(
                 operation.node,
-                f'an operation named "{operation.name}" stands at {at.file}:{at.line}:{at.column} too',
+                f'an operation named "{operation.name}" is also defined at {at.file}:{at.line}:{at.column}',
                 code="duplicate-operation",
             )
     return [operation for operation in operations if first[operation.name] is operation]

@@ -16,7 +16,7 @@ def read_mcp_tool(node: OperationDefinitionNode, problems: Problems) -> McpTool 
     """Read ``@mcpTool`` of an operation; ``None`` without one, or after reporting that it is invalid."""
     directives = [directive for directive in node.directives or () if directive.name.value == "mcpTool"]
     for extra in directives[1:]:
-        problems.add(extra, "@mcpTool can stand on an operation once", code="repeated-directive")
+        problems.add(extra, "@mcpTool may appear only once on an operation", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     if values is None:
         return None
@@ -31,7 +31,7 @@ def variable_description(variable: VariableDefinitionNode, problems: Problems) -
     """
     directives = [directive for directive in variable.directives or () if directive.name.value == TOOL_ARGUMENT]
     for extra in directives[1:]:
-        problems.add(extra, f"@{TOOL_ARGUMENT} can stand on a variable once", code="repeated-directive")
+        problems.add(extra, f"@{TOOL_ARGUMENT} may appear only once on a variable", code="repeated-directive")
     values = read_arguments(directives[0], problems) if directives else None
     texts = [values["description"] if values else "", variable.description.value if variable.description else ""]
     return next((text for text in texts if text.strip()), "")
@@ -42,15 +42,17 @@ def refuse_misplaced(node: OperationDefinitionNode, problems: Problems) -> None:
     for directive in node.directives or ():
         name = directive.name.value
         if name in ON_OPERATIONS and name != "mcpTool":
-            expected = f"a variable, as in $id: ID! @{name}(...)"
+            expected = f"it on a variable, as in $id: ID! @{name}(...)"
             problems.add(
                 directive,
-                f"@{name} stands on a {node.operation.value}: expected {expected}",
+                f"@{name} is on a {node.operation.value}: expected {expected}",
                 code="misplaced-directive",
             )
     for variable in node.variable_definitions or ():
         for directive in variable.directives or ():
             if directive.name.value == "mcpTool":
                 problems.add(
-                    directive, "@mcpTool stands on a variable: expected a query or mutation", code="misplaced-directive"
+                    directive,
+                    "@mcpTool is on a variable: expected it on a query or mutation",
+                    code="misplaced-directive",
                 )

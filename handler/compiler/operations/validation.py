@@ -42,7 +42,7 @@ MAX_DEPRECATIONS = 20
 """The number of deprecated coordinates that get a warning each."""
 
 
-TOO_MUCH = "it has too many mistakes, fields or fragments to be judged to its end"
+TOO_MUCH = "it has too many errors, fields or fragments to be checked completely"
 
 Refuse = Callable[[DocumentNode], bool]
 """Report the parts of a valid document that clients of the API do not have; true if there are any."""
@@ -115,7 +115,7 @@ class Validator:
             hint = "; an operation becomes a tool with @mcpTool" if name == "tool" else ""
             problems.add(
                 directive,
-                f"@{name} cannot stand here: expected it on {BELONGS[name]}{hint}",
+                f"@{name} is not allowed here: expected it on {BELONGS[name]}{hint}",
                 code="misplaced-directive",
             )
         elif self.author.unclear.isdisjoint(re.findall(r"\w+", error.message)):
@@ -167,7 +167,7 @@ def _tell_of_unused(unused: Iterable[Unused], nodes: Iterable[ExecutableDefiniti
         if (one.operation, one.name) in bound:
             problems.add(
                 one.node,
-                f"${one.name} is bound and stands nowhere in the operation: use it, or remove it",
+                f"${one.name} is bound, but the operation does not use it: use it or remove it",
                 code="unused-binding",
             )
         else:

@@ -33,7 +33,7 @@ def resolve(schema: GraphQLSchema, text: str) -> str:
         return _resolve_directive(schema, of_directive["name"], of_directive["argument"])
     found = COORDINATE.fullmatch(text)
     if found is None:
-        raise UnknownCoordinate(f"this is no coordinate: expected {FORMS}")
+        raise UnknownCoordinate(f"not a coordinate: expected {FORMS}")
     type_ = root_or_type(schema, found["type"])
     if type_ is None or type_.name.startswith("__"):
         names = [name for name in schema.type_map if not name.startswith("__")]

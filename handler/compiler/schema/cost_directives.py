@@ -88,7 +88,7 @@ def _weight(directive: DirectiveNode, text: Any, problems: Problems) -> JSONObje
         weight = math.nan
     if not 0 <= weight <= MAX_SIZE:
         problems.warn(
-            directive, f'@cost: weight "{text!s:.40}" is no number from 0 on: it is ignored', code="invalid-cost"
+            directive, f'@cost: weight "{text!s:.40}" is not a number from 0 on, so it is ignored', code="invalid-cost"
         )
         return {}
     return {"weight": weight}

@@ -195,7 +195,7 @@ def read_arguments(node: DirectiveNode, problems: Problems) -> dict[str, Any] | 
         )
     repeated = _repeated(node.arguments or ())
     for extra in repeated:
-        problems.add(extra, f'"{extra.name.value}" stands here twice', code="duplicate-argument")
+        problems.add(extra, f'"{extra.name.value}" appears twice', code="duplicate-argument")
     try:
         values = get_argument_values(definition, node)
     except GraphQLError as exc:

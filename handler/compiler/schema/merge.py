@@ -194,7 +194,7 @@ class _Members:
         elif type_name not in self._mergeable:
             self._problems.warn(
                 member,
-                f'"{coordinate}" stands at {at} too: that one counts',
+                f'"{coordinate}" is already defined at {at}, and that definition counts',
                 code="repeated-member",
                 about=[coordinate],
             )

@@ -184,7 +184,7 @@ def _hidden(reader: _Reader, schema: GraphQLSchema, problems: Problems) -> dict[
         if not included:
             problems.warn(
                 sdl.node,
-                "visibility judges the files that this @sdl includes, and it includes none",
+                "visibility applies to the files that this @sdl includes, and it includes none",
                 code="visibility-without-files",
             )
             continue
@@ -242,13 +242,14 @@ def _wrong_kinds(definitions: Sequence[DefinitionNode]) -> Iterator[GraphQLError
         for node in getattr(type_, "interfaces", None) or ():
             if kinds.get(node.name.value, InterfaceTypeDefinitionNode) is not InterfaceTypeDefinitionNode:
                 yield with_code(
-                    GraphQLError(f"'{node.name.value}' is no interface, so nothing can implement it.", node),
+                    GraphQLError(f"'{node.name.value}' is not an interface, so no type can implement it.", node),
                     "wrong-kind",
                 )
         for node in getattr(type_, "types", None) or ():
             if kinds.get(node.name.value, ObjectTypeDefinitionNode) is not ObjectTypeDefinitionNode:
                 yield with_code(
-                    GraphQLError(f"'{node.name.value}' is no object type, so no union can have it.", node), "wrong-kind"
+                    GraphQLError(f"'{node.name.value}' is not an object type, so no union can have it.", node),
+                    "wrong-kind",
                 )
 
 
@@ -261,7 +262,7 @@ def _valid_schema(document: DocumentNode, problems: Problems, *, entry: Place) -
         at = located(cause, otherwise=entry) if isinstance(cause, GraphQLError) else entry
         problems.add(
             at,
-            f"this is no schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
+            f"not a valid schema: {cause.message if isinstance(cause, GraphQLError) else cause}",
             code="invalid-schema",
         )
         return None
@@ -279,7 +280,7 @@ def _has_roots(schema: GraphQLSchema, problems: Problems, *, entry: Place) -> bo
     wrong = [root for root in roots if root and not isinstance(root, GraphQLObjectType)]
     for root in wrong:
         at = root.ast_node or schema.ast_node or entry
-        problems.add(at, f'"{root.name}" is no object type, so no operation can start with it', code="wrong-kind")
+        problems.add(at, f'"{root.name}" is not an object type, so it cannot be a root type', code="wrong-kind")
     return schema.query_type is not None and not wrong
 
 

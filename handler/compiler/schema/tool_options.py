@@ -164,10 +164,12 @@ def _faults(values: Mapping[str, Any]) -> list[str]:
     texts = ("title", "category", "version", "lastUpdate")
     faults = [f"{name} is empty" for name in texts if values.get(name) is not None and not values[name].strip()]
     faults += [
-        f'the icon "{icon["src"]:.60}" is no https or data URL' for icon in values["icons"] if not _is_icon(icon["src"])
+        f'the icon "{icon["src"]:.60}" is not an https or data URL'
+        for icon in values["icons"]
+        if not _is_icon(icon["src"])
     ]
     faults += [
-        f'"{scope:.60}" is no scope: expected printable ASCII without spaces, " and \\'
+        f'"{scope:.60}" is not a scope: expected printable ASCII without spaces, " and \\'
         for scope in values["scopes"]
         if not SCOPE.fullmatch(scope)
     ]
@@ -199,8 +201,10 @@ def _meta(value: Any) -> JSONObject | None:
 
 def _meta_faults(meta: JSONObject | None) -> list[str]:
     if meta is None:
-        return ["meta is no object, and no text that is one in JSON"]
+        return ["meta: expected an object, or a text with a JSON object"]
     faults = [
-        f'"{key:.60}" is no key of _meta: expected name or prefix/name' for key in meta if not META_KEY.fullmatch(key)
+        f'"{key:.60}" is not a key of _meta: expected name or prefix/name'
+        for key in meta
+        if not META_KEY.fullmatch(key)
     ]
     return faults + [f'the prefix of "{key:.60}" is reserved for MCP' for key in meta if RESERVED_PREFIX.match(key)]

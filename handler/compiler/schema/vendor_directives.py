@@ -220,7 +220,9 @@ def _refuse_misplaced(definitions: Iterable[DefinitionNode], problems: Problems)
             name = directive.name.value
             if name in BELONGS and name not in allowed:
                 problems.add(
-                    directive, f"@{name} cannot stand here: expected it on {BELONGS[name]}", code="misplaced-directive"
+                    directive,
+                    f"@{name} is not allowed here: expected it on {BELONGS[name]}",
+                    code="misplaced-directive",
                 )
 
 

@@ -111,7 +111,7 @@ class _Decisions:
         for rule, shown in self._shown_again.items():
             problems.warn(
                 rule.at,
-                f"the last match wins: this exposes {some(shown)}, which a pattern before it hides",
+                f"the last match wins: this exposes {some(shown)}, which an earlier pattern hides",
                 code="overridden-pattern",
                 about=shown,
             )
@@ -177,6 +177,8 @@ def _matcher(expression: str, at: At, problems: Problems) -> Matcher | None:
         matcher: Matcher = re2.compile(expression, options).fullmatch
     except re2.error as exc:
         reason = exc.args[0].decode() if isinstance(exc.args[0], bytes) else exc.args[0]
-        problems.add(at, f'the pattern "{expression:.60}" is no regular expression: {reason}', code="invalid-pattern")
+        problems.add(
+            at, f'the pattern "{expression:.60}" is not a regular expression: {reason}', code="invalid-pattern"
+        )
         return None
     return matcher

@@ -93,7 +93,7 @@ class EndpointFiles:
             here = Path(path)
             named, linked, entered = _sorted_folders(here, folders, suffixes=suffixes)
             if entered and len(here.relative_to(top).parts) >= MAX_FOLDERS_DEEP:
-                faults.append((self._name(here), f"has folders: at most {MAX_FOLDERS_DEEP} may stand in each other"))
+                faults.append((self._name(here), f"has more folders: expected at most {MAX_FOLDERS_DEEP} levels"))
                 entered = []
             folders[:] = entered if inside else []
             files += [self._name(here / name) for name in (*names, *named) if not _is_copy(name)]
@@ -256,7 +256,7 @@ def _opened(folder: Path, name: str) -> Iterator[BinaryIO]:
         if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder)):
             raise _Unreadable("lies outside the endpoint folder")
         if not stat.S_ISREG(path.stat().st_mode):  # before opening it: a pipe would wait for a writer
-            raise _Unreadable("is no file")
+            raise _Unreadable("is not a file")
         with path.open("rb") as file:
             yield file
     except FileNotFoundError as exc:

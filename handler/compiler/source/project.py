@@ -70,7 +70,7 @@ def read_project(files: EndpointFiles, problems: Problems, *, name: str | None =
 def _endpoint(name: str, at: Place, problems: Problems, *, hint: str = "") -> str:
     if ENDPOINT_NAME.fullmatch(name):
         return name
-    problems.add(at, f'"{name}" is no endpoint name: {EXPECTED_NAME}{hint}', code="invalid-endpoint-name")
+    problems.add(at, f'"{name}" is not an endpoint name: {EXPECTED_NAME}{hint}', code="invalid-endpoint-name")
     return REFUSED_NAME
 
 
@@ -79,7 +79,7 @@ def _content(text: str, problems: Problems) -> Mapping[str, Any] | None:
         content = json.loads(text)
     except json.JSONDecodeError as exc:
         problems.add(
-            Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"this is no JSON: {exc.msg}", code="invalid-project-file"
+            Place(STEPZEN_CONFIG, exc.lineno, exc.colno), f"invalid JSON: {exc.msg}", code="invalid-project-file"
         )
         return None
     except (ValueError, RecursionError):  # a number or a nesting beyond what Python reads

@@ -27,13 +27,13 @@ def parse_yaml(text: str, file: str, problems: Problems) -> yaml.MappingNode | N
     except yaml.reader.ReaderError as exc:
         problems.add(
             place_in(Source(text, file), exc.position),
-            f"U+{exc.character:04X} cannot stand in YAML",
+            f"U+{exc.character:04X} is not allowed in YAML",
             code="invalid-yaml",
         )
         return None
     except yaml.MarkedYAMLError as exc:
         at = mark_place(exc.problem_mark) if exc.problem_mark else Place(file)
-        problems.add(at, f"this is no YAML: {exc.problem}", code="invalid-yaml")
+        problems.add(at, f"invalid YAML: {exc.problem}", code="invalid-yaml")
         return None
     except RecursionError:
         problems.add(Place(file), "it is nested too deeply to be read", code="invalid-yaml")
@@ -72,7 +72,7 @@ def _children(node: yaml.Node, problems: Problems) -> list[yaml.Node]:
                 if not isinstance(key, yaml.ScalarNode):
                     raise yaml.MarkedYAMLError(problem="expected a text as the key", problem_mark=key.start_mark)
                 if key.value in names:
-                    problems.add(node_place(key), f'"{key.value}" stands here twice', code="duplicate-key")
+                    problems.add(node_place(key), f'"{key.value}" appears twice', code="duplicate-key")
                 names.add(key.value)
             return [each for entry in node.value for each in entry]
         case yaml.SequenceNode():

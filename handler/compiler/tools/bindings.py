@@ -57,7 +57,7 @@ def _binding(node: VariableDefinitionNode, schema: GraphQLSchema, problems: Prob
     directives = [directive for directive in node.directives or () if directive.name.value == DIRECTIVE]
     name, directive = node.variable.name.value, directives[0]
     for extra in directives[1:]:
-        problems.add(extra, f"@mcpBind can stand on ${name} once", code="repeated-directive")
+        problems.add(extra, f"@mcpBind may appear only once on ${name}", code="repeated-directive")
     values = read_arguments(directive, problems)
     if values is None:
         return None
@@ -90,7 +90,7 @@ def _constant(variable: _BoundVariable, problems: Problems) -> Binding | None:
     if value_from_ast(argument.value, type_) is Undefined or (
         isinstance(argument.value, NullValueNode) and isinstance(type_, GraphQLNonNull)
     ):
-        problems.add(argument.value, f"this is no {type_}, which ${name} is", code="wrong-value")
+        problems.add(argument.value, f"${name} is {type_}: this constant does not fit", code="wrong-value")
         return None
     return Binding(variable=name, source="value", name="", value=json_of(argument.value, type_), read_as="")
 

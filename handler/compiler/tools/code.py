@@ -123,7 +123,7 @@ def _as_json(entry: JSONObject, place: Written) -> JSONObject:
     try:
         plain: JSONObject = parse_json(to_json_bytes(entry))
     except (ValueError, TypeError, RecursionError) as exc:
-        place.refuse(f"its list entry is no JSON: {exc}", cause=exc)
+        place.refuse(f"its list entry is not valid JSON: {exc}", cause=exc)
     return plain
 
 
@@ -165,7 +165,7 @@ def _refuse_twice(found: Iterable[_Frozen], problems: Problems) -> None:
         if not isinstance(each.made, CodeTool) and first.setdefault(each.label, each.at) is not each.at:
             problems.add(
                 each.at,
-                f"{each.label}: one of these stands at {shown(first[each.label])} too",
+                f"{each.label}: also defined at {shown(first[each.label])}",
                 code="duplicate-definition",
             )
 

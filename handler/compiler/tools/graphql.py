@@ -58,7 +58,7 @@ def graphql_tool(context: ApiContext, directive: ToolDirective) -> CompiledTool 
     if guards is None:
         return None
     if not context.endpoint.takes_any_document:
-        sentence = "lets models write requests, and upstream.documents says that the API takes none"
+        sentence = "lets models write requests, but with upstream.documents the API takes only known documents"
         problems.add(directive.node, f'"{directive.name}" {sentence}: expected prescribed', code="known-documents-only")
     declaration = directive_declaration(directive, name_variables=context.name_variables)
     made = _guarded_tool(context, declaration, own=guards)
@@ -85,7 +85,7 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
     if not context.endpoint.takes_any_document:
         problems.add(
             at,
-            "no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool",
+            "no tool is declared, and upstream.documents rules out a default tool: expected @mcpTool or @tool",
             code="known-documents-only",
         )
     all_of_query = VisibilityPattern(at=at, expose=True, types="Query", fields=".*")

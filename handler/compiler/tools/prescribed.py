@@ -169,7 +169,7 @@ class _OperationTool:
         if asked:
             self.context.problems.add(
                 self.declaration.at,
-                f'"{self.declaration.name}" asks the API for {asked}, which tells what is hidden too',
+                f'"{self.declaration.name}" asks the API for {asked}, which reveals hidden types',
                 code="schema-query",
             )
 
@@ -185,7 +185,7 @@ class _OperationTool:
     def _refuse_long_consent(self, operation: Operation) -> None:
         declaration = self.declaration
         if declaration.options.confirm and len(operation.text) > MAX_CONSENT_CHARS:
-            size = f"{len(operation.text):,} characters, a user is asked about {MAX_CONSENT_CHARS:,} at most"
+            size = f"{len(operation.text):,} characters: a user can be asked about {MAX_CONSENT_CHARS:,} at most"
             self.context.problems.add(
                 declaration.options.node or declaration.at,
                 f'"{declaration.name}" says confirm, and its operation has {size}',
@@ -204,7 +204,7 @@ class _OperationTool:
         if declaration.options.confirm == "advisory" and self.flat and "confirm" in operation.variables:
             problems.add(
                 at,
-                f'"{name}" has a variable "confirm", which is what confirm asks for: rename it',
+                f'"{name}" has a variable "confirm", a name that confirm takes for its own argument: rename it',
                 code="reserved-variable",
             )
         if declaration.options.annotations.get("readOnlyHint") and operation.kind == "mutation":

@@ -65,7 +65,9 @@ def read_prompts(context: CompileContext, *, default: Mask) -> list[tuple[TextPr
     for prompt, at in found:
         if prompt.name in first:
             context.problems.add(
-                at, f'a prompt named "{prompt.name}" stands at {shown(first[prompt.name])} too', code="duplicate-prompt"
+                at,
+                f'a prompt named "{prompt.name}" is also defined at {shown(first[prompt.name])}',
+                code="duplicate-prompt",
             )
         first.setdefault(prompt.name, at)
     return found
@@ -149,7 +151,7 @@ class _Reader:
             at = said.place("name") if "name" in said else Place(file)
             self._problems.add(
                 at,
-                f'"{name:.80}" is no prompt name: expected 1 to 128 letters, digits, _, - or .',
+                f'"{name:.80}" is not a prompt name: expected 1 to 128 letters, digits, _, - or .',
                 code="invalid-prompt-name",
             )
         return name
@@ -165,7 +167,7 @@ class _Reader:
             if not ARGUMENT_NAME.fullmatch(name):
                 each.refuse("name", "1 to 64 letters, digits, _ or -")
             elif name in found:
-                sentence = f'an argument named "{name}" stands at {shown(found[name].at)} too'
+                sentence = f'an argument named "{name}" is also defined at {shown(found[name].at)}'
                 self._problems.add(each.place("name"), sentence, code="duplicate-prompt-argument")
             else:
                 found[name] = _Argument(
@@ -182,7 +184,7 @@ class _Reader:
         for text, at in argument.texts("values"):
             if not text or text in found:
                 self._problems.add(
-                    at, "expected a text" if not text else f'"{text:.80}" stands here twice', code="invalid-completion"
+                    at, "expected a text" if not text else f'"{text:.80}" appears twice', code="invalid-completion"
                 )
             found.append(text)
         return tuple(found)
@@ -199,7 +201,7 @@ class _Reader:
             if argument.name not in used:
                 self._problems.warn(
                     argument.at,
-                    f"no text has {{{{{argument.name}}}}}, so its value goes nowhere",
+                    f"no text has {{{{{argument.name}}}}}, so the argument has no effect",
                     code="unused-prompt-argument",
                     about=[argument.name],
                 )
@@ -215,7 +217,7 @@ class _Reader:
             if name in known:
                 used.add(name)
             else:
-                sentence = r"expected {{argument}}; braces that stand for themselves are written \{{"
+                sentence = r"expected {{argument}}; write \{{ for literal braces"
                 if name is not None:
                     sentence = f'there is no argument "{name:.80}"{did_you_mean(name, known)}'
                 self._problems.add(place_in(source, start + found.start()), sentence, code="invalid-placeholder")

@@ -64,7 +64,7 @@ def _directive_tool(context: ApiContext, directive: ToolDirective, *, operations
 
 def _refuse_variables(name: str, at: At, *, problems: Problems) -> None:
     for unknown in [each for each in names_in(name) if each not in NAME_VARIABLES]:
-        sentence = f'"{{{unknown}}}" cannot stand in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
+        sentence = f'"{{{unknown}}}" is not allowed in a tool name: expected {{endpoint_folder}} or {{endpoint_name}}'
         problems.add(at, sentence, code="invalid-tool-name")
 
 
@@ -73,7 +73,7 @@ def judge_tools(made: Sequence[CompiledTool], problems: Problems) -> None:
     _refuse_names(made, problems)
     for each in made:
         if not all(is_listable(Entry(entry).brief.json) for entry in entries_of(each.tool)):
-            sentence = "cannot be listed: its inputs are larger than an answer may be. Expected fewer or shorter ones"
+            sentence = "cannot be listed, as its inputs exceed the size of a response: expected fewer or shorter inputs"
             problems.add(each.at, f'"{each.tool.name}" {sentence}', code="unlistable-tool")
 
 
@@ -86,11 +86,11 @@ def _refuse_names(made: Sequence[CompiledTool], problems: Problems) -> None:
             if not TOOL_NAME.fullmatch(name) or name in PATH_SEGMENTS:
                 problems.add(
                     each.at,
-                    f'"{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .',
+                    f'"{name}" is not a tool name: expected 1 to 128 letters, digits, _, - or .',
                     code="invalid-tool-name",
                 )
             if name in first:
-                problems.add(each.at, f'a tool named "{name}" stands at {first[name]} too', code="duplicate-tool")
+                problems.add(each.at, f'a tool named "{name}" is also defined at {first[name]}', code="duplicate-tool")
             first.setdefault(name, shown(where(each.at)))
             alike = folded.setdefault(name.casefold(), name)
             if alike != name:

@@ -79,30 +79,28 @@ def test_shown_input_comes_back_and_the_others_do_not(tmp_path: Path) -> None:
     assert hidden_of(tmp_path, access) == {"Employee.salary", "EmployeeOrder.SALARY_ASC"}
 
 
-NO_INPUT = "only an input field, an argument or an enum value that names a hidden field can be excepted"
-
-
 @pytest.mark.parametrize(
-    ("key", "text", "sentence"),
+    ("key", "text", "problem"),
     [
-        ("hide", "Employe.taxId", 'the schema has no type "Employe"; did you mean Employee?'),
-        ("hide", "Employee.taxID", '"Employee" has no field "taxID"; did you mean taxId?'),
-        ("hide", "EmployeeOrder.SALARY", '"EmployeeOrder" has no value "SALARY"; did you mean SALARY_ASC?'),
-        ("hide", "Query.employees(were:)", '"Reads.employees" has no argument "were"; did you mean where?'),
-        ("hide", "EmployeeFilter.name(x:)", '"EmployeeFilter.name" has no argument "x"'),
-        ("hide", "__Type.name", 'the schema has no type "__Type"'),
-        ("hide", "Employee taxId", f"this is no coordinate: expected {FORMS}"),
-        ("show", "EmployeeFiler.a", 'the schema has no type "EmployeeFiler"; did you mean EmployeeFilter?'),
-        ("show", "Employee.salary", NO_INPUT),
-        ("show", "EmployeeFilter", NO_INPUT),
+        ("hide", "Employe.taxId", 'unknown-coordinate: "Employe" & did you mean Employee?'),
+        ("hide", "Employee.taxID", 'unknown-coordinate: "taxID" & did you mean taxId?'),
+        ("hide", "EmployeeOrder.SALARY", 'unknown-coordinate: "SALARY" & did you mean SALARY_ASC?'),
+        ("hide", "Query.employees(were:)", 'unknown-coordinate: "Reads.employees" & "were" & did you mean where?'),
+        ("hide", "EmployeeFilter.name(x:)", 'unknown-coordinate: "EmployeeFilter.name" & "x"'),
+        ("hide", "__Type.name", 'unknown-coordinate: "__Type"'),
+        ("hide", "Employee taxId", f"unknown-coordinate: {FORMS}"),
+        ("show", "EmployeeFiler.a", 'unknown-coordinate: "EmployeeFiler" & did you mean EmployeeFilter?'),
+        ("show", "Employee.salary", "not-an-input"),
+        ("show", "EmployeeFilter", "not-an-input"),
     ],
 )
 def test_coordinate_that_does_not_fit_is_a_problem_with_its_place(
-    tmp_path: Path, key: str, text: str, sentence: str
+    tmp_path: Path, key: str, text: str, problem: str
 ) -> None:
     lines = reported(tmp_path, {"index.graphql": SDL, "config.yaml": f'access:\n  {key}: ["{text}"]\n'})
 
-    assert lines == [f'config.yaml:2:10: access.{key} "{text}": {sentence}']
+    assert lines == [f"config.yaml:2:10 {problem}"]
+    assert f'access.{key} "{text}"' in lines[0]
 
 
 @pytest.mark.parametrize(
@@ -119,20 +117,14 @@ def test_what_is_hidden_itself_cannot_be_shown(tmp_path: Path, hide: str, show: 
 
     (line,) = reported(tmp_path, {"index.graphql": SDL, "config.yaml": config})
 
-    assert line == (
-        f'config.yaml:3:10: access.show "{show}": access.hide hides {direct} itself: '
-        "access.show only excepts inputs that name a hidden field"
-    )
+    assert line == f'config.yaml:3:10 hidden-itself: "{show}" & access.hide hides {direct}'
 
 
 def test_what_a_directive_hides_itself_cannot_be_shown(tmp_path: Path) -> None:
     sdl = SDL.replace("salaryGt: Int", "salaryGt: Int @inaccessible")
 
     assert reported(tmp_path, {"index.graphql": sdl, "config.yaml": "access: {show: [EmployeeFilter.salaryGt]}"}) == [
-        (
-            'config.yaml:1:17: access.show "EmployeeFilter.salaryGt": @inaccessible hides it itself: '
-            "access.show only excepts inputs that name a hidden field"
-        )
+        'config.yaml:1:17 hidden-itself: "EmployeeFilter.salaryGt" & @inaccessible'
     ]
 
 
@@ -142,7 +134,7 @@ def test_exception_from_what_nothing_hides_is_doubted(tmp_path: Path, show: str)
     coordinate = show.replace("Query", "Reads")
 
     (line,) = [line for line in doubted(tmp_path, files) if "access.show" in line]
-    assert line.endswith(f'access.show "{coordinate}": nothing hides it for its name, so this does nothing')
+    assert line == f'unused-exception: access.show "{coordinate}"'
     assert line.startswith("config.yaml:")
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import PUBLIC, doubted
 
 SDL = "type Query { a: Int } type Mutation { drop(id: ID!): Int keep(id: ID!): Int }"
@@ -14,7 +15,7 @@ OTHER = 'mutation Other($id: ID!) @mcpTool(name: "other", title: "O" OPTIONS) { 
 TOOL = 'extend schema @tool(name: "free", graphql: {expose: true, types: "Query|Mutation", fields: "FIELDS"} OPTIONS)'
 
 
-def warnings(folder: Path, *, schema: str = "", other: str = "", config: str = "") -> list[str]:
+def warnings(folder: Path, *, schema: str = "", other: str = "", config: str = "") -> list[Reported]:
     """What is said of a tool that asks, and what stands beside it."""
     files = {
         "index.graphql": f"{schema} {SDL}",
@@ -22,11 +23,11 @@ def warnings(folder: Path, *, schema: str = "", other: str = "", config: str = "
         "operations/other.graphql": other or "query A { a }",
         "config.yaml": PUBLIC + config,
     }
-    return [each for each in doubted(folder, files) if "asks its user" in each]
+    return [each for each in doubted(folder, files) if " consent-bypass: " in each]
 
 
-def sentence(way: str) -> str:
-    return f'operations/drop.graphql:1:1: "drop" asks its user before Mutation.drop, and {way} sends it without that'
+def bypass(way: str) -> str:
+    return f'operations/drop.graphql:1:1 consent-bypass: "drop" & Mutation.drop & but {way} '
 
 
 def test_tool_alone_has_no_way_around(tmp_path: Path) -> None:
@@ -37,7 +38,7 @@ def test_tool_alone_has_no_way_around(tmp_path: Path) -> None:
 def test_operation_with_the_same_mutation_is_one(tmp_path: Path, options: str) -> None:
     other = OTHER.replace("FIELD", "drop").replace("OPTIONS", options)
 
-    assert warnings(tmp_path, other=other) == [sentence("other")]
+    assert warnings(tmp_path, other=other) == [bypass("other")]
 
 
 @pytest.mark.parametrize(("field", "options"), [("drop", ", confirm: required"), ("keep", "")])
@@ -48,7 +49,7 @@ def test_operation_that_asks_too_or_does_something_else_is_none(tmp_path: Path, 
 def test_graphql_tool_that_exposes_the_mutation_is_one(tmp_path: Path) -> None:
     schema = TOOL.replace("FIELDS", ".*").replace("OPTIONS", "")
 
-    assert warnings(tmp_path, schema=schema) == [sentence("free")]
+    assert warnings(tmp_path, schema=schema) == [bypass("free")]
 
 
 @pytest.mark.parametrize(("fields", "options"), [(".*", "confirm: required"), ("a|keep", "")])
@@ -61,12 +62,12 @@ def test_graphql_tool_that_asks_has_a_way_around_for_each_mutation(tmp_path: Pat
     other = OTHER.replace("FIELD", "keep").replace("OPTIONS", "")
 
     assert warnings(tmp_path, schema=schema, other=other) == [
-        'index.graphql:1:15: "free" asks its user before Mutation.keep, and other sends it without that'
+        'index.graphql:1:15 consent-bypass: "free" & Mutation.keep & but other '
     ]
 
 
 def test_own_graphql_that_takes_any_document_is_one(tmp_path: Path) -> None:
-    assert warnings(tmp_path, config="graphql: on\n") == [sentence("/graphql")]
+    assert warnings(tmp_path, config="graphql: on\n") == [bypass("/graphql")]
 
 
 def test_mutation_that_nobody_may_use_has_no_way_around(tmp_path: Path) -> None:
@@ -74,8 +75,8 @@ def test_mutation_that_nobody_may_use_has_no_way_around(tmp_path: Path) -> None:
     schema = TOOL.replace("FIELDS", ".*").replace("OPTIONS", "confirm: required")
     files = {"index.graphql": f"{schema} {SDL}", "config.yaml": f"{access}graphql: on\n"}
 
-    assert [each for each in doubted(tmp_path, files) if "asks its user" in each] == [
-        'index.graphql:1:15: "free" asks its user before Mutation.drop, and /graphql sends it without that'
+    assert [each for each in doubted(tmp_path, files) if " consent-bypass: " in each] == [
+        'index.graphql:1:15 consent-bypass: "free" & Mutation.drop & /graphql'
     ]
 
 
@@ -83,4 +84,4 @@ def test_schema_without_mutations_has_none(tmp_path: Path) -> None:
     query = 'query A @mcpTool(name: "a", title: "A", confirm: required) { a }'
     files = {"index.graphql": "type Query { a: Int }", "operations/a.graphql": query, "config.yaml": "graphql: on"}
 
-    assert [each for each in doubted(tmp_path, files) if "asks its user" in each] == []
+    assert [each for each in doubted(tmp_path, files) if " consent-bypass: " in each] == []

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, doubted
 
 SDL = """
@@ -34,13 +35,13 @@ access:
 """
 
 
-def doubts_of(folder: Path, exposed: str, *patterns: str, config: str = READABLE) -> list[str]:
+def doubts_of(folder: Path, exposed: str, *patterns: str, config: str = READABLE) -> list[Reported]:
     listed = ", ".join([f'{{expose: true, types: "Query", fields: "{exposed}"}}', *patterns])
     index = f'extend schema @tool(name: "t", description: "d", graphql: [{listed}])\n{SDL}'
     return doubted(folder, {"index.graphql": index, "config.yaml": config})
 
 
-def operation_doubts(folder: Path, operation: str, *, config: str = GUARD_SALARY) -> list[str]:
+def operation_doubts(folder: Path, operation: str, *, config: str = GUARD_SALARY) -> list[Reported]:
     return doubted(folder, {"index.graphql": SDL, "operations/op.graphql": operation, "config.yaml": config})
 
 
@@ -50,10 +51,7 @@ def test_nothing_is_doubted_where_nothing_is_guarded(tmp_path: Path) -> None:
 
 def test_same_name_on_another_type_in_reach_is_doubted(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "stats", HIDE_SALARY) == [
-        (
-            "index.graphql:1:15: Aggregate.salary may reveal Employee.salary, which is guarded: "
-            "the field name is the same"
-        )
+        "index.graphql:1:15 same-name-exposure: Aggregate.salary & Employee.salary"
     ]
 
 
@@ -63,17 +61,14 @@ def test_same_name_out_of_reach_is_not_doubted(tmp_path: Path) -> None:
 
 def test_scalars_that_can_hold_anything_are_doubted_on_guarded_types_and_in_what_asks_for_them(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "employees|offices", HIDE_SALARY) == [
-        (
-            "index.graphql:1:15: Employee.raw, Query.employees(path:), EmployeeFilter.extra may hold anything, "
-            "also what is guarded on Employee"
-        )
+        "index.graphql:1:15 opaque-value: Employee.raw & Query.employees(path:) & EmployeeFilter.extra"
     ]
 
 
 def test_lookups_of_anything_by_id_are_doubted(tmp_path: Path) -> None:
     assert doubts_of(tmp_path, "node", HIDE_SALARY) == [
-        "index.graphql:1:15: Employee.raw may hold anything, also what is guarded on Employee",
-        "index.graphql:1:15: Query.node can look up any Employee, whose fields are guarded in part",
+        "index.graphql:1:15 opaque-value: Employee.raw",
+        "index.graphql:1:15 lookup-by-id: Query.node",
     ]
 
 
@@ -114,10 +109,7 @@ def test_filter_by_a_guarded_field_of_what_is_only_counted_is_doubted(
     config = GUARD_SALARY.replace("Employee", "Person")
 
     assert doubted(tmp_path, {"index.graphql": index + COUNTED % question, "config.yaml": config}) == [
-        (
-            f"index.graphql:1:15: {inputs} may filter by Person.salary, which is guarded: "
-            "results are only counted, but counts reveal values"
-        )
+        f"index.graphql:1:15 count-exposure: {inputs} & Person.salary"
     ]
 
 
@@ -125,9 +117,7 @@ def test_operation_that_nobody_can_call_is_doubted(tmp_path: Path) -> None:
     config = "access: {policies: [{type: Query, policyDefault: {condition: true}}], hide: [Employee.salary]}"
     operation = "query Find @mcpTool { employees(where: {salaryGt: 5}) { id } }"
 
-    assert operation_doubts(tmp_path, operation, config=config) == [
-        'operations/op.graphql:1:1: nobody can call "Find": it uses what is hidden from everybody'
-    ]
+    assert operation_doubts(tmp_path, operation, config=config) == ['operations/op.graphql:1:1 uncallable-tool: "Find"']
 
 
 UNDECIDED = """
@@ -141,7 +131,7 @@ input Touch { salaryGt: Int salarygroup: Int }
 """
 
 
-def undecided(folder: Path, config: str) -> list[str]:
+def undecided(folder: Path, config: str) -> list[Reported]:
     index = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query|Mutation", fields: ".*"})\n'
     return doubted(folder, {"index.graphql": index + UNDECIDED, "config.yaml": config})
 
@@ -153,8 +143,8 @@ def test_input_whose_words_begin_with_a_guarded_name_and_go_on_is_doubted(tmp_pa
     config = GUARD_SALARY.replace("Employee", "Person") + OPEN_MUTATION
 
     assert (
-        "index.graphql:1:15: Filter.minSalaryclass, Filter.salarygt, Query.staff(salaryband:) may ask for "
-        "Person.salary, which is guarded: words in these names begin with its letters"
+        "index.graphql:1:15 similar-name-exposure: "
+        "Filter.minSalaryclass & Filter.salarygt & Query.staff(salaryband:) & Person.salary"
     ) in undecided(tmp_path, config)
 
 
@@ -162,12 +152,11 @@ def test_data_of_a_mutation_by_a_guarded_name_is_doubted(tmp_path: Path) -> None
     config = GUARD_SALARY.replace("Employee", "Person") + OPEN_MUTATION
 
     assert (
-        "index.graphql:1:15: Mutation.pay(salary:), Pay.salary give mutations data by the name of Person.salary, "
-        "which is guarded: an answer may depend on it"
+        "index.graphql:1:15 mutation-data-exposure: Mutation.pay(salary:) & Pay.salary & Person.salary"
     ) in undecided(tmp_path, config)
 
 
 def test_word_that_is_another_fields_name_is_not_doubted(tmp_path: Path) -> None:
     config = GUARD_SALARY.replace("Employee", "Person").replace("[salary]", "[name]") + OPEN_MUTATION
 
-    assert not [line for line in undecided(tmp_path, config) if "begin with" in line]
+    assert not [line for line in undecided(tmp_path, config) if " similar-name-exposure: " in line]

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, doubted
 from tests.support.modules import Modules, modules
 
@@ -20,7 +21,7 @@ def one() -> str:
 """
 
 
-def warnings(folder: Path, modules: Modules, *uses: str) -> list[str]:
+def warnings(folder: Path, modules: Modules, *uses: str) -> list[Reported]:
     kits = ", ".join(f'{{use: "{use}", condition: true}}' for use in uses)
     files = {"index.graphql": "type Query { a: String }\n", "config.yaml": f"{READABLE}code: [{kits}]\n"}
     return doubted(folder, files, **modules.environ)
@@ -50,9 +51,7 @@ def test_import_from_an_old_place_is_a_warning_at_its_line_with_the_new_one(
 ) -> None:
     file = modules.write("shop_tools.py", f'"""Tools."""\n\n{old}\n{KIT}')
 
-    assert warnings(tmp_path, modules, "shop_tools:kit") == [
-        f"{file}:3:1: {name} has the API of tools in Python in this version only: write `{new}`"
-    ]
+    assert warnings(tmp_path, modules, "shop_tools:kit") == [f"{file}:3:1 old-import: {name} & `{new}`"]
 
 
 def test_imports_of_the_new_place_and_of_what_was_never_public_are_no_warnings(
@@ -87,9 +86,13 @@ def test_modules_that_a_kit_imports_are_looked_at_and_only_those_of_authors(tmp_
     told = warnings(tmp_path, modules, "shop.tools:kit")
 
     assert environ == {"STILE_CODE_MODULES": "other_tools,shop"}
-    assert [each.partition(": ")[0] for each in told] == [f"{package}:2:5", f"{found}:1:1", f"{texts}:2:1"]
+    assert [each.partition(": ")[0] for each in told] == [
+        f"{package}:2:5 old-import",
+        f"{found}:1:1 old-import",
+        f"{texts}:2:1 old-import",
+    ]
     again = warnings(tmp_path / "other", modules, "other_tools:kit")
-    assert [each.partition(": ")[0] for each in again] == [f"{package}:2:5"]
+    assert [each.partition(": ")[0] for each in again] == [f"{package}:2:5 old-import"]
 
 
 def test_two_kits_of_one_module_are_one_warning(tmp_path: Path, modules: Modules) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import doubted
 
 SCHEMA = """
@@ -19,23 +20,20 @@ type Desk { of: Employee }
 TOOL = 'extend schema @tool(name: "ask", graphql: {expose: true, types: "Query", fields: "%s"})'
 
 
-def doubts(folder: Path, rules: str, *, fields: str = ".*", default: str = "true") -> list[str]:
+def doubts(folder: Path, rules: str, *, fields: str = ".*", default: str = "true") -> list[Reported]:
     config = (
         "access:\n  policies:\n    - type: Query\n"
         f"      policyDefault: {{condition: {default}}}\n      rules: [{rules}]\n"
     )
     files = {"index.graphql": SCHEMA + TOOL % fields, "config.yaml": config}
-    return [doubt for doubt in doubted(folder, files) if "without it" in doubt]
+    return [doubt for doubt in doubted(folder, files) if " policy-bypass: " in doubt]
 
 
 def test_another_way_to_what_a_guarded_field_returns_is_named(tmp_path: Path) -> None:
     rule = "{condition: '$jwt.role:String == \"hr\"', fields: [employee, employees]}"
 
     assert doubts(tmp_path, rule) == [
-        (
-            "config.yaml:5:27: Query.employee is guarded here, and ask reaches Employee without it: "
-            "Query.order -> Order.seller -> Seller.person"
-        )
+        "config.yaml:5:27 policy-bypass: Query.employee & Query.order & Order.seller & Seller.person"
     ]
 
 
@@ -44,8 +42,8 @@ def test_a_way_through_a_union_is_found(tmp_path: Path) -> None:
 
     found = doubts(tmp_path, rule)
 
-    assert "Query.employee is guarded here, and ask reaches Employee without it: Query.search -> Desk.of" in found[0]
-    assert "Query.order is guarded here, and ask reaches Order without it: Query.search" in found[-1]
+    assert found[0] == "policy-bypass: Query.employee & Query.search -> Desk.of"
+    assert found[-1] == "policy-bypass: Query.order & Query.search"
 
 
 @pytest.mark.parametrize(
@@ -75,7 +73,7 @@ def test_own_graphql_of_the_endpoint_is_a_way_where_it_takes_any_document(tmp_pa
 
     def found(mode: str) -> list[str]:
         files = {"index.graphql": SCHEMA, "config.yaml": config.replace("MODE", mode)}
-        return [doubt for doubt in doubted(tmp_path / mode, files) if "without it" in doubt]
+        return [doubt for doubt in doubted(tmp_path / mode, files) if " policy-bypass: " in doubt]
 
     assert found("persisted") == []
     (told,) = found("on")

@@ -3,10 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, doubted
 
 
-def doubts(folder: Path, index: str, operation: str = "query O @mcpTool { a }") -> list[str]:
+def doubts(folder: Path, index: str, operation: str = "query O @mcpTool { a }") -> list[Reported]:
     files = {"index.graphql": index, "operations/o.graphql": operation, "config.yaml": READABLE}
     return doubted(folder, files)
 
@@ -20,7 +21,7 @@ def test_description_that_clients_cut_is_a_warning_at_the_tool(tmp_path: Path) -
 
     assert doubts(tmp_path, "type Query { a: Int }", described(fitting)) == []
     assert doubts(tmp_path, "type Query { a: Int }", described(fitting + "!")) == [
-        'operations/o.graphql:1:1: "O" has a description of 2049 bytes: clients cut it after 2048'
+        'operations/o.graphql:1:1 long-description: "O" & 2049 & 2048'
     ]
 
 
@@ -30,9 +31,7 @@ def test_description_of_a_graphql_tool_that_clients_cut_is_a_warning_at_its_dire
 extend schema
   @tool(name: "t", description: "{text}", graphql: {{expose: true, types: "Query", fields: "a"}})"""
 
-    assert doubts(tmp_path, index) == [
-        'index.graphql:3:3: "t" has a description of 2049 bytes: clients cut it after 2048'
-    ]
+    assert doubts(tmp_path, index) == ['index.graphql:3:3 long-description: "t" & 2049 & 2048']
 
 
 def test_list_entry_that_crowds_out_the_conversation_is_a_warning(tmp_path: Path) -> None:
@@ -41,8 +40,7 @@ def test_list_entry_that_crowds_out_the_conversation_is_a_warning(tmp_path: Path
 
     (line,) = doubts(tmp_path, index, "query O($p: Place) @mcpTool { a(place: $p) }")
 
-    assert line.startswith('operations/o.graphql:1:1: "O" takes ')
-    assert line.endswith(f" tokens in every conversation: more than {MAX_ENTRY_BYTES} bytes")
+    assert line == f'operations/o.graphql:1:1 large-tool: "O" & {MAX_ENTRY_BYTES} bytes'
 
 
 def test_enum_whose_meanings_are_left_out_is_a_warning_for_each_tool(tmp_path: Path) -> None:
@@ -53,11 +51,10 @@ def test_enum_whose_meanings_are_left_out_is_a_warning_for_each_tool(tmp_path: P
         input In {{ place: Place, other: Other }} type Query {{ a(place: Place, in: In): Int }}
     """
     operation = "query O($p: Place, $in: In) @mcpTool { a(place: $p, in: $in) }"
-    sentence = 'does not say what the values of "Place" mean: that is 1001 characters, more than 1000'
 
     assert doubts(tmp_path / "1", index, operation) == [
-        f'operations/o.graphql:1:1: "O" {sentence}',
-        f'operations/o.graphql:1:1: "t" {sentence}',
+        'operations/o.graphql:1:1 unexplained-enum: "O" & "Place" & 1001 & 1000',
+        'operations/o.graphql:1:1 unexplained-enum: "t" & "Place" & 1001 & 1000',
     ]
     assert doubts(tmp_path / "2", index.replace("xxx", "xx"), operation) == []
 

@@ -9,8 +9,9 @@ from handler.bundle.model import Bundle
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import NoAuth, Upstream
 from handler.compiler.compile import compile_endpoint
-from handler.errors.authoring import CompileError, Problem
-from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
+from handler.errors.authoring import CompileError
+from tests.support.diagnostics import Reported, reported_by
+from tests.support.endpoints import compiled, doubted, reported, write_endpoint
 
 QUERY = "type Query { a: Int }"
 NOTHING: Any = {"claim_headers": {}, "forward_headers": (), "documents": "text", "auth": NoAuth()}
@@ -21,7 +22,7 @@ def bundle_with(folder: Path, config: str) -> Bundle:
     return compiled(folder, {"index.graphql": QUERY, "config.yaml": config}).bundle
 
 
-def refused(folder: Path, config: str) -> list[str]:
+def refused(folder: Path, config: str) -> list[Reported]:
     return reported(folder, {"index.graphql": QUERY, "config.yaml": config})
 
 
@@ -76,18 +77,9 @@ def test_values_are_texts_that_take_their_kind_from_what_is_asked_for(tmp_path: 
 
 
 def test_unknown_key_names_the_valid_ones(tmp_path: Path) -> None:
-    (problem,) = problems_of(tmp_path, {"index.graphql": QUERY, "config.yaml": "upstream:\n  ulr: https://a.b/\n"})
+    (problem,) = reported(tmp_path, {"index.graphql": QUERY, "config.yaml": "upstream:\n  ulr: https://a.b/\n"})
 
-    assert problem == Problem(
-        file="config.yaml",
-        line=2,
-        column=3,
-        sentence=(
-            'unknown key "upstream.ulr": expected one of url, timeout_s, max_bytes, headers, '
-            "forward_headers, documents, auth; did you mean url?"
-        ),
-        code="unknown-key",
-    )
+    assert problem == 'config.yaml:2:3 unknown-key: "upstream.ulr" & did you mean url?'
 
 
 def test_unknown_keys_are_reported_at_every_level(tmp_path: Path) -> None:
@@ -107,63 +99,48 @@ identity:
     lines = refused(tmp_path, config.replace("AAAA", "a" * 64))
 
     assert lines == [
-        (
-            'config.yaml:1:1: unknown key "port": expected one of upstream, limits, access, identity, default_tool, '
-            "graphql, scalars, instructions, resources, code, catalog, checks"
-        ),
-        (
-            'config.yaml:2:10: unknown key "limits.depth": expected one of max_tokens, max_depth, max_fields, '
-            "max_aliases, max_cost, max_values, list_sizes; did you mean max_depth?"
-        ),
-        (
-            'config.yaml:4:3: unknown key "access.anonimous": expected one of anonymous, policies, hide, show; '
-            "did you mean anonymous?"
-        ),
-        (
-            'config.yaml:7:7: unknown key "access.policies[0].rule": expected one of type, rules, policyDefault; '
-            "did you mean rules?"
-        ),
-        'config.yaml:8:22: there is no condition: expected one, such as true or $jwt.role:String == "admin"',
-        'config.yaml:8:23: unknown key "access.policies[0].policyDefault.when": expected one of condition',
-        (
-            'config.yaml:11:91: unknown key "identity.api_keys[0].claim": expected one of name, sha256, claims, '
-            "expires; did you mean claims?"
-        ),
+        'config.yaml:1:1 unknown-key: "port"',
+        'config.yaml:2:10 unknown-key: "limits.depth" & did you mean max_depth?',
+        'config.yaml:4:3 unknown-key: "access.anonimous" & did you mean anonymous?',
+        'config.yaml:7:7 unknown-key: "access.policies[0].rule" & did you mean rules?',
+        "config.yaml:8:22 invalid-condition",
+        'config.yaml:8:23 unknown-key: "access.policies[0].policyDefault.when"',
+        'config.yaml:11:91 unknown-key: "identity.api_keys[0].claim" & did you mean claims?',
     ]
 
 
 @pytest.mark.parametrize(
     ("config", "line"),
     [
-        ("- upstream", "config.yaml:1:1: expected a mapping of keys to values"),
-        ("just a text", "config.yaml:1:1: expected a mapping of keys to values"),
-        ("upstream: [a]", 'config.yaml:1:11: "upstream": expected a mapping of keys to values'),
+        ("- upstream", "config.yaml:1:1 invalid-value"),
+        ("just a text", "config.yaml:1:1 invalid-value"),
+        ("upstream: [a]", 'config.yaml:1:11 invalid-value: "upstream"'),
         (
             "upstream: https://a.b/",
-            "config.yaml:1:11: \"upstream\": expected a mapping of keys to values, got 'https://a.b/'",
+            "config.yaml:1:11 invalid-value: \"upstream\" & 'https://a.b/'",
         ),
-        ("upstream: {url: {a: b}}", 'config.yaml:1:17: "upstream.url": expected a text'),
-        ("upstream: {headers: {a: [b]}}", 'config.yaml:1:25: "upstream.headers.a": expected a text'),
+        ("upstream: {url: {a: b}}", 'config.yaml:1:17 invalid-value: "upstream.url"'),
+        ("upstream: {headers: {a: [b]}}", 'config.yaml:1:25 invalid-value: "upstream.headers.a"'),
         (
             "upstream: {timeout_s: soon}",
-            "config.yaml:1:23: \"upstream.timeout_s\": expected a number from 0.1 to 900, got 'soon'",
+            "config.yaml:1:23 invalid-value: \"upstream.timeout_s\" & 0.1 to 900 & 'soon'",
         ),
         (
             "upstream: {timeout_s: nan}",
-            "config.yaml:1:23: \"upstream.timeout_s\": expected a number from 0.1 to 900, got 'nan'",
+            "config.yaml:1:23 invalid-value: \"upstream.timeout_s\" & 0.1 to 900 & 'nan'",
         ),
         (
             "upstream: {max_bytes: 5}",
-            "config.yaml:1:23: \"upstream.max_bytes\": expected a number from 1000 to 50000000, got '5'",
+            "config.yaml:1:23 invalid-value: \"upstream.max_bytes\" & 1000 to 50000000 & '5'",
         ),
-        ("limits: {max_depth: 0}", "config.yaml:1:21: \"limits.max_depth\": expected a number from 1 to 50, got '0'"),
-        ("limits: {max_depth: 1.5}", "config.yaml:1:21: \"limits.max_depth\": expected a whole number, got '1.5'"),
-        ("default_tool: no", "config.yaml:1:15: \"default_tool\": expected true or false, got 'no'"),
+        ("limits: {max_depth: 0}", "config.yaml:1:21 invalid-value: \"limits.max_depth\" & 1 to 50 & '0'"),
+        ("limits: {max_depth: 1.5}", "config.yaml:1:21 invalid-value: \"limits.max_depth\" & '1.5'"),
+        ("default_tool: no", "config.yaml:1:15 invalid-value: \"default_tool\" & 'no'"),
         (
             "access: {anonymous: maybe}",
-            "config.yaml:1:21: \"access.anonymous\": expected allow or challenge, got 'maybe'",
+            "config.yaml:1:21 invalid-value: \"access.anonymous\" & 'maybe'",
         ),
-        ("access: {policies: [Query]}", 'config.yaml:1:21: "access.policies[0]": expected a mapping'),
+        ("access: {policies: [Query]}", 'config.yaml:1:21 invalid-value: "access.policies[0]"'),
     ],
 )
 def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: str) -> None:
@@ -175,17 +152,17 @@ def test_value_of_the_wrong_kind_is_reported(tmp_path: Path, config: str, line: 
     [
         (
             "access:\n\tanonymous: allow",
-            r"config.yaml:2:1: this is no YAML: found character '\t' that cannot start any token",
+            "config.yaml:2:1 invalid-yaml: '\\t'",
         ),
-        ("access: {", "config.yaml:1:10: this is no YAML: expected the node content, but found '<stream end>'"),
-        ("access:\n  a: \0", "config.yaml:2:6: U+0000 cannot stand in YAML"),
-        ("access: *unknown", "config.yaml:1:9: this is no YAML: found undefined alias 'unknown'"),
-        ("access: {}\n---\naccess: {}", "config.yaml:2:1: this is no YAML: but found another document"),
-        ("? [a, b]\n: c", "config.yaml:1:3: this is no YAML: expected a text as the key"),
-        ("? &a [*a]\n: c", "config.yaml:1:3: this is no YAML: expected a text as the key"),
-        ("access: &a {policies: [*a]}", "config.yaml:1:9: this is no YAML: it contains itself"),
-        ('upstream: {headers: {x: "\\uD800"}}', "config.yaml:1:25: this is no YAML: expected whole characters"),
-        ("access: " + "[" * 3_000, "config.yaml: it is nested too deeply to be read"),
+        ("access: {", "config.yaml:1:10 invalid-yaml"),
+        ("access:\n  a: \0", "config.yaml:2:6 invalid-yaml: U+0000"),
+        ("access: *unknown", "config.yaml:1:9 invalid-yaml: 'unknown'"),
+        ("access: {}\n---\naccess: {}", "config.yaml:2:1 invalid-yaml"),
+        ("? [a, b]\n: c", "config.yaml:1:3 invalid-yaml"),
+        ("? &a [*a]\n: c", "config.yaml:1:3 invalid-yaml"),
+        ("access: &a {policies: [*a]}", "config.yaml:1:9 invalid-yaml"),
+        ('upstream: {headers: {x: "\\uD800"}}', "config.yaml:1:25 invalid-yaml"),
+        ("access: " + "[" * 3_000, "config.yaml invalid-yaml"),
     ],
 )
 def test_what_is_no_yaml_is_reported(tmp_path: Path, config: str, line: str) -> None:
@@ -205,9 +182,9 @@ access:
 """
 
     assert refused(tmp_path, config) == [
-        'config.yaml:4:3: "max_depth" stands here twice',
-        'config.yaml:5:1: "default_tool" stands here twice',
-        'config.yaml:8:21: "type" stands here twice',
+        'config.yaml:4:3 duplicate-key: "max_depth"',
+        'config.yaml:5:1 duplicate-key: "default_tool"',
+        'config.yaml:8:21 duplicate-key: "type"',
     ]
 
 
@@ -230,17 +207,13 @@ def test_aliases_that_would_grow_without_end_cost_nothing(tmp_path: Path) -> Non
     lines = refused(tmp_path, config)
 
     assert len(lines) == 30
-    assert lines[0] == (
-        'config.yaml:1:1: unknown key "l0": expected one of '
-        "upstream, limits, access, identity, default_tool, graphql, scalars, instructions, resources, code, catalog, "
-        "checks"
-    )
+    assert lines[0] == 'config.yaml:1:1 unknown-key: "l0"'
 
 
 def test_tags_of_other_programs_do_nothing(tmp_path: Path) -> None:
     config = 'upstream: {url: !!python/object/apply:os.system ["touch /tmp/never"]}'
 
-    assert refused(tmp_path, config) == ['config.yaml:1:17: "upstream.url": expected a text']
+    assert refused(tmp_path, config) == ['config.yaml:1:17 invalid-value: "upstream.url"']
 
 
 @pytest.mark.parametrize(
@@ -275,13 +248,13 @@ def test_http_url_is_taken_as_it_stands(tmp_path: Path, url: str) -> None:
 )
 def test_other_url_is_reported(tmp_path: Path, url: str) -> None:
     assert refused(tmp_path, f"upstream:\n  url: '{url}'") == [
-        f"config.yaml:2:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got '{url}'"
+        f"config.yaml:2:8 invalid-value: \"upstream.url\" & '{url}'"
     ]
 
 
 def test_url_with_a_line_break_is_reported(tmp_path: Path) -> None:
     assert refused(tmp_path, 'upstream: {url: "https://a.b/\\nx"}') == [
-        r"""config.yaml:1:17: "upstream.url": expected the http(s) URL of a GraphQL API, got 'https://a.b/\nx'"""
+        "config.yaml:1:17 invalid-value: \"upstream.url\" & 'https://a.b/\\nx'"
     ]
 
 
@@ -302,47 +275,41 @@ def test_url_with_a_line_break_is_reported(tmp_path: Path) -> None:
 )
 def test_header_that_belongs_to_the_connection_is_refused(tmp_path: Path, name: str) -> None:
     assert refused(tmp_path, f"upstream:\n  headers:\n    x-client: stile\n    {name}: x\n") == [
-        f'config.yaml:4:{len(name) + 7}: upstream.headers "{name}": this header cannot be used'
+        f'config.yaml:4:{len(name) + 7} invalid-header: upstream.headers "{name}"'
     ]
-
-
-AS_AUTH = "this header cannot be used: credentials stand in upstream.auth"
 
 
 @pytest.mark.parametrize("name", ["Authorization", "cookie", "X-API-Key", "x_api_key"])
 def test_header_that_is_a_credential_is_refused_with_its_place(tmp_path: Path, name: str) -> None:
     assert refused(tmp_path, f"upstream: {{headers: {{{name}: x}}}}") == [
-        f'config.yaml:1:{len(name) + 24}: upstream.headers "{name}": {AS_AUTH}'
+        f'config.yaml:1:{len(name) + 24} invalid-header: upstream.headers "{name}" & upstream.auth'
     ]
 
 
 @pytest.mark.parametrize(
-    ("header", "fault"),
+    ("header", "parts"),
     [
-        ("x y: a", '"x y": this is no header name: expected letters, digits, - and _'),
-        ("größe: a", '"größe": this is no header name: expected letters, digits, - and _'),
-        ('"": a', '"": this is no header name: expected letters, digits, - and _'),
-        ('x: "a\\nb: c"', '"x": expected printable ASCII'),
-        ("x: größe", '"x": expected printable ASCII'),
-        ("x: 'claim:'", '"x": the claim has no name: expected claim:NAME, or a path such as claim:org.id'),
-        ("x: claim:größe", '"x": expected printable ASCII'),
-        (
-            "x: secret:K",
-            "\"x\": 'secret:K' is a secret, which stands in upstream.auth, as {header: NAME, value: secret:NAME}",
-        ),
+        ("x y: a", '"x y"'),
+        ("größe: a", '"größe"'),
+        ('"": a', '""'),
+        ('x: "a\\nb: c"', '"x" & ASCII'),
+        ("x: größe", '"x" & ASCII'),
+        ("x: 'claim:'", '"x" & claim:NAME'),
+        ("x: claim:größe", '"x" & ASCII'),
+        ("x: secret:K", "\"x\" & 'secret:K' & upstream.auth"),
     ],
 )
-def test_header_that_cannot_be_sent_is_reported(tmp_path: Path, header: str, fault: str) -> None:
+def test_header_that_cannot_be_sent_is_reported(tmp_path: Path, header: str, parts: str) -> None:
     column = header.index(": ") + 7
 
     assert refused(tmp_path, f"upstream:\n  headers:\n    {header}\n") == [
-        f"config.yaml:3:{column}: upstream.headers {fault}"
+        f"config.yaml:3:{column} invalid-header: {parts}"
     ]
 
 
 def test_header_that_stands_twice_in_other_letters_is_reported(tmp_path: Path) -> None:
     assert refused(tmp_path, "upstream: {headers: {x-a: 1, X-A: 2}}") == [
-        'config.yaml:1:35: upstream.headers "X-A": it stands here twice'
+        'config.yaml:1:35 invalid-header: "X-A" & twice'
     ]
 
 
@@ -393,15 +360,12 @@ def test_problem_of_a_stage_is_reported_in_its_file(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
-    assert [str(problem) for problem in caught.value.problems] == [
-        "config.prod.yaml:4:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got 'https:/a.b'",
-        'config.prod.yaml:6:1: "speed" stands here twice',
-        (
-            'config.prod.yaml:6:1: unknown key "speed": expected one of upstream, limits, access, identity, '
-            "default_tool, graphql, scalars, instructions, resources, code, catalog, checks"
-        ),
-        'config.yaml:5:3: "max_depth" stands here twice',
-        "config.yaml:5:14: \"limits.max_depth\": expected a number from 1 to 50, got '99'",
+    assert reported_by(caught.value) == [
+        "config.prod.yaml:4:8 invalid-value: \"upstream.url\" & 'https:/a.b'",
+        'config.prod.yaml:6:1 duplicate-key: "speed"',
+        'config.prod.yaml:6:1 unknown-key: "speed"',
+        'config.yaml:5:3 duplicate-key: "max_depth"',
+        "config.yaml:5:14 invalid-value: \"limits.max_depth\" & 1 to 50 & '99'",
     ]
 
 
@@ -411,7 +375,7 @@ def test_stage_that_does_not_exist_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
-    assert str(caught.value) == "config.prod.yaml: it does not exist"
+    assert reported_by(caught.value) == ["config.prod.yaml unreadable-file"]
 
 
 def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
@@ -420,13 +384,10 @@ def test_stage_that_is_laid_over_a_circle_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder, stage="prod")
 
-    assert str(caught.value) == (
-        "config.prod.yaml:1:9: this is no YAML: it contains itself\n"
-        "config.yaml:1:9: this is no YAML: it contains itself"
-    )
+    assert reported_by(caught.value) == ["config.prod.yaml:1:9 invalid-yaml", "config.yaml:1:9 invalid-yaml"]
 
 
-def doubts(folder: Path, config: str) -> list[str]:
+def doubts(folder: Path, config: str) -> list[Reported]:
     """The warnings about a config, without the default tool's."""
     lines = doubted(folder, {"index.graphql": QUERY, "config.yaml": config})
     return [line for line in lines if not line.startswith("index.graphql")]
@@ -441,8 +402,8 @@ ruleset:
 """
 
     assert doubts(tmp_path, config) == [
-        'config.yaml:1:1: "configurationset" is for backends that StepZen runs: it is ignored here',
-        'config.yaml:3:1: "ruleset" is for backends that StepZen runs: it is ignored here',
+        'config.yaml:1:1 ignored-section: "configurationset"',
+        'config.yaml:3:1 ignored-section: "ruleset"',
     ]
 
 
@@ -456,20 +417,18 @@ def test_identity_is_read_below_deployment_too(tmp_path: Path) -> None:
 
 
 def test_identity_in_two_places_is_reported(tmp_path: Path) -> None:
-    assert refused(tmp_path, "identity: {}\ndeployment:\n  identity: {}\n") == [
-        "config.yaml:3:3: identity stands outside of deployment too: keep one of them"
-    ]
+    assert refused(tmp_path, "identity: {}\ndeployment:\n  identity: {}\n") == ["config.yaml:3:3 duplicate-identity"]
 
 
 def test_unknown_key_below_deployment_is_reported(tmp_path: Path) -> None:
     assert refused(tmp_path, "deployment:\n  identiy: {}\n") == [
-        'config.yaml:2:3: unknown key "deployment.identiy": expected one of identity; did you mean identity?'
+        'config.yaml:2:3 unknown-key: "deployment.identiy" & did you mean identity?'
     ]
 
 
 def test_url_with_credentials_is_reported_without_showing_them(tmp_path: Path) -> None:
     assert refused(tmp_path, "upstream: {url: 'https://user:secret@api.example.com/'}") == [
-        'config.yaml:1:17: "upstream.url": expected a URL without credentials in it'
+        'config.yaml:1:17 credentials-in-url: "upstream.url"'
     ]
 
 
@@ -477,7 +436,4 @@ def test_url_with_credentials_is_reported_without_showing_them(tmp_path: Path) -
 def test_deadline_after_the_answer_is_doubted(tmp_path: Path, timeout_s: int, doubts: int) -> None:
     files = {"index.graphql": QUERY, "config.yaml": f"default_tool: false\nupstream: {{timeout_s: {timeout_s}}}"}
 
-    assert (
-        doubted(tmp_path, files)
-        == ['config.yaml:2:23: "upstream.timeout_s": callers are answered after 28 s, whatever stands here'] * doubts
-    )
+    assert doubted(tmp_path, files) == ['config.yaml:2:23 ineffective-timeout: "upstream.timeout_s" & 28'] * doubts

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
 from handler.bundle.identity import Identity, Issuer, VerificationKey
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import compiled, doubted, reported
 from tests.support.secrecy import SESSION
 
@@ -19,24 +20,8 @@ FILES = {"index.graphql": "type Query { a: Int }"}
 HEAD = "default_tool: false\n"
 SHA256 = "a" * 64
 SECRET = SESSION.keep("a secret in a configuration", "Nq7t2Yw9Kc4Rb6Xe1Vm8Zs3Lh5Pd0GjA")
-SOURCE = '"identity.trust_authorizer[0].identity_source"'
-ELSEWHERE = "where the authorizer reads another place, leave it out"
-KEYS = (
-    "jwksendpoint, keys, issuer, audience, subject, claims, algorithms, leeway_s, api_keys, trust_authorizer, "
-    "oauth_proxy"
-)
-ALGORITHMS = "RS256, RS384, RS512, ES256, EdDSA"
-NOT_ALONE = "expected the id that tokens name this key by, as it is not the only one"
-NO_JWKS_URL = '"identity.jwksendpoint": expected the https URL of a JSON Web Key Set'
-NO_SET_FOR = "the keys of a key set cannot be for"
 ARN = "arn:aws:secretsmanager:eu-west-1:123456789012:secret:stile/CI-AbC123"
-BY_ENV = (
-    "expected env:NAME for a key of HS256; the function takes the ARN of a secret in Secrets Manager as "
-    "STILE_SECRET_NAME, or among its STILE_SECRET_ARNS"
-)
-NO_SECRET = "expected the secret, or env:NAME, which stands for STILE_SECRET_NAME"
-PUBLIC_KEY = "a PEM block with a public key (PUBLIC KEY or RSA PUBLIC KEY) or a certificate"
-NO_AUDIENCE = "no audience: any token of this issuer is taken, also one made for another API"
+NO_AUDIENCE = "no-audience"
 
 RSA = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
 WEAK_RSA = rsa.generate_private_key(public_exponent=65_537, key_size=1_024)
@@ -79,11 +64,11 @@ def identity_in(folder: Path, config: str) -> Identity:
     return compiled(folder, {**FILES, "config.yaml": HEAD + config}).bundle.identity
 
 
-def doubts(folder: Path, config: str) -> list[str]:
+def doubts(folder: Path, config: str) -> list[Reported]:
     return doubted(folder, {**FILES, "config.yaml": HEAD + config})
 
 
-def refused(folder: Path, config: str) -> list[str]:
+def refused(folder: Path, config: str) -> list[Reported]:
     return reported(folder, {**FILES, "config.yaml": HEAD + config})
 
 
@@ -174,102 +159,102 @@ identity:
     [
         (
             "identity: {isuer: a}",
-            [f'config.yaml:2:12: unknown key "identity.isuer": expected one of {KEYS}; did you mean issuer?'],
+            ['config.yaml:2:12 unknown-key: "identity.isuer" & did you mean issuer?'],
         ),
         (
             "identity: [{api_kes: []}]",
-            [f'config.yaml:2:13: unknown key "identity[0].api_kes": expected one of {KEYS}; did you mean api_keys?'],
+            ['config.yaml:2:13 unknown-key: "identity[0].api_kes" & did you mean api_keys?'],
         ),
-        ("identity: [a]", ['config.yaml:2:12: "identity[0]": expected a mapping']),
+        ("identity: [a]", ['config.yaml:2:12 invalid-value: "identity[0]"']),
         (
             "identity: {issuer: a, audience: b}",
-            ["config.yaml:2:11: an issuer needs the keys of its tokens: expected jwksendpoint or keys"],
+            ["config.yaml:2:11 missing-keys"],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'http://login.example/'}",
-            [f"config.yaml:2:39: {NO_JWKS_URL}, got 'http://login.example/'"],
+            ["config.yaml:2:39 invalid-value: \"identity.jwksendpoint\" & 'http://login.example/'"],
         ),
         (
             "identity: {audience: b, jwksendpoint: }",
-            [f"config.yaml:2:38: {NO_JWKS_URL}, got ''"],
+            ["config.yaml:2:38 invalid-value: \"identity.jwksendpoint\" & ''"],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://me:secret@login.example/'}",
-            ['config.yaml:2:39: "identity.jwksendpoint": expected a URL without credentials in it'],
+            ['config.yaml:2:39 credentials-in-url: "identity.jwksendpoint"'],
         ),
         (
             "identity: {audience: [b, ''], jwksendpoint: 'https://a.b/'}",
-            ['config.yaml:2:26: "identity.audience": expected a text that is not empty'],
+            ['config.yaml:2:26 invalid-value: "identity.audience"'],
         ),
         (
             "identity: {audience: b, claims: [{}], jwksendpoint: 'https://a.b/'}",
-            ['config.yaml:2:34: "identity.claims[0]": expected a text'],
+            ['config.yaml:2:34 invalid-value: "identity.claims[0]"'],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', algorithms: [RS256, HS256, ES265]}",
             [
-                f'config.yaml:2:75: {NO_SET_FOR} "HS256": expected one of {ALGORITHMS}; did you mean RS256?',
-                f'config.yaml:2:82: {NO_SET_FOR} "ES265": expected one of {ALGORITHMS}; did you mean ES256?',
+                'config.yaml:2:75 invalid-algorithm: "HS256" & did you mean RS256?',
+                'config.yaml:2:82 invalid-algorithm: "ES265" & did you mean ES256?',
             ],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', algorithms: []}",
-            ['config.yaml:2:67: "identity.algorithms": expected some of RS256, RS384, RS512, ES256, EdDSA'],
+            ['config.yaml:2:67 invalid-value: "identity.algorithms"'],
         ),
         (
             "identity: {audience: b, jwksendpoint: 'https://a.b/', leeway_s: 301}",
-            ["config.yaml:2:65: \"identity.leeway_s\": expected a number from 0 to 300, got '301'"],
+            ["config.yaml:2:65 invalid-value: \"identity.leeway_s\" & 0 to 300 & '301'"],
         ),
         (
             "identity: {trust_authorizer: [abc, 'a.b']}",
-            ['config.yaml:2:36: "a.b" is no API id: expected letters and digits, as in ID.execute-api.…'],
+            ['config.yaml:2:36 invalid-api-id: "a.b"'],
         ),
         (
             "identity: {trust_authorizer: [{api: abc, identity_source: cookie, t: true}]}",
             [
-                f"config.yaml:2:59: {SOURCE}: expected authorization; {ELSEWHERE}, got 'cookie'",
-                'config.yaml:2:67: unknown key "identity.trust_authorizer[0].t": expected one of api, identity_source',
+                "config.yaml:2:59 invalid-value: \"identity.trust_authorizer[0].identity_source\" & 'cookie'",
+                'config.yaml:2:67 unknown-key: "identity.trust_authorizer[0].t"',
             ],
         ),
         (
             "identity: {audience: b, keys: [{size: 1, algorithm: none, key: a}]}",
             [
-                'config.yaml:2:33: unknown key "identity.keys[0].size": expected one of algorithm, key, keyid',
-                f"""config.yaml:2:53: "identity.keys[0].algorithm": expected one of HS256, {ALGORITHMS}, got 'none'""",
+                'config.yaml:2:33 unknown-key: "identity.keys[0].size"',
+                "config.yaml:2:53 invalid-value: \"identity.keys[0].algorithm\" & 'none'",
             ],
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256, key: 'env:A'}, {algorithm: HS256, key: 'env:B'}]}",
             [
-                f'config.yaml:2:32: "identity.keys[0].keyid": {NOT_ALONE}',
-                f'config.yaml:2:66: "identity.keys[1].keyid": {NOT_ALONE}',
+                'config.yaml:2:32 invalid-value: "identity.keys[0].keyid"',
+                'config.yaml:2:66 invalid-value: "identity.keys[1].keyid"',
             ],
         ),
         (
             f"identity: {{audience: b, jwksendpoint: 'https://a.b/', keys: [{{algorithm: HS256, key: {SECRET}}}]}}",
-            [f'config.yaml:2:62: "identity.keys[0].keyid": {NOT_ALONE}'],
+            ['config.yaml:2:62 invalid-value: "identity.keys[0].keyid"'],
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256, key: env:A, keyid: 1}, {algorithm: RS256, keyid: 1}]}",
             [
-                f'config.yaml:2:74: "identity.keys[1].key": expected {PUBLIC_KEY}',
-                'config.yaml:2:100: two keys have the id "1"',
+                'config.yaml:2:74 invalid-key: "identity.keys[1].key"',
+                'config.yaml:2:100 duplicate-key-id: "1"',
             ],
         ),
         (
             "identity: {audience: b, keys: [{algorithm: HS256, key: 'env:A-B'}]}",
-            ['config.yaml:2:56: "identity.keys[0].key": expected env:NAME, with letters, digits and _ in NAME'],
+            ['config.yaml:2:56 invalid-secret-reference: "identity.keys[0].key"'],
         ),
         *[
             (
                 f"identity: {{audience: b, keys: [{{algorithm: HS256, key: '{key}'}}]}}",
-                [f'config.yaml:2:56: "identity.keys[0].key": {BY_ENV}'],
+                ['config.yaml:2:56 invalid-secret-reference: "identity.keys[0].key" & env:NAME for a key of HS256'],
             )
             for key in ("secret:K", "ssm:K", "ENV:K", " secret:a-secret-of-more-than-32-characters", ARN, f" {ARN}")
         ],
         (
             "identity: {audience: b, keys: [{algorithm: HS256}]}",
-            [f'config.yaml:2:32: "identity.keys[0].key": {NO_SECRET}'],
+            ['config.yaml:2:32 invalid-secret: "identity.keys[0].key"'],
         ),
     ],
 )
@@ -277,14 +262,12 @@ def test_what_does_not_fit_is_reported_with_its_place(tmp_path: Path, config: st
     assert refused(tmp_path, config) == lines
 
 
-@pytest.mark.parametrize(
-    ("name", "column", "which"), [("issuer: one, ", 14, 'the issuer "one"'), ("", 5, "an issuer without a name")]
-)
+@pytest.mark.parametrize(("name", "column", "which"), [("issuer: one, ", 14, '"one"'), ("", 5, "without a name")])
 def test_second_issuer_of_a_name_is_reported(tmp_path: Path, name: str, column: int, which: str) -> None:
     entry = f"{{{name}audience: a, jwksendpoint: 'https://a.b/'}}"
 
     assert refused(tmp_path, f"identity:\n  - {entry}\n  - {entry}\n") == [
-        f"config.yaml:4:{column}: {which} stands here twice: give it one entry, with all keys"
+        f"config.yaml:4:{column} duplicate-issuer: {which}"
     ]
 
 
@@ -296,7 +279,7 @@ def test_issuer_without_a_name_may_stand_beside_one_with(tmp_path: Path) -> None
 
 def test_issuer_without_an_audience_is_doubted(tmp_path: Path) -> None:
     assert doubts(tmp_path / "1", "identity: {issuer: a, jwksendpoint: 'https://a.b/'}") == [
-        f"config.yaml:2:12: {NO_AUDIENCE}"
+        f"config.yaml:2:12 {NO_AUDIENCE}"
     ]
     assert doubts(tmp_path / "2", "identity: {issuer: a, audience: b, jwksendpoint: 'https://a.b/'}") == []
 
@@ -327,35 +310,34 @@ def test_public_key_of_each_form_becomes_the_same_one(tmp_path: Path, algorithm:
 
 
 @pytest.mark.parametrize(
-    ("algorithm", "text", "sentence"),
+    ("algorithm", "text", "problem"),
     [
-        ("RS256", spki(P256), "RS256 takes an RSA key of at least 2048 bits"),
-        ("RS256", spki(WEAK_RSA), "RS256 takes an RSA key of at least 2048 bits"),
-        ("ES256", spki(P384), "ES256 takes an elliptic curve key on P-256"),
-        ("ES256", certificate(RSA), "ES256 takes an elliptic curve key on P-256"),
-        ("EdDSA", spki(P256), "EdDSA takes an Ed25519 key"),
-        ("RS256", private(RSA), "this is a private key, which has no place here: give the public one"),
-        ("ES256", private(P256), "this is a private key, which has no place here: give the public one"),
-        ("RS256", "PEMBlock", f"expected {PUBLIC_KEY}"),
-        (
-            "RS256",
-            spki(RSA).replace("M", "", 2),
-            f"expected {PUBLIC_KEY}",
-        ),
-        ("HS256", spki(RSA), "HS256 takes a secret, and a PEM block is none"),
+        ("RS256", spki(P256), "invalid-key: RSA key & 2048"),
+        ("RS256", spki(WEAK_RSA), "invalid-key: RSA key & 2048"),
+        ("ES256", spki(P384), "invalid-key: P-256"),
+        ("ES256", certificate(RSA), "invalid-key: P-256"),
+        ("EdDSA", spki(P256), "invalid-key: Ed25519"),
+        ("RS256", private(RSA), "invalid-key: private key"),
+        ("ES256", private(P256), "invalid-key: private key"),
+        ("RS256", "PEMBlock", "invalid-key: a PEM block"),
+        ("RS256", spki(RSA).replace("M", "", 2), "invalid-key: a PEM block"),
+        ("HS256", spki(RSA), "invalid-secret: HS256 takes a secret"),
     ],
 )
 def test_key_that_is_not_for_its_algorithm_is_reported_without_being_shown(
-    tmp_path: Path, algorithm: str, text: str, sentence: str
+    tmp_path: Path, algorithm: str, text: str, problem: str
 ) -> None:
-    assert refused(tmp_path, with_key(algorithm, text)) == [f'config.yaml:6:12: "identity.keys[0].key": {sentence}']
+    (line,) = refused(tmp_path, with_key(algorithm, text))
+
+    assert line == f"config.yaml:6:12 {problem}"
+    assert '"identity.keys[0].key"' in line
 
 
 def test_short_secret_is_doubted_without_being_shown(tmp_path: Path) -> None:
     config = "identity: {audience: a, keys: [{algorithm: HS256, key: %s}]}"
 
     assert doubts(tmp_path / "short", config % "sesame-open-test") == [
-        'config.yaml:2:56: "identity.keys[0].key": a secret of less than 32 bytes can be guessed from one token'
+        'config.yaml:2:56 weak-secret: "identity.keys[0].key" & 32'
     ]
     assert doubts(tmp_path / "long", config % SECRET) == []
 
@@ -428,20 +410,22 @@ def test_api_key_with_empty_claims_is_not_one_without(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("claims", "column", "expected"),
     [
-        ("admin", 115, "expected a mapping of keys to values, got 'admin'"),
-        ("[admin]", 115, "expected a mapping of keys to values"),
-        ("{a: .inf}", 119, "expected a number that JSON can hold"),
-        ("{a: 1e999}", 119, "expected a number that JSON can hold"),
-        ("{a: .nan}", 119, "expected a number that JSON can hold"),
-        ("{a: 9223372036854775808}", 119, "expected a number that JSON can hold"),
-        (f"{{a: {'9' * 5000}}}", 119, "expected a number that JSON can hold"),
-        (f"{{a: {'[' * 17}{']' * 17}}}", 135, "expected at most 1000 values, nested 16 deep"),
+        ("admin", 115, "a mapping & 'admin'"),
+        ("[admin]", 115, "a mapping"),
+        ("{a: .inf}", 119, "a number that JSON can hold"),
+        ("{a: 1e999}", 119, "a number that JSON can hold"),
+        ("{a: .nan}", 119, "a number that JSON can hold"),
+        ("{a: 9223372036854775808}", 119, "a number that JSON can hold"),
+        (f"{{a: {'9' * 5000}}}", 119, "a number that JSON can hold"),
+        (f"{{a: {'[' * 17}{']' * 17}}}", 135, "1000 values & 16 deep"),
     ],
 )
 def test_claims_that_are_no_json_are_reported(tmp_path: Path, claims: str, column: int, expected: str) -> None:
     config = f"identity: {{api_keys: [{{name: a, sha256: {SHA256}, claims: {claims}}}]}}"
 
-    assert refused(tmp_path, config) == [f'config.yaml:2:{column}: "identity.api_keys[0].claims": {expected}']
+    assert refused(tmp_path, config) == [
+        f'config.yaml:2:{column} invalid-value: "identity.api_keys[0].claims" & {expected}'
+    ]
 
 
 def test_aliases_cannot_make_claims_grow(tmp_path: Path) -> None:
@@ -450,12 +434,10 @@ def test_aliases_cannot_make_claims_grow(tmp_path: Path) -> None:
 
     lines = refused(tmp_path, f"identity:\n  api_keys:\n    - name: a\n      sha256: {SHA256}\n      claims:\n{claims}")
 
-    assert [line.partition(": ")[2] for line in lines] == [
-        '"identity.api_keys[0].claims": expected at most 1000 values, nested 16 deep'
-    ]
+    assert lines == ['invalid-value: "identity.api_keys[0].claims" & 1000 values']
 
 
 def test_keys_of_one_name_in_two_entries_are_reported(tmp_path: Path) -> None:
     entry = f"{{api_keys: [{{name: a, sha256: {SHA256}}}]}}"
 
-    assert refused(tmp_path, f"identity:\n  - {entry}\n  - {entry}\n") == ['config.yaml:4:24: two keys are named "a"']
+    assert refused(tmp_path, f"identity:\n  - {entry}\n  - {entry}\n") == ['config.yaml:4:24 duplicate-api-key: "a"']

@@ -7,6 +7,7 @@ import pytest
 
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.graph.tool_entry import MAX_SDL_BYTES
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported
 
 SDL = '"""A shop in {endpoint_name}."""\nschema { query: Query }\ntype Query { customer: Customer secret: Int }\n'
@@ -148,9 +149,7 @@ def test_description_under_another_name_is_taken_with_a_warning(tmp_path: Path) 
     files = {"index.graphql": PRESCRIBED.replace("{entries}", entries) + SDL + CUSTOMER, **OPERATION}
 
     assert described(tmp_path / "1", entries) == {"variables": None, "a": "An a", "b": "A b"}
-    assert doubted(tmp_path / "2", files)[0] == (
-        'index.graphql:1:64: the description of "a" is given as description: expected value'
-    )
+    assert doubted(tmp_path / "2", files)[0] == 'index.graphql:1:64 description-key: "a"'
 
 
 def test_description_without_a_text_or_given_twice_is_reported(tmp_path: Path) -> None:
@@ -158,8 +157,8 @@ def test_description_without_a_text_or_given_twice_is_reported(tmp_path: Path) -
     files = {"index.graphql": PRESCRIBED.replace("{entries}", entries) + SDL + CUSTOMER, **OPERATION}
 
     assert reported(tmp_path, files) == [
-        'index.graphql:1:64: the description of "a" has no value',
-        'index.graphql:1:102: "b" is described twice',
+        'index.graphql:1:64 empty-description: "a"',
+        'index.graphql:1:102 duplicate-description: "b"',
     ]
 
 
@@ -328,7 +327,7 @@ def test_tool_without_words_is_described_by_the_root_fields(tmp_path: Path, oper
     made = compiled(tmp_path, {"index.graphql": OF_THE_API, "operations/o.graphql": operation})
 
     assert prescribed_tool(made, "O").entry["description"] == expected
-    undescribed = [str(warning) for warning in made.client_warnings if "description" in str(warning)]
+    undescribed = [Reported(warning) for warning in made.client_warnings if "description" in str(warning)]
     assert bool(undescribed) == expected.startswith("Runs")
 
 
@@ -337,10 +336,7 @@ def test_tools_of_which_nothing_says_what_they_are_for_are_one_warning(tmp_path:
 
     made = compiled(tmp_path, {"index.graphql": OF_THE_API} | operations)
 
-    assert str(made.client_warnings[0]) == (
-        'operations/O.graphql:1:1: "O", "P", "Q" and 2 more have no description, '
-        "so a model has to guess from the name: describe the operation"
-    )
+    assert Reported(made.client_warnings[0]) == 'operations/O.graphql:1:1 undescribed-tool: "O", "P", "Q" and 2 more'
 
 
 @pytest.mark.parametrize("text", ["", "  ", "{schema_description}", " {schema_description}\\n"])
@@ -364,17 +360,14 @@ def test_template_variables_of_graphql_tools_are_doubted_in_other_tools(tmp_path
         "ops.graphql": 'query O("Use {schema_sdl}." $id: Int) { customer(id: $id) }',
         "operations/flat.graphql": '"Flat {schema_sdl}" query Flat @mcpTool { customer }',
     }
-    what = "is for tools whose requests a model writes, and this one runs an operation"
 
     made = compiled(tmp_path, files)
 
     assert "{" not in str(prescribed_tool(made, "t").entry["description"])
     assert "schema_sdl" not in str([tool.entry for tool in made.bundle.tools])
-    assert [str(each) for each in made.warnings if "{schema_sdl}" in each.sentence] == [
-        f'index.graphql:2:1: "t": {{schema_sdl}} {what}; nothing is put there',
-        f'operations/flat.graphql:1:1: "Flat": {{schema_sdl}} {what}; nothing is put there',
+    assert [Reported(each) for each in made.warnings if "{schema_sdl}" in each.sentence] == [
+        'index.graphql:2:1 template-variable: "t"',
+        'operations/flat.graphql:1:1 template-variable: "Flat"',
     ]
-    told = [str(each) for each in made.warnings if "{graphql_tool}" in each.sentence]
-    assert told == [f'index.graphql:2:1: "t": {{graphql_tool}} {what}; its text tells the model to write one'] * (
-        "graphql_tool" in text
-    )
+    told = [Reported(each) for each in made.warnings if "{graphql_tool}" in each.sentence]
+    assert told == ['index.graphql:2:1 template-variable: "t"'] * ("graphql_tool" in text)

@@ -225,81 +225,78 @@ def test_author_s_enum_and_pattern_take_null_where_graphql_does(tmp_path: Path) 
     validator.check({"x": "A", "y": "b"})
 
 
-UNKNOWN_KEY = (
-    'unknown key "scalars.Money.$ref": expected one of type, format, pattern, minLength, maxLength, enum, '
-    "minimum, maximum, exclusiveMinimum, exclusiveMaximum"
-)
+UNKNOWN_KEY = 'unknown-key: "scalars.Money.$ref"'
 
 
 @pytest.mark.parametrize(
     ("said", "problem"),
     [
-        ("Mony: {}", 'scalars: "Mony" is not a scalar of the schema; did you mean Money?'),
-        ("Thing: {}", 'scalars: "Thing" is not a scalar of the schema'),
-        ("ID: {}", 'scalars: "ID" is built in'),
-        ("Money: string", "\"scalars.Money\": expected a mapping of keys to values, got 'string'"),
+        ("Mony: {}", 'unknown-scalar: "Mony" & did you mean Money?'),
+        ("Thing: {}", 'unknown-scalar: "Thing"'),
+        ("ID: {}", 'unknown-scalar: "ID"'),
+        ("Money: string", "invalid-value: \"scalars.Money\" & 'string'"),
         (
             "Money: {type: text}",
-            "\"scalars.Money.type\": expected string or integer or number or boolean or object or array, got 'text'",
+            "invalid-value: \"scalars.Money.type\" & 'text'",
         ),
-        ("Money: {pattern: a}", "\"scalars.Money.pattern\": expected a type beside it, got 'a'"),
+        ("Money: {pattern: a}", "invalid-value: \"scalars.Money.pattern\" & 'a'"),
         (
             "Money: {type: integer, pattern: a}",
-            "\"scalars.Money.pattern\": expected the type string beside it, got 'a'",
+            "invalid-value: \"scalars.Money.pattern\" & type string & 'a'",
         ),
         (
             "Money: {type: object, minimum: 1}",
-            "\"scalars.Money.minimum\": expected the type integer or number beside it, got '1'",
+            "invalid-value: \"scalars.Money.minimum\" & integer or number & '1'",
         ),
         (
             "Money: {type: string, format: d}",
-            f"\"scalars.Money.format\": expected {' or '.join(sorted(STANDARD_FORMATS))}, got 'd'",
+            f"invalid-value: \"scalars.Money.format\" & {' or '.join(sorted(STANDARD_FORMATS))} & 'd'",
         ),
         (
             "Money: {type: string, minLength: -1}",
-            "\"scalars.Money.minLength\": expected a number from 0 to 1000000, got '-1'",
+            "invalid-value: \"scalars.Money.minLength\" & 0 to 1000000 & '-1'",
         ),
         (
             "Money: {type: string, pattern: a, maxLength: 1001}",
-            "\"scalars.Money.maxLength\": expected a number from 0 to 1000, got '1001'",
+            "invalid-value: \"scalars.Money.maxLength\" & 0 to 1000 & '1001'",
         ),
-        ("Money: {type: string, maxLength: 1.5}", "\"scalars.Money.maxLength\": expected a whole number, got '1.5'"),
+        ("Money: {type: string, maxLength: 1.5}", "invalid-value: \"scalars.Money.maxLength\" & '1.5'"),
         (
             "Money: {type: number, minimum: x}",
-            "\"scalars.Money.minimum\": expected a number from -1e+300 to 1e+300, got 'x'",
+            "invalid-value: \"scalars.Money.minimum\" & -1e+300 to 1e+300 & 'x'",
         ),
         (
             "Money: {type: string, minLength: 3, maxLength: 2}",
-            "\"scalars.Money.maxLength\": expected no less than minLength, got '2'",
+            "invalid-value: \"scalars.Money.maxLength\" & minLength & '2'",
         ),
         (
             "Money: {type: integer, minimum: 3, maximum: -2}",
-            "\"scalars.Money.maximum\": expected no less than minimum, got '-2'",
+            "invalid-value: \"scalars.Money.maximum\" & minimum & '-2'",
         ),
         (
             "Money: {type: number, exclusiveMinimum: 5, exclusiveMaximum: 5}",
-            "\"scalars.Money.exclusiveMaximum\": expected more than exclusiveMinimum, got '5'",
+            "invalid-value: \"scalars.Money.exclusiveMaximum\" & exclusiveMinimum & '5'",
         ),
         (
             "Money: {type: number, minimum: 5, exclusiveMaximum: 5}",
-            "\"scalars.Money.exclusiveMaximum\": expected more than minimum, got '5'",
+            "invalid-value: \"scalars.Money.exclusiveMaximum\" & minimum & '5'",
         ),
         (
             "Money: {type: number, exclusiveMinimum: 5, maximum: 4}",
-            "\"scalars.Money.maximum\": expected more than exclusiveMinimum, got '4'",
+            "invalid-value: \"scalars.Money.maximum\" & exclusiveMinimum & '4'",
         ),
         (
             "Money: {type: integer, exclusiveMinimum: 5, exclusiveMaximum: 6}",
-            "\"scalars.Money.exclusiveMaximum\": expected a whole number between exclusiveMinimum and it, got '6'",
+            "invalid-value: \"scalars.Money.exclusiveMaximum\" & whole number & exclusiveMinimum & '6'",
         ),
         (
             "Money: {type: integer, minimum: 0.2, maximum: 0.8}",
-            "\"scalars.Money.maximum\": expected a whole number between minimum and it, got '0.8'",
+            "invalid-value: \"scalars.Money.maximum\" & whole number & minimum & '0.8'",
         ),
-        ("Money: {type: string, enum: []}", '"scalars.Money.enum": expected a list of texts'),
+        ("Money: {type: string, enum: []}", 'invalid-value: "scalars.Money.enum"'),
         (
             "Money: {type: string, pattern: (a+)+}",
-            'the pattern "(a+)+": it may take very long: it repeats what repeats itself',
+            'invalid-pattern: "(a+)+"',
         ),
         (
             "Money: {type: string, $ref: a}",
@@ -314,10 +311,9 @@ def test_what_an_author_says_wrongly_is_reported_at_its_place(tmp_path: Path, sa
     }
 
     (line,) = reported(tmp_path, files)
-    place, _, sentence = line.partition(" ")
 
-    assert sentence == problem
-    assert place.startswith("config.yaml:2:")
+    assert line == problem
+    assert line.startswith("config.yaml:2:")
 
 
 def test_problem_stands_at_the_key_or_the_value_that_is_wrong(tmp_path: Path) -> None:
@@ -327,10 +323,7 @@ def test_problem_stands_at_the_key_or_the_value_that_is_wrong(tmp_path: Path) ->
     }
 
     assert reported(tmp_path, files) == [
-        'config.yaml:2:3: scalars: "Mony" is not a scalar of the schema; did you mean Money?',
-        (
-            'config.yaml:2:16: "scalars.Mony.type": expected string or integer or number or boolean or object or '
-            "array, got 'text'"
-        ),
-        'config.yaml:5:14: the pattern "(a*)*": it may take very long: it repeats what can be empty',
+        'config.yaml:2:3 unknown-scalar: "Mony" & did you mean Money?',
+        "config.yaml:2:16 invalid-value: \"scalars.Mony.type\" & 'text'",
+        'config.yaml:5:14 invalid-pattern: "(a*)*"',
     ]

@@ -16,6 +16,7 @@ from handler.strict_json import JSONObject
 from tests.compiler.json_schemas.random_operations import CONFIG, Operation, operations
 from tests.conftest import DEMO
 from tests.support.demo_code import MODULES
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, prescribed_tool
 from tests.support.examples import examples
 from tests.support.projects import FOLDERS
@@ -140,16 +141,17 @@ def test_values_without_a_type_in_tools_in_python_are_doubted(tmp_path: Path, mo
 
     made = compiled(tmp_path / "e", {"config.yaml": config}, STILE_CODE_MODULES="loose_tools")
 
-    doubts = {name: found for name in ("loose", "typed", "written") if (found := doubts_of(made, f'"{name}" takes'))}
-    assert doubts.keys() == {"loose", "written"}
-    assert "(/a, /b[], /d[])" in doubts["loose"][0]
-    assert "(/a, /$defs/B)" in doubts["written"][0]
+    kit = tmp_path / "loose_tools.py"
+    assert doubts_of(made, "untyped-parameter") == [
+        f'{kit}:8:1 untyped-parameter: "loose" & (/a, /b[], /d[])',
+        f'{kit}:16:1 untyped-parameter: "written" & (/a, /$defs/B)',
+    ]
     entries: dict[str, JSONObject] = {entry["name"]: entry["inputSchema"] for entry in local_entries(made)}
-    assert {name for name, schema in entries.items() if untyped(schema)} == doubts.keys()
+    assert {name for name, schema in entries.items() if untyped(schema)} == {"loose", "written"}
 
 
-def doubts_of(made: Compiled, part: str) -> list[str]:
-    return [warning.sentence for warning in made.client_warnings if part in warning.sentence]
+def doubts_of(made: Compiled, code: str) -> list[Reported]:
+    return [Reported(warning) for warning in made.client_warnings if warning.code == code]
 
 
 def many(folder: Path, count: int, *, description: str = "d", hidden: int = 0) -> Compiled:
@@ -160,17 +162,17 @@ def many(folder: Path, count: int, *, description: str = "d", hidden: int = 0) -
 
 
 def test_list_of_more_tools_than_clients_take_is_doubted(tmp_path: Path) -> None:
-    (doubt,) = doubts_of(many(tmp_path, MAX_LISTED + 1), "tools are listed")
+    (doubt,) = doubts_of(many(tmp_path, MAX_LISTED + 1), "too-many-tools")
 
-    assert doubt.startswith("129 tools are listed, of which many clients take 128: expected fewer: hidden: true")
-    assert doubts_of(many(tmp_path, MAX_LISTED), "tools are listed") == []
-    assert doubts_of(many(tmp_path, MAX_LISTED + 1, hidden=1), "tools are listed") == []
+    assert doubt == "index.graphql too-many-tools: 129 & 128"
+    assert doubts_of(many(tmp_path, MAX_LISTED), "too-many-tools") == []
+    assert doubts_of(many(tmp_path, MAX_LISTED + 1, hidden=1), "too-many-tools") == []
 
 
 def test_list_of_more_tokens_than_a_conversation_bears_is_doubted(tmp_path: Path) -> None:
     sized: Any = {"description": "d" * (MAX_LIST_TOKENS * 2)}
 
-    (doubt,) = doubts_of(many(tmp_path, 3, **sized), "tokens in every conversation")
+    (doubt,) = doubts_of(many(tmp_path, 3, **sized), "long-tool-list")
 
-    assert f"more than {MAX_LIST_TOKENS}: expected fewer" in doubt
-    assert doubts_of(many(tmp_path, 1, **sized), "tokens in every conversation") == []
+    assert doubt == f"index.graphql long-tool-list: more than {MAX_LIST_TOKENS}"
+    assert doubts_of(many(tmp_path, 1, **sized), "long-tool-list") == []

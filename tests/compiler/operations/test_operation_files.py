@@ -13,23 +13,24 @@ import pytest
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.files import MAX_FOLDERS_DEEP
 from handler.errors.authoring import CompileError
+from tests.support.diagnostics import Reported, reported_by
 from tests.support.endpoints import READABLE, compiled, doubted, reported, write_endpoint
 
 INDEX = "type Query { x: Int y: Int }\n"
 TOOL = 'query Q @mcpTool(name: "q", title: "Q") {\n  x\n}\n'
 BASE = {"index.graphql": INDEX, "config.yaml": READABLE}
-NO_TOOL = "index.graphql: no tool is declared, and files that may declare some are not read: {}. "
-NO_TOOL += "So there is no tool at all; default_tool: true opens all of Query"
-ENDING = "expected a name that ends in .graphql or .gql"
+NO_TOOL = "index.graphql no-tool: {}. "
+ENDING = ".graphql or .gql"
 
 
 def tool(name: str) -> str:
     return TOOL.replace("Q", name.upper()).replace('"q"', f'"{name}"')
 
 
-def told(tmp_path: Path, files: dict[str, str]) -> list[str]:
+def told(tmp_path: Path, files: dict[str, str]) -> list[Reported]:
     """The warnings about files that are not read."""
-    return [each for each in doubted(tmp_path, {**BASE, **files}) if "not read" in each or "not followed" in each]
+    found = doubted(tmp_path, {**BASE, **files})
+    return [each for each in found if each.partition(": ")[0].endswith((" unread-file", " no-tool"))]
 
 
 @pytest.mark.parametrize("name", ["q.graphql", "sub/q.graphql", "a/b/c/q.gql", "q.gql", "q.GraphQL", "sub/q.GQL"])
@@ -59,8 +60,8 @@ def test_mistakes_are_reported_at_the_path_below_the_folder(tmp_path: Path) -> N
     }
 
     assert reported(tmp_path, {**BASE, **files}) == [
-        "operations/a/deep/one.gql:2:3: Cannot query field 'z' on type 'Query'. Did you mean 'x' or 'y'?",
-        'operations/two.graphql:1:1: an operation named "Q" stands at operations/a/two.gql:1:1 too',
+        "operations/a/deep/one.gql:2:3 unknown-field: 'z' & 'Query' & Did you mean 'x' or 'y'?",
+        'operations/two.graphql:1:1 duplicate-operation: "Q" & operations/a/two.gql:1:1',
     ]
 
 
@@ -89,7 +90,7 @@ def test_links_to_files_are_followed_inside_the_endpoint_folder_alone(tmp_path: 
 
     (tmp_path / "outside.gql").write_text(tool("b"), encoding="utf-8")
     (folder / "operations/sub/other.gql").symlink_to(tmp_path / "outside.gql")
-    assert problems(folder) == ["operations/sub/other.gql: it lies outside the endpoint folder"]
+    assert problems(folder) == ["operations/sub/other.gql unreadable-file: outside"]
 
 
 @pytest.mark.parametrize("target", ["..", "../..", "../shared", "/"])
@@ -99,7 +100,7 @@ def test_links_to_folders_are_not_followed_and_open_no_default_tool(tmp_path: Pa
 
     made = compile_endpoint(folder)
 
-    assert "operations/more: it is a link to a folder, which is not followed" in map(str, made.warnings)
+    assert "operations/more unread-file: link" in list(map(Reported, made.warnings))
     assert (made.bundle.tools, made.bundle.graphql.mode) == ((), "persisted")
 
 
@@ -110,7 +111,7 @@ def test_what_a_folder_of_operations_links_to_outside_is_not_searched(tmp_path: 
         (tmp_path / name).write_text(TOOL, encoding="utf-8")
     (folder / "operations").symlink_to(tmp_path / "outside")
 
-    assert problems(folder) == ["operations/q.gql: it lies outside the endpoint folder"]
+    assert problems(folder) == ["operations/q.gql unreadable-file: outside"]
 
 
 def test_folders_may_not_stand_in_each_other_without_end(tmp_path: Path) -> None:
@@ -118,7 +119,7 @@ def test_folders_may_not_stand_in_each_other_without_end(tmp_path: Path) -> None
     assert [each.name for each in compiled(tmp_path, {**BASE, f"{deepest}/q.gql": TOOL}).bundle.tools] == ["q"]
 
     assert reported(tmp_path, {f"{deepest}/b/r.gql": tool("r")}) == [
-        f"{deepest}: it has folders: at most 16 may stand in each other"
+        "operations/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a/a unreadable-file: 16"
     ]
 
 
@@ -126,18 +127,18 @@ def test_a_folder_of_too_many_files_is_reported_once(tmp_path: Path, monkeypatch
     monkeypatch.setattr("handler.compiler.source.files.MAX_FILES_FOUND", 5)
     files = {f"operations/{place}/t.gql": tool(f"t{place}") for place in range(9)}
 
-    assert "operations: it has more than 5 files" in reported(tmp_path, {**BASE, **files})
+    assert "operations unreadable-file: more than 5 files" in reported(tmp_path, {**BASE, **files})
 
 
 def test_name_that_is_not_utf8_is_reported(tmp_path: Path) -> None:
     folder = write_endpoint(tmp_path, {**BASE, "operations/a.gql": tool("a")})
     (folder / "operations" / os.fsdecode(b"\xfc.gql")).write_text(TOOL, encoding="utf-8")
 
-    assert problems(folder) == ["operations/\\udcfc.gql: its name is not UTF-8"]
+    assert problems(folder) == ["operations/\\udcfc.gql invalid-file-name"]
 
 
 def test_a_file_in_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
-    assert reported(tmp_path, {**BASE, "operations": TOOL}) == ["operations: it is not a folder"]
+    assert reported(tmp_path, {**BASE, "operations": TOOL}) == ["operations unreadable-file: folder"]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +149,7 @@ def test_a_file_in_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
         ("q", TOOL, "1:9", ENDING),
         ("q.ts", f"\nexport const q = gql`{TOOL}`", "2:30", ENDING),
         ("manifest.json", '{"body": "query Q($a: Int) @mcpTool { x }"}', "1:28", ENDING),
-        ("q.graphqls", TOOL, "1:9", f".graphqls is for schemas: {ENDING}"),
+        ("q.graphqls", TOOL, "1:9", f".graphqls & {ENDING}"),
     ],
 )
 def test_a_tool_in_a_file_of_another_ending_is_told_and_opens_no_default_tool(
@@ -157,7 +158,7 @@ def test_a_tool_in_a_file_of_another_ending_is_told_and_opens_no_default_tool(
     files = {f"operations/{name}": text}
 
     assert sorted(told(tmp_path, files)) == sorted(
-        [NO_TOOL.format(f"operations/{name}"), f"operations/{name}:{place}: it is not read: {remedy}"]
+        [NO_TOOL.format(f"operations/{name}"), f"operations/{name}:{place} unread-file: {remedy}"]
     )
     made = compiled(tmp_path, {**BASE, **files})
     assert (made.bundle.tools, made.bundle.graphql.mode) == ((), "persisted")
@@ -167,7 +168,7 @@ def test_a_tool_in_a_file_of_another_ending_is_told_and_opens_no_default_tool(
     "text", ["query Q { x }", "query Q($a: Int) {x}", "{a: gql`mutation {x}`}", "query Q\n(\n$a: I)"]
 )
 def test_an_operation_without_a_tool_in_a_file_of_another_ending_is_told(tmp_path: Path, text: str) -> None:
-    assert told(tmp_path, {"operations/q.txt": text}) == [f"operations/q.txt: it is not read: {ENDING}"]
+    assert told(tmp_path, {"operations/q.txt": text}) == [f"operations/q.txt unread-file: {ENDING}"]
 
 
 @pytest.mark.parametrize(
@@ -195,7 +196,7 @@ def test_a_folder_whose_name_is_a_slip_is_told_and_opens_no_default_tool(tmp_pat
     assert sorted(told(tmp_path, files)) == sorted(
         [
             NO_TOOL.format(f"{folder}/sub/q.graphql"),
-            f"{folder}/sub/q.graphql:1:9: it is not read: operations belong in operations/",
+            f"{folder}/sub/q.graphql:1:9 unread-file: operations/",
         ]
     )
     assert compiled(tmp_path, {**BASE, **files}).bundle.tools == ()
@@ -204,12 +205,12 @@ def test_a_folder_whose_name_is_a_slip_is_told_and_opens_no_default_tool(tmp_pat
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("q.graphql", TOOL, "1:9: it is not read, and has @mcpTool: operations belong in operations/"),
-        ("queries/deep/q.gql", TOOL, "1:9: it is not read, and has @mcpTool: operations belong in operations/"),
+        ("q.graphql", TOOL, "1:9 unread-file: @mcpTool & operations/"),
+        ("queries/deep/q.gql", TOOL, "1:9 unread-file: @mcpTool & operations/"),
         (
             "tools.graphql",
             'extend schema\n  @tool(name: "t", prescribed: "T")',
-            "2:3: it is not read, and has @tool: name it in @sdl(files:)",
+            "2:3 unread-file: @tool & @sdl(files:)",
         ),
     ],
 )
@@ -249,8 +250,7 @@ def test_folder_of_operations_may_be_a_link_inside_the_endpoint_folder(tmp_path:
 def test_operations_of_any_depth_are_refused_where_there_is_no_schema(tmp_path: Path) -> None:
     files = {"config.yaml": "code: [shop_tools:kit]\n", "operations/sub/q.gql": TOOL}
 
-    sentence = "the endpoint has no index.graphql, so no operation fits anything"
-    assert f"operations/sub/q.gql: {sentence}" in reported(tmp_path, files)
+    assert "operations/sub/q.gql needs-schema: index.graphql" in reported(tmp_path, files)
 
 
 def test_graphql_that_is_asked_for_stays_open_beside_a_slip(tmp_path: Path) -> None:
@@ -270,9 +270,7 @@ def test_root_of_a_stepzen_project_has_the_folder_and_one_beside_it_is_told(tmp_
 
     warnings = doubted(tmp_path, files)
 
-    assert (
-        "operations/q.graphql:1:9: it is not read, and has @mcpTool: operations belong in src/operations/" in warnings
-    )
+    assert "operations/q.graphql:1:9 unread-file: @mcpTool & src/operations/" in warnings
     assert compiled(tmp_path, {**files, "src/operations/b/q.gql": TOOL}).documents[0].file == "src/operations/b/q.gql"
 
 
@@ -283,22 +281,20 @@ def test_who_says_what_becomes_of_the_default_tool_has_the_last_word(
     files = {"Operations/q.graphql": TOOL, "config.yaml": f"{READABLE}default_tool: {said}\n"}
 
     assert [each.name for each in compiled(tmp_path, {**BASE, **files}).bundle.tools] == tools
-    assert told(tmp_path, files) == ["Operations/q.graphql:1:9: it is not read: operations belong in operations/"]
+    assert told(tmp_path, files) == ["Operations/q.graphql:1:9 unread-file: operations/"]
 
 
 def test_operations_that_are_no_tools_are_named_beside_the_default_tool(tmp_path: Path) -> None:
     warnings = doubted(tmp_path, {**BASE, "operations/sub/q.gql": "query Q { x }"})
 
-    sentence = 'no tool is declared and no operation has @mcpTool, so "api-things" lets models ask for all of Query; '
-    assert f"index.graphql: {sentence}default_tool: false ends that" in warnings
+    assert 'index.graphql default-tool: @mcpTool & "api-things"' in warnings
 
 
 def test_of_many_files_ten_are_told_and_the_rest_together(tmp_path: Path) -> None:
     warnings = told(tmp_path, {f"operations/{place:02}.txt": "query Q { x }" for place in range(14)})
 
     assert len(warnings) == 11
-    rest = "operations/10.txt, operations/11.txt, operations/12.txt and 1 more"
-    assert warnings[0] == f"operations: more files look like operations and are not read: {rest}"
+    assert warnings[0] == "operations unread-file: operations/10.txt, operations/11.txt, operations/12.txt and 1 more"
 
 
 def test_files_that_are_not_read_are_no_part_of_the_sources(tmp_path: Path) -> None:
@@ -315,7 +311,7 @@ def test_file_that_waits_for_a_writer_is_not_looked_into(tmp_path: Path) -> None
     assert [each.name for each in compile_endpoint(folder).bundle.tools] == ["a"]
 
 
-def problems(folder: Path) -> list[str]:
+def problems(folder: Path) -> list[Reported]:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
-    return [str(problem) for problem in caught.value.problems]
+    return reported_by(caught.value)

@@ -72,21 +72,21 @@ def test_models_read_nothing_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("directive", "warning"),
     [
-        ('@cost(weight: "x")', '@cost: weight "x" is no number from 0 on: it is ignored'),
-        ('@cost(weight: "-1")', '@cost: weight "-1" is no number from 0 on: it is ignored'),
-        ('@cost(weight: "nan")', '@cost: weight "nan" is no number from 0 on: it is ignored'),
-        ("@cost(weight: null)", '@cost: weight "None" is no number from 0 on: it is ignored'),
+        ('@cost(weight: "x")', 'invalid-cost: @cost & "x"'),
+        ('@cost(weight: "-1")', 'invalid-cost: @cost & "-1"'),
+        ('@cost(weight: "nan")', 'invalid-cost: @cost & "nan"'),
+        ("@cost(weight: null)", 'invalid-cost: @cost & "None"'),
         (
             '@listSize(slicingArguments: ["frist"])',
-            '@listSize: "a" has no argument "frist"; did you mean first?',
+            'unknown-slicing-argument: @listSize & "a" & "frist" & did you mean first?',
         ),
-        ('@listSize(slicingArguments: ["page.first"])', '@listSize: "a" has no argument "page"'),
+        ('@listSize(slicingArguments: ["page.first"])', 'unknown-slicing-argument: @listSize & "a" & "page"'),
     ],
 )
 def test_what_cannot_be_read_is_doubted(tmp_path: Path, directive: str, warning: str) -> None:
     sdl = f"{TOOL}type Query {{ a(first: Int): [Int] {directive} }}"
 
-    assert doubted(tmp_path, {"index.graphql": sdl, "config.yaml": READABLE}) == [f"index.graphql:2:35: {warning}"]
+    assert doubted(tmp_path, {"index.graphql": sdl, "config.yaml": READABLE}) == [f"index.graphql:2:35 {warning}"]
 
 
 def config_of(sizes: str) -> str:
@@ -113,28 +113,25 @@ def test_list_sizes_of_the_configuration_are_laid_over_those_of_the_schema(tmp_p
     assert index["Node"].fields["all"].size == ListSize(assumed=0)
 
 
-NO_LIST = "expected a field that returns a list, or an object with one"
-
-
 @pytest.mark.parametrize(
     ("sizes", "problem"),
     [
         (
             "{Query.ordres: 50}",
-            '3:16: limits.list_sizes "Query.ordres": "Root" has no field "ordres"; did you mean orders?',
+            '3:16 unknown-coordinate: "Query.ordres" & "Root" & "ordres" & did you mean orders?',
         ),
-        ("{Pgae.nodes: 50}", '3:16: limits.list_sizes "Pgae.nodes": the schema has no type "Pgae"; did you mean Page?'),
-        ("{Query.order: 50}", f'3:16: limits.list_sizes "Query.order": {NO_LIST}'),
-        ("{Query.count: 50}", f'3:16: limits.list_sizes "Query.count": {NO_LIST}'),
-        ("{Query: 50}", f'3:16: limits.list_sizes "Query": {NO_LIST}'),
-        ("{'Query.orders(first:)': 50}", f'3:16: limits.list_sizes "Query.orders(first:)": {NO_LIST}'),
-        ("{In.list: 50}", f'3:16: limits.list_sizes "In.list": {NO_LIST}'),
+        ("{Pgae.nodes: 50}", '3:16 unknown-coordinate: "Pgae.nodes" & "Pgae" & did you mean Page?'),
+        ("{Query.order: 50}", '3:16 not-a-list: "Query.order"'),
+        ("{Query.count: 50}", '3:16 not-a-list: "Query.count"'),
+        ("{Query: 50}", '3:16 not-a-list: "Query"'),
+        ("{'Query.orders(first:)': 50}", '3:16 not-a-list: "Query.orders(first:)"'),
+        ("{In.list: 50}", '3:16 not-a-list: "In.list"'),
         (
             "{Query.orders: many}",
-            "3:30: \"limits.list_sizes.Query.orders\": expected a number from 0 to 1e+09, got 'many'",
+            "3:30 invalid-value: \"limits.list_sizes.Query.orders\" & 0 to 1e+09 & 'many'",
         ),
-        ("{Query.orders: -1}", "3:30: \"limits.list_sizes.Query.orders\": expected a number from 0 to 1e+09, got '-1'"),
-        ("50", "3:15: \"limits.list_sizes\": expected a mapping of keys to values, got '50'"),
+        ("{Query.orders: -1}", "3:30 invalid-value: \"limits.list_sizes.Query.orders\" & 0 to 1e+09 & '-1'"),
+        ("50", "3:15 invalid-value: \"limits.list_sizes\" & '50'"),
     ],
 )
 def test_list_sizes_that_name_no_list_are_problems(tmp_path: Path, sizes: str, problem: str) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, doubted, reported
 
 TOOL = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})\n'
@@ -18,11 +19,11 @@ def schema_of(folder: Path, index: str, other: str = "scalar Unused") -> str:
     return print_view(build_view(read_index(made.index, sha256=made.bundle.index), ()))
 
 
-def warnings(folder: Path, index: str) -> list[str]:
+def warnings(folder: Path, index: str) -> list[Reported]:
     return doubted(folder, {"index.graphql": TOOL + index, "config.yaml": READABLE})
 
 
-def problems(folder: Path, index: str, other: str = "scalar Unused") -> list[str]:
+def problems(folder: Path, index: str, other: str = "scalar Unused") -> list[Reported]:
     return reported(folder, {"index.graphql": TWO_FILES + index, "other.graphql": other})
 
 
@@ -75,35 +76,41 @@ def test_same_field_of_query_in_two_files_is_one_without_a_word(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("other", "line"),
     [
-        ("type Query { a: Int! }", 'other.graphql:1:14: "Query.a" is Int! here and Int at index.graphql:3:14'),
+        (
+            "type Query { a: Int! }",
+            '1:14 conflicting-definitions: "Query.a" is Int! & Int at index.graphql:3:14',
+        ),
         (
             "type Query { a(x: Int = 1): Int }",
-            'other.graphql:1:14: "Query.a" is (x: Int = 1): Int here and Int at index.graphql:3:14',
+            '1:14 conflicting-definitions: "Query.a" is (x: Int = 1): Int & Int at index.graphql:3:14',
         ),
-        ("extend type Query { a: ID }", 'other.graphql:1:21: "Query.a" is ID here and Int at index.graphql:3:14'),
+        (
+            "extend type Query { a: ID }",
+            '1:21 conflicting-definitions: "Query.a" is ID & Int at index.graphql:3:14',
+        ),
     ],
 )
 def test_same_field_with_different_types_is_reported_with_both_places(tmp_path: Path, other: str, line: str) -> None:
-    assert problems(tmp_path, "type Query { a: Int }", other) == [f"{line}: expected one type"]
+    assert problems(tmp_path, "type Query { a: Int }", other) == [f"other.graphql:{line}"]
 
 
 @pytest.mark.parametrize(
     ("members", "line"),
     [
-        ("type A { b: Int b: Int }", 'index.graphql:3:17: "A.b" stands at index.graphql:3:10 too: that one counts'),
+        ("type A { b: Int b: Int }", 'index.graphql:3:17 repeated-member: "A.b" & index.graphql:3:10'),
         (
             "interface A { b: Int b: Int }",
-            'index.graphql:3:22: "A.b" stands at index.graphql:3:15 too: that one counts',
+            'index.graphql:3:22 repeated-member: "A.b" & index.graphql:3:15',
         ),
-        ("input A { b: Int b: Int }", 'index.graphql:3:18: "A.b" stands at index.graphql:3:11 too: that one counts'),
-        ("enum A { B B }", 'index.graphql:3:12: "A.B" stands at index.graphql:3:10 too: that one counts'),
+        ("input A { b: Int b: Int }", 'index.graphql:3:18 repeated-member: "A.b" & index.graphql:3:11'),
+        ("enum A { B B }", 'index.graphql:3:12 repeated-member: "A.B" & index.graphql:3:10'),
         (
             "type A { b: Int }\nextend type A { b: Int c: Int }",
-            'index.graphql:4:17: "A.b" stands at index.graphql:3:10 too: that one counts',
+            'index.graphql:4:17 repeated-member: "A.b" & index.graphql:3:10',
         ),
         (
             "enum A { B }\nextend enum A { B C }",
-            'index.graphql:4:17: "A.B" stands at index.graphql:3:10 too: that one counts',
+            'index.graphql:4:17 repeated-member: "A.B" & index.graphql:3:10',
         ),
     ],
 )
@@ -113,7 +120,7 @@ def test_member_that_stands_twice_in_another_type_is_a_warning(tmp_path: Path, m
 
 def test_member_of_another_type_that_stands_twice_with_different_types_is_reported(tmp_path: Path) -> None:
     assert problems(tmp_path, "type Query { a: Int }\ninput A {\n  b: Int\n  b: Int = 1\n}") == [
-        'index.graphql:6:3: "A.b" is Int = 1 here and Int at index.graphql:5:3: expected one type'
+        'index.graphql:6:3 conflicting-definitions: "A.b" is Int = 1 & Int at index.graphql:5:3'
     ]
 
 
@@ -128,29 +135,29 @@ def test_schema_definitions_that_disagree_are_reported_with_both_places(tmp_path
     index = "schema { query: Query }\ntype Query { a: Int }\ntype Other { b: Int }"
 
     assert problems(tmp_path, index, "schema {\n  query: Other\n}") == [
-        'other.graphql:2:3: the query type is "Other" here and "Query" at index.graphql:3:10'
+        'other.graphql:2:3 conflicting-root-types: "Other" & "Query" & index.graphql:3:10'
     ]
 
 
 def test_root_type_that_is_named_and_missing_is_a_warning(tmp_path: Path) -> None:
     assert warnings(tmp_path, "schema {\n  query: Query\n  mutation: Mutation\n}\ntype Query { a: Int }") == [
-        'index.graphql:4:3: the schema has no type "Mutation", so it has no mutation type'
+        'index.graphql:4:3 missing-root-type: "Mutation"'
     ]
 
 
 def test_root_type_that_an_extension_names_and_that_is_missing_is_a_warning(tmp_path: Path) -> None:
     assert warnings(tmp_path, "type Query { a: Int }\nextend schema { mutation: Mutation }") == [
-        'index.graphql:3:17: the schema has no type "Mutation", so it has no mutation type'
+        'index.graphql:3:17 missing-root-type: "Mutation"'
     ]
 
 
 def test_missing_query_type_is_reported_even_where_another_type_has_the_usual_name(tmp_path: Path) -> None:
     assert problems(tmp_path / "1", "schema { query: Root }\ntype Query { a: Int }") == [
-        "index.graphql:3:1: the schema definition leads to no query type"
+        "index.graphql:3:1 missing-query-type"
     ]
     assert problems(
         tmp_path / "2", "schema { mutation: Mutation }\ntype Query { a: Int }\ntype Mutation { b: Int }"
-    ) == ["index.graphql:3:1: the schema definition leads to no query type"]
+    ) == ["index.graphql:3:1 missing-query-type"]
 
 
 def test_scalars_may_be_declared_again(tmp_path: Path) -> None:
@@ -161,13 +168,13 @@ def test_scalars_may_be_declared_again(tmp_path: Path) -> None:
 
 def test_another_type_that_stands_twice_is_reported_with_both_places(tmp_path: Path) -> None:
     assert problems(tmp_path, "type Query { a: A }\ntype A { b: Int }", "type A { c: Int }") == [
-        "index.graphql:4:6: There can be only one type named 'A'. See also other.graphql:1:6."
+        "index.graphql:4:6 duplicate-definition: 'A' & other.graphql:1:6"
     ]
 
 
 def test_extension_of_another_type_needs_its_definition(tmp_path: Path) -> None:
     assert problems(tmp_path, "type Query { a: Int }\nextend type A { b: Int }") == [
-        "index.graphql:4:13: Cannot extend type 'A' because it is not defined."
+        "index.graphql:4:13 impossible-extension: 'A'"
     ]
 
 

@@ -5,26 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from handler.errors.authoring import Problem
 from handler.graph.index import read_index
 from handler.graph.view import build_view, print_view
-from tests.support.endpoints import READABLE, compiled, doubted, problems_of, reported
+from tests.support.endpoints import READABLE, compiled, doubted, reported
 
 TOOL = '@tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})'
 
 
 def test_syntax_error_is_reported_where_it_is(tmp_path: Path) -> None:
-    (problem,) = problems_of(tmp_path, {"index.graphql": "type Query {\n  a: Int\n  b:\n}\n"})
+    (problem,) = reported(tmp_path, {"index.graphql": "type Query {\n  a: Int\n  b:\n}\n"})
 
-    assert problem == Problem(
-        file="index.graphql", line=4, column=1, sentence="Syntax Error: Expected Name, found '}'.", code="syntax-error"
-    )
+    assert problem == "index.graphql:4:1 syntax-error: '}'"
 
 
 def test_lines_are_counted_whatever_ends_them(tmp_path: Path) -> None:
     index = "type Query {\r\n  a: Int\r  b: Foo\n}"
 
-    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:6: Unknown type 'Foo'."]
+    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:6 unknown-type: 'Foo'"]
 
 
 def test_unknown_type_is_reported_in_the_file_that_names_it(tmp_path: Path) -> None:
@@ -33,7 +30,7 @@ def test_unknown_type_is_reported_in_the_file_that_names_it(tmp_path: Path) -> N
         "customer.graphql": "type Customer {\n  address: Adress\n}\ntype Address { city: String }",
     }
 
-    assert reported(tmp_path, files) == ["customer.graphql:2:12: Unknown type 'Adress'. Did you mean 'Address'?"]
+    assert reported(tmp_path, files) == ["customer.graphql:2:12 unknown-type: 'Adress' & Did you mean 'Address'?"]
 
 
 def test_type_that_stands_in_two_files_is_reported_with_both_places(tmp_path: Path) -> None:
@@ -42,9 +39,7 @@ def test_type_that_stands_in_two_files_is_reported_with_both_places(tmp_path: Pa
         "b.graphql": "type A { b: Int }",
     }
 
-    assert reported(tmp_path, files) == [
-        "index.graphql:3:6: There can be only one type named 'A'. See also b.graphql:1:6."
-    ]
+    assert reported(tmp_path, files) == ["index.graphql:3:6 duplicate-definition: 'A' & b.graphql:1:6"]
 
 
 def test_syntax_error_brings_no_false_reports_about_what_stands_in_that_file(tmp_path: Path) -> None:
@@ -54,32 +49,28 @@ def test_syntax_error_brings_no_false_reports_about_what_stands_in_that_file(tmp
         "operations/o.graphql": "query O { a { id } }",
     }
 
-    assert reported(tmp_path, files) == ["customer.graphql:1:24: Syntax Error: Expected Name, found <EOF>."]
+    assert reported(tmp_path, files) == ["customer.graphql:1:24 syntax-error"]
 
 
 def test_schema_without_a_query_type_is_reported(tmp_path: Path) -> None:
-    assert reported(tmp_path, {"index.graphql": "type Mutation { a: Int }"}) == [
-        "index.graphql: the schema has no query type"
-    ]
+    assert reported(tmp_path, {"index.graphql": "type Mutation { a: Int }"}) == ["index.graphql missing-query-type"]
 
 
 @pytest.mark.parametrize(("text", "place"), [("", "1:1"), ("\n# nothing yet\n", "3:1")])
 def test_empty_index_is_reported(tmp_path: Path, text: str, place: str) -> None:
-    assert reported(tmp_path, {"index.graphql": text}) == [
-        f"index.graphql:{place}: it is empty: expected type definitions"
-    ]
+    assert reported(tmp_path, {"index.graphql": text}) == [f"index.graphql:{place} empty-file"]
 
 
 @pytest.mark.parametrize(
     ("index", "problem"),
     [
-        ("schema { query: Q }\ninput Q { a: Int }", 'index.graphql:2:1: "Q" is no object type'),
-        ("schema { query: Int }", 'index.graphql:1:1: "Int" is no object type'),
-        ("type Query { a: Int }\ninterface Mutation { a: Int }", 'index.graphql:2:1: "Mutation" is no object type'),
+        ("schema { query: Q }\ninput Q { a: Int }", 'index.graphql:2:1 wrong-kind: "Q"'),
+        ("schema { query: Int }", 'index.graphql:1:1 wrong-kind: "Int"'),
+        ("type Query { a: Int }\ninterface Mutation { a: Int }", 'index.graphql:2:1 wrong-kind: "Mutation"'),
     ],
 )
 def test_root_type_that_is_no_object_type_is_reported(tmp_path: Path, index: str, problem: str) -> None:
-    assert reported(tmp_path, {"index.graphql": index}) == [f"{problem}, so no operation can start with it"]
+    assert reported(tmp_path, {"index.graphql": index}) == [problem]
 
 
 @pytest.mark.parametrize(
@@ -92,22 +83,18 @@ def test_root_type_that_is_no_object_type_is_reported(tmp_path: Path, index: str
 def test_value_that_a_directive_of_the_schema_cannot_have_is_reported(
     tmp_path: Path, index: str, place: str, argument: str
 ) -> None:
-    sentence = f"Argument '{argument}' has invalid value: String cannot represent a non string value: 5"
-
-    assert reported(tmp_path, {"index.graphql": index}) == [f"index.graphql:{place}: this is no schema: {sentence}"]
+    assert reported(tmp_path, {"index.graphql": index}) == [f"index.graphql:{place} invalid-schema: '{argument}' & 5"]
 
 
 def test_default_of_an_input_that_has_a_field_of_no_input_type_is_reported(tmp_path: Path) -> None:
     index = "type Query { a(f: F = {s: B}): Int }\ninput F { s: S }\ntype S { c: Int }"
 
-    assert reported(tmp_path, {"index.graphql": index}) == [
-        "index.graphql: this is no schema: Expected S to be a GraphQL leaf type."
-    ]
+    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql invalid-schema"]
 
 
 def test_operation_among_types_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": "type Query { a: Int }\nquery O { a }"}) == [
-        "index.graphql:2:1: this is an operation: expected type definitions; operations belong in operations/"
+        "index.graphql:2:1 misplaced-operation"
     ]
 
 
@@ -115,10 +102,10 @@ def test_every_mistake_of_a_schema_is_reported(tmp_path: Path) -> None:
     index = "type Query {\n  a: Foo\n  b: Int @bar\n  a: Int\n}\nextend type Baz { a: Int }\nunion U = Query | Query"
 
     assert reported(tmp_path, {"index.graphql": index}) == [
-        "index.graphql:2:6: Unknown type 'Foo'.",
-        "index.graphql:3:10: Unknown directive '@bar'.",
-        'index.graphql:4:3: "Query.a" is Int here and Foo at index.graphql:2:3: expected one type',
-        "index.graphql:6:13: Cannot extend type 'Baz' because it is not defined.",
+        "index.graphql:2:6 unknown-type: 'Foo'",
+        "index.graphql:3:10 unknown-directive: '@bar'",
+        'index.graphql:4:3 conflicting-definitions: "Query.a" is Int & Foo at index.graphql:2:3',
+        "index.graphql:6:13 impossible-extension: 'Baz'",
     ]
 
 
@@ -129,9 +116,9 @@ def test_schema_that_is_not_strictly_valid_is_a_warning(tmp_path: Path) -> None:
     }
 
     assert doubted(tmp_path, files) == [
-        "index.graphql:3:15: Interface field I.b expected but A does not provide it. See also index.graphql:4:1.",
-        "index.graphql:5:1: Union type Empty must define one or more member types.",
-        "index.graphql:6:1: Enum type None must define one or more values.",
+        "index.graphql:3:15 schema-fault: I.b & index.graphql:4:1",
+        "index.graphql:5:1 schema-fault: Empty",
+        "index.graphql:6:1 schema-fault: None",
     ]
 
 
@@ -141,8 +128,7 @@ def test_nesting_that_no_parser_reads_is_reported(tmp_path: Path) -> None:
     (line,) = reported(tmp_path, {"index.graphql": index})
 
     # The column is where Python's stack ended, which has the test's own frames in it.
-    sentence = "Syntax Error: Document is nested too deeply. Parsing aborted."
-    assert re.fullmatch(rf"index\.graphql:1:\d+: {re.escape(sentence)}", line)
+    assert re.match(r"index\.graphql:1:\d+ syntax-error: .*nested too deeply", line)
 
 
 def test_directives_of_included_files_count(tmp_path: Path) -> None:
@@ -245,33 +231,33 @@ def test_braces_that_hold_nothing_are_taken(tmp_path: Path, sdl: str) -> None:
 @pytest.mark.parametrize(
     ("sdl", "told"),
     [
-        ("type A {}", "Type A must define one or more fields."),
-        ("type A {} extend type A {}", "Type A must define one or more fields."),
-        ('extend type A @key(fields: "id") {}', "Type A must define one or more fields."),
-        ("type A { x(n: N): E } input N {} enum E { X }", "Input Object type N must define one or more fields."),
-        ("type A { x: E } enum E {}", "Enum type E must define one or more values."),
-        ("type A implements I { x: Int } interface I {}", "Type I must define one or more fields."),
+        ("type A {}", "Type A"),
+        ("type A {} extend type A {}", "Type A"),
+        ('extend type A @key(fields: "id") {}', "Type A"),
+        ("type A { x(n: N): E } input N {} enum E { X }", "type N"),
+        ("type A { x: E } enum E {}", "Enum type E"),
+        ("type A implements I { x: Int } interface I {}", "Type I"),
     ],
 )
 def test_type_that_is_left_without_members_is_doubted(tmp_path: Path, sdl: str, told: str) -> None:
     warnings = doubted(tmp_path, {"index.graphql": f"extend schema {TOOL}\ntype Query {{ a: A, b: Int }}\n{sdl}\n"})
 
-    assert [warning.partition(": ")[2].partition(" See")[0] for warning in warnings] == [told]
+    assert warnings == [f"schema-fault: {told}"]
 
 
 def test_places_in_a_file_with_empty_braces_are_right(tmp_path: Path) -> None:
     index = "type Query {}\nextend type Query {\n  a: A }  type A {} extend type A { x: Nope }\n"
 
-    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:40: Unknown type 'Nope'."]
+    assert reported(tmp_path, {"index.graphql": index}) == ["index.graphql:3:40 unknown-type: 'Nope'"]
 
 
 @pytest.mark.parametrize(
     ("sdl", "problem"),
     [
-        ("type Query { a(): Int }", "index.graphql:1:16: Syntax Error: Expected Name, found ')'."),
-        ("schema {}\ntype Query { a: Int }", "index.graphql:1:9: Syntax Error: Expected Name, found '}'."),
-        ("type Query { a: Int }\nunion U = {}", "index.graphql:2:11: Syntax Error: Expected Name, found '{'."),
-        ("type Query { a: Int } {", "index.graphql:1:24: Syntax Error: Expected Name, found <EOF>."),
+        ("type Query { a(): Int }", "index.graphql:1:16 syntax-error: ')'"),
+        ("schema {}\ntype Query { a: Int }", "index.graphql:1:9 syntax-error: '}'"),
+        ("type Query { a: Int }\nunion U = {}", "index.graphql:2:11 syntax-error: '{'"),
+        ("type Query { a: Int } {", "index.graphql:1:24 syntax-error"),
     ],
 )
 def test_what_else_is_empty_is_a_syntax_error(tmp_path: Path, sdl: str, problem: str) -> None:

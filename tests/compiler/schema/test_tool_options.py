@@ -109,16 +109,14 @@ def test_author_may_say_that_a_mutation_destroys_nothing(tmp_path: Path) -> None
 def test_mutation_that_is_said_to_be_read_only_is_reported(tmp_path: Path) -> None:
     files = files_of("mcpTool", "annotations: {readOnlyHint: true}", operation="mutation M($id: ID!) { drop(id: $id) }")
 
-    assert reported(tmp_path, files) == ['operations/o.graphql:1:22: "t" sends a mutation and says readOnlyHint: true']
+    assert reported(tmp_path, files) == ['operations/o.graphql:1:22 not-read-only: "t"']
 
 
 def test_graphql_tool_with_mutations_that_is_said_to_be_read_only_is_reported(tmp_path: Path) -> None:
     files = files_of("graphql", "annotations: {readOnlyHint: true}")
     files["index.graphql"] = files["index.graphql"].replace('types: "Query"', 'types: "Mutation"')
 
-    assert reported(tmp_path, files) == [
-        'index.graphql:1:15: "t" lets models send mutations and says readOnlyHint: true'
-    ]
+    assert reported(tmp_path, files) == ['index.graphql:1:15 not-read-only: "t"']
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -180,19 +178,19 @@ def test_own_limits_are_laid_over_the_endpoints(tmp_path: Path) -> None:
 
 
 WRONG = {
-    'title: " "': "title is empty",
-    'category: ""': "category is empty",
-    'version: ""': "version is empty",
-    'lastUpdate: "\\t"': "lastUpdate is empty",
-    'icons: [{src: "http://example.com/i.png"}]': 'the icon "http://example.com/i.png" is no https or data URL',
-    'icons: [{src: "https://[/"}]': 'the icon "https://[/" is no https or data URL',
-    'icons: {src: "i.png"}': 'the icon "i.png" is no https or data URL',
-    'scopes: ["a b"]': '"a b" is no scope: expected printable ASCII without spaces, " and \\',
-    'scopes: [""]': '"" is no scope: expected printable ASCII without spaces, " and \\',
-    "meta: 5": "meta is no object, and no text that is one in JSON",
-    'meta: "{"': "meta is no object, and no text that is one in JSON",
-    'meta: "[1]"': "meta is no object, and no text that is one in JSON",
-    "meta: {_a: 1}": '"_a" is no key of _meta: expected name or prefix/name',
+    'title: " "': "title",
+    'category: ""': "category",
+    'version: ""': "version",
+    'lastUpdate: "\\t"': "lastUpdate",
+    'icons: [{src: "http://example.com/i.png"}]': '"http://example.com/i.png"',
+    'icons: [{src: "https://[/"}]': '"https://[/"',
+    'icons: {src: "i.png"}': '"i.png"',
+    'scopes: ["a b"]': '"a b" & scope',
+    'scopes: [""]': '"" & scope',
+    "meta: 5": "meta & JSON",
+    'meta: "{"': "meta & JSON",
+    'meta: "[1]"': "meta & JSON",
+    "meta: {_a: 1}": '"_a" & _meta',
 }
 
 
@@ -201,7 +199,7 @@ WRONG = {
 def test_option_that_cannot_be_kept_is_reported_at_its_directive(tmp_path: Path, kind: str, options: str) -> None:
     place, name = ("operations/o.graphql:1:19", "mcpTool") if kind == "mcpTool" else ("index.graphql:1:15", "tool")
 
-    assert reported(tmp_path, files_of(kind, options)) == [f"{place}: @{name}: {WRONG[options]}"]
+    assert reported(tmp_path, files_of(kind, options)) == [f"{place} invalid-option: @{name} & {WRONG[options]}"]
 
 
 @pytest.mark.parametrize(
@@ -227,7 +225,7 @@ def test_option_of_the_wrong_form_is_reported_in_its_file(tmp_path: Path, option
 @pytest.mark.parametrize("value", ["0", "-1"])
 def test_limit_below_1_is_reported(tmp_path: Path, value: str) -> None:
     assert reported(tmp_path, files_of("graphql", f"limits: {{max_fields: {value}}}")) == [
-        f"index.graphql:1:15: @tool: limits.max_fields is {value}: expected a number above 0"
+        f"index.graphql:1:15 invalid-option: limits.max_fields is {value}"
     ]
 
 
@@ -235,9 +233,7 @@ def test_limit_below_1_is_reported(tmp_path: Path, value: str) -> None:
 def test_limits_of_a_tool_that_runs_one_operation_are_reported(tmp_path: Path, kind: str) -> None:
     place = "operations/o.graphql:1:19" if kind == "mcpTool" else "index.graphql:1:15"
 
-    assert reported(tmp_path, files_of(kind, "limits: {max_depth: 3}")) == [
-        f'{place}: "t" runs one operation: limits are for tools whose requests a model writes'
-    ]
+    assert reported(tmp_path, files_of(kind, "limits: {max_depth: 3}")) == [f'{place} limits-of-an-operation: "t"']
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -254,7 +250,7 @@ def test_variable_of_the_name_that_confirm_needs_is_reported_for_flat_arguments(
     operation = "mutation O($id: ID!, $confirm: Boolean) { drop(id: $id, confirm: $confirm) }"
 
     assert reported(tmp_path / "1", files_of("mcpTool", "confirm: advisory", operation=operation)) == [
-        'operations/o.graphql:1:41: "t" has a variable "confirm", which is what confirm asks for: rename it'
+        'operations/o.graphql:1:41 reserved-variable: "t" & "confirm"'
     ]
     nested = prescribed_tool(
         compiled(tmp_path / "2", files_of("prescribed", "confirm: advisory", operation=operation)), "t"
@@ -271,7 +267,7 @@ def test_meta_may_be_json_text_because_its_keys_may_have_a_prefix(tmp_path: Path
 @pytest.mark.parametrize("key", ["io.modelcontextprotocol/x", "com.mcp.tools/x", "a.mcp/x"])
 def test_key_of_meta_that_is_reserved_for_mcp_is_reported(tmp_path: Path, key: str) -> None:
     assert reported(tmp_path, files_of("graphql", rf'meta: "{{\"{key}\": 1}}"')) == [
-        f'index.graphql:1:15: @tool: the prefix of "{key}" is reserved for MCP'
+        f'index.graphql:1:15 invalid-option: "{key}"'
     ]
 
 
@@ -280,11 +276,11 @@ def test_alias_that_is_a_name_already_is_reported(tmp_path: Path, aliases: str) 
     name = "t" if "t" in aliases else "a"
 
     assert reported(tmp_path, files_of("graphql", f"aliases: {aliases}")) == [
-        f'index.graphql:1:15: a tool named "{name}" stands at index.graphql:1:15 too'
+        f'index.graphql:1:15 duplicate-tool: "{name}" & index.graphql:1:15'
     ]
 
 
 def test_alias_that_is_no_name_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, files_of("graphql", 'aliases: ["a b"]')) == [
-        'index.graphql:1:15: "a b" is no tool name: expected 1 to 128 letters, digits, _, - or .'
+        'index.graphql:1:15 invalid-tool-name: "a b" & 1 to 128'
     ]

@@ -8,6 +8,7 @@ from handler.bundle.model import Bundle
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.env_file import parse_env
 from handler.errors.authoring import CompileError
+from tests.support.diagnostics import Reported, reported_by
 from tests.support.endpoints import write_endpoint
 
 CONFIG = "upstream:\n  url: STEPZEN_URL\n"
@@ -19,10 +20,10 @@ def bundle_of(folder: Path, config: str, env: str | None = None, **environ: str)
     return compile_endpoint(write_endpoint(folder, files), environ=environ).bundle
 
 
-def refused(folder: Path, config: str, env: str | None = None, **environ: str) -> str:
+def refused(folder: Path, config: str, env: str | None = None, **environ: str) -> list[Reported]:
     with pytest.raises(CompileError) as caught:
         bundle_of(folder, config, env, **environ)
-    return str(caught.value)
+    return reported_by(caught.value)
 
 
 def test_value_that_names_a_variable_is_what_the_environment_says(tmp_path: Path) -> None:
@@ -56,15 +57,13 @@ def test_value_that_only_contains_a_variable_is_taken_as_it_stands(tmp_path: Pat
 
 @pytest.mark.parametrize("environ", [{}, {"STEPZEN_URL": "https://\udcff/"}])
 def test_variable_that_is_not_set_is_reported_where_it_is_named(tmp_path: Path, environ: dict[str, str]) -> None:
-    assert refused(tmp_path, CONFIG, "OTHER=1", **environ) == (
-        "config.yaml:2:8: STEPZEN_URL is set neither in the environment nor in .env"
-    )
+    assert refused(tmp_path, CONFIG, "OTHER=1", **environ) == ["config.yaml:2:8 unset-variable: STEPZEN_URL"]
 
 
 def test_value_of_a_variable_is_judged_and_not_shown(tmp_path: Path) -> None:
-    assert refused(tmp_path, CONFIG, STEPZEN_URL="ftp://a.b/secret") == (
-        "config.yaml:2:8: \"upstream.url\": expected the http(s) URL of a GraphQL API, got 'STEPZEN_URL'"
-    )
+    assert refused(tmp_path, CONFIG, STEPZEN_URL="ftp://a.b/secret") == [
+        "config.yaml:2:8 invalid-value: \"upstream.url\" & 'STEPZEN_URL'"
+    ]
 
 
 def test_env_is_not_read_unless_a_value_asks_for_it(tmp_path: Path) -> None:
@@ -81,9 +80,9 @@ def test_env_that_cannot_be_read_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert str(caught.value).split("\n") == [
-        ".env: it is not UTF-8: line 1 has a byte that cannot be read",
-        "config.yaml:2:8: STEPZEN_URL is set neither in the environment nor in .env",
+    assert reported_by(caught.value) == [
+        ".env unreadable-file: UTF-8",
+        "config.yaml:2:8 unset-variable: STEPZEN_URL",
     ]
 
 

@@ -8,10 +8,10 @@ import pytest
 
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.source.files import MAX_FILE_BYTES
-from handler.errors.authoring import CompileError, Problem
-from tests.support.endpoints import compiled, doubted, problems_of, reported, write_endpoint
+from handler.errors.authoring import CompileError
+from tests.support.diagnostics import Reported, reported_by
+from tests.support.endpoints import compiled, doubted, reported, write_endpoint
 
-NO_NAME = "is no endpoint name: expected folder/name, each a letter and then letters, digits, _ or -"
 QUERY = "type Query { a: Int }\n"
 
 
@@ -37,7 +37,7 @@ def test_path_that_makes_no_endpoint_name_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert str(caught.value) == f'index.graphql: "api/2things" {NO_NAME}; --endpoint gives the folder another one'
+    assert reported_by(caught.value) == ['index.graphql invalid-endpoint-name: "api/2things"']
 
 
 @pytest.mark.parametrize(
@@ -45,16 +45,16 @@ def test_path_that_makes_no_endpoint_name_is_reported(tmp_path: Path) -> None:
     [
         (
             '{"endpoint": "customers"}',
-            f'stepzen.config.json:1:2: "customers" {NO_NAME}',
+            'stepzen.config.json:1:2 invalid-endpoint-name: "customers"',
         ),
-        ('{\n  "endpoint": 5}', 'stepzen.config.json:2:3: expected {"endpoint": "folder/name"}'),
-        ("[]", 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
-        ("[" * 100_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
-        ("9" * 5_000, 'stepzen.config.json: expected {"endpoint": "folder/name"}'),
-        ('{\n  "endpoint": x}', "stepzen.config.json:2:15: this is no JSON: Expecting value"),
+        ('{\n  "endpoint": 5}', "stepzen.config.json:2:3 invalid-project-file"),
+        ("[]", "stepzen.config.json invalid-project-file"),
+        ("[" * 100_000, "stepzen.config.json invalid-project-file"),
+        ("9" * 5_000, "stepzen.config.json invalid-project-file"),
+        ('{\n  "endpoint": x}', "stepzen.config.json:2:15 invalid-project-file"),
         (
             '{"endpoint": "\\ud800\\u001b[2J"}',
-            f'stepzen.config.json:1:2: "\\ud800\\x1b[2J" {NO_NAME}',
+            'stepzen.config.json:1:2 invalid-endpoint-name: "\\ud800\\x1b[2J"',
         ),
     ],
 )
@@ -63,20 +63,15 @@ def test_stepzen_config_json_that_names_no_endpoint_is_reported(tmp_path: Path, 
 
 
 def test_folder_without_an_index_is_reported(tmp_path: Path) -> None:
-    assert problems_of(tmp_path, {"config.yaml": ""}) == (
-        Problem(file="index.graphql", sentence="it does not exist", code="unreadable-file"),
-    )
+    assert reported(tmp_path, {"config.yaml": ""}) == ["index.graphql unreadable-file: exist"]
 
 
 def test_missing_file_is_reported_where_it_is_named(tmp_path: Path) -> None:
     index = QUERY + including("missing.graphql")
 
-    (problem,) = problems_of(tmp_path, {"index.graphql": index})
+    (problem,) = reported(tmp_path, {"index.graphql": index})
 
-    assert problem == Problem(
-        file="index.graphql", line=2, column=15, sentence='"missing.graphql" does not exist', code="unreadable-file"
-    )
-    assert str(problem) == 'index.graphql:2:15: "missing.graphql" does not exist'
+    assert problem == 'index.graphql:2:15 unreadable-file: "missing.graphql"'
 
 
 @pytest.mark.parametrize(
@@ -93,7 +88,7 @@ def test_file_outside_the_folder_is_refused(tmp_path: Path, name: str, shown: st
     (tmp_path / "api" / "secret.graphql").write_text("type Secret { a: Int }", encoding="utf-8")
 
     assert reported(tmp_path, {"index.graphql": QUERY + including(name)}) == [
-        f'index.graphql:2:15: "{shown}" lies outside the endpoint folder'
+        f'index.graphql:2:15 unreadable-file: "{shown}" & outside'
     ]
 
 
@@ -111,14 +106,12 @@ def test_links_in_a_circle_are_reported(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert str(caught.value) == (
-        'index.graphql:2:15: "loop/a.graphql" cannot be read: Too many levels of symbolic links'
-    )
+    assert reported_by(caught.value) == ['index.graphql:2:15 unreadable-file: "loop/a.graphql" & Too many levels']
 
 
 def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": "\ufefftype Query { a: Foo }"}) == [
-        "index.graphql:1:17: Unknown type 'Foo'."
+        "index.graphql:1:17 unknown-type: 'Foo'"
     ]
 
 
@@ -130,16 +123,16 @@ def test_file_of_more_than_8_mb_is_refused_unread(tmp_path: Path) -> None:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
 
-    assert str(caught.value) == 'index.graphql:2:15: "huge.graphql" has 8000001 bytes; a file may have 8000000'
+    assert reported_by(caught.value) == ['index.graphql:2:15 unreadable-file: "huge.graphql" & 8000001 & 8000000']
 
 
 def test_name_that_no_file_can_have_is_reported(tmp_path: Path) -> None:
     index = QUERY + 'extend schema @sdl(files: ["\\u0000", "", "%s"])' % ("x" * 300)
 
     assert reported(tmp_path, {"index.graphql": index}) == [
-        'index.graphql:2:15: "." is no file',
-        'index.graphql:2:15: "\\x00" has a character that no file\'s name can have',
-        'index.graphql:2:15: "' + "x" * 300 + '" cannot be read: File name too long',
+        'index.graphql:2:15 unreadable-file: "."',
+        'index.graphql:2:15 unreadable-file: "\\x00"',
+        f'index.graphql:2:15 unreadable-file: "{"x" * 300}" & File name too long',
     ]
 
 
@@ -156,13 +149,13 @@ WHOLE = {
     "operations/found.graphql": "query Found { a }",
     "config.yaml": "limits: {max_depth: 3}",
 }
-NAMED = {"types.graphql": 'index.graphql:2:3: "types.graphql"', "ops.graphql": 'index.graphql:3:3: "ops.graphql"'}
+NAMED = {"types.graphql": "index.graphql:2:3", "ops.graphql": "index.graphql:3:3"}
 """Where an author names a file is where it is reported."""
 
 
-def subject(name: str) -> str:
-    """How the problem of a file begins."""
-    return NAMED.get(name, f"{name}: it")
+def unreadable(name: str, reason: str) -> str:
+    """The problem of a file that cannot be read."""
+    return f"{NAMED.get(name, name)} unreadable-file: {name if name in NAMED else 'it'} & {reason}"
 
 
 def folder_without(tmp_path: Path, name: str) -> Path:
@@ -171,10 +164,10 @@ def folder_without(tmp_path: Path, name: str) -> Path:
     return folder
 
 
-def lines_of(folder: Path) -> list[str]:
+def lines_of(folder: Path) -> list[Reported]:
     with pytest.raises(CompileError) as caught:
         compile_endpoint(folder)
-    return str(caught.value).split("\n")
+    return reported_by(caught.value)
 
 
 def test_folder_of_all_kinds_of_files_compiles(tmp_path: Path) -> None:
@@ -183,7 +176,7 @@ def test_folder_of_all_kinds_of_files_compiles(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["index.graphql", *NAMED])
 def test_missing_file_is_reported(tmp_path: Path, name: str) -> None:
-    assert lines_of(folder_without(tmp_path, name)) == [f"{subject(name)} does not exist"]
+    assert lines_of(folder_without(tmp_path, name)) == [unreadable(name, "does not exist")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -191,7 +184,7 @@ def test_link_to_nothing_in_the_place_of_a_file_is_reported(tmp_path: Path, name
     folder = folder_without(tmp_path, name)
     (folder / name).symlink_to("gone")
 
-    assert lines_of(folder) == [f"{subject(name)} does not exist"]
+    assert lines_of(folder) == [unreadable(name, "does not exist")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -199,7 +192,7 @@ def test_folder_in_the_place_of_a_file_is_reported(tmp_path: Path, name: str) ->
     folder = folder_without(tmp_path, name)
     (folder / name).mkdir()
 
-    assert lines_of(folder) == [f"{subject(name)} is no file"]
+    assert lines_of(folder) == [unreadable(name, "file")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -207,7 +200,7 @@ def test_file_that_waits_for_a_writer_is_reported_at_once(tmp_path: Path, name: 
     folder = folder_without(tmp_path, name)
     os.mkfifo(folder / name)
 
-    assert lines_of(folder) == [f"{subject(name)} is no file"]
+    assert lines_of(folder) == [unreadable(name, "file")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -215,7 +208,7 @@ def test_file_that_the_system_does_not_open_is_reported_with_its_reason(tmp_path
     folder = folder_without(tmp_path, name)
     (folder / name).symlink_to((folder / name).name)  # a circle: no right of any user opens it
 
-    assert lines_of(folder) == [f"{subject(name)} cannot be read: Too many levels of symbolic links"]
+    assert lines_of(folder) == [unreadable(name, "Too many levels of symbolic links")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -225,7 +218,7 @@ def test_file_that_its_owner_may_not_read_is_reported(tmp_path: Path, name: str)
     if os.access(folder / name, os.R_OK):
         pytest.skip("this user may read any file")
 
-    assert lines_of(folder) == [f"{subject(name)} cannot be read: Permission denied"]
+    assert lines_of(folder) == [unreadable(name, "Permission denied")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -233,7 +226,7 @@ def test_file_that_is_not_utf8_is_reported(tmp_path: Path, name: str) -> None:
     folder = write_endpoint(tmp_path, WHOLE)
     (folder / name).write_bytes("# Köln\n# Würzburg\n".encode().replace("ü".encode(), b"\xfc"))
 
-    assert lines_of(folder) == [f"{subject(name)} is not UTF-8: line 2 has a byte that cannot be read"]
+    assert lines_of(folder) == [unreadable(name, "UTF-8 & line 2")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -241,7 +234,7 @@ def test_file_of_20_mb_is_reported(tmp_path: Path, name: str) -> None:
     folder = write_endpoint(tmp_path, WHOLE)
     os.truncate(folder / name, 20_000_000)
 
-    assert lines_of(folder) == [f"{subject(name)} has 20000000 bytes; a file may have 8000000"]
+    assert lines_of(folder) == [unreadable(name, "20000000 & 8000000")]
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -250,7 +243,7 @@ def test_link_to_a_file_outside_is_refused(tmp_path: Path, name: str) -> None:
     (tmp_path / "outside").write_text(WHOLE[name], encoding="utf-8")
     (folder / name).symlink_to(tmp_path / "outside")
 
-    assert lines_of(folder) == [f"{subject(name)} lies outside the endpoint folder"]
+    assert lines_of(folder) == [unreadable(name, "outside")]
 
 
 @pytest.mark.parametrize("name", NAMED)
@@ -259,7 +252,7 @@ def test_name_that_leads_outside_is_refused(tmp_path: Path, name: str) -> None:
     folder = write_endpoint(tmp_path, files)
     (folder / name).rename(folder.parent / name)
 
-    assert lines_of(folder) == [f"{NAMED[name].replace(name, f'../{name}')} lies outside the endpoint folder"]
+    assert lines_of(folder) == [unreadable(name, f"../{name} & outside")]
 
 
 def test_folder_of_operations_that_links_outside_is_refused(tmp_path: Path) -> None:
@@ -267,7 +260,7 @@ def test_folder_of_operations_that_links_outside_is_refused(tmp_path: Path) -> N
     (folder / "operations").rename(tmp_path / "outside")
     (folder / "operations").symlink_to(tmp_path / "outside")
 
-    assert lines_of(folder) == ["operations/found.graphql: it lies outside the endpoint folder"]
+    assert lines_of(folder) == ["operations/found.graphql unreadable-file: outside"]
 
 
 def test_files_that_include_each_other_are_reported_with_the_whole_chain(tmp_path: Path) -> None:
@@ -277,13 +270,14 @@ def test_files_that_include_each_other_are_reported_with_the_whole_chain(tmp_pat
         "a/b/two.graphql": "\n" + including("../one.graphql"),
     }
 
-    chain = "index.graphql -> a/one.graphql -> a/b/two.graphql -> a/one.graphql"
-    assert reported(tmp_path, files) == [f"a/b/two.graphql:2:15: files include each other: {chain}"]
+    assert reported(tmp_path, files) == [
+        "a/b/two.graphql:2:15 include-cycle: index.graphql -> a/one.graphql -> a/b/two.graphql -> a/one.graphql"
+    ]
 
 
 def test_file_that_includes_itself_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": QUERY + including("sub/../index.graphql")}) == [
-        "index.graphql:2:15: files include each other: index.graphql -> index.graphql"
+        "index.graphql:2:15 include-cycle: index.graphql -> index.graphql"
     ]
 
 
@@ -306,9 +300,7 @@ def test_names_are_relative_to_the_file_that_gives_them(tmp_path: Path) -> None:
         "one/o.graphql": "query O { b }",
     }
 
-    assert reported(tmp_path, files) == [
-        "one/o.graphql:1:11: Cannot query field 'b' on type 'Query'. Did you mean 'a'?"
-    ]
+    assert reported(tmp_path, files) == ["one/o.graphql:1:11 unknown-field: 'b' & 'Query' & Did you mean 'a'?"]
 
 
 def test_sources_digest_tells_the_authors_files_apart(tmp_path: Path) -> None:

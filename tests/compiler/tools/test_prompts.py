@@ -7,6 +7,7 @@ import pytest
 from handler.bundle.content import PromptMessage, TextPrompt
 from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
 from handler.policy.evaluation import OPEN
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import PUBLIC, READABLE, compiled, doubted, reported
 
 SCHEMA = {"index.graphql": "type Query { a: Int }\n", "config.yaml": READABLE}
@@ -31,7 +32,7 @@ def prompts(folder: Path, **files: str) -> tuple[TextPrompt, ...]:
     return found  # type: ignore[return-value]
 
 
-def problems(folder: Path, text: str) -> list[str]:
+def problems(folder: Path, text: str) -> list[Reported]:
     """What is reported of a prompt with this text."""
     return reported(folder, SCHEMA | {"prompts/p.md": text})
 
@@ -110,71 +111,68 @@ def test_prompts_of_a_stepzen_project_lie_below_its_root(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "prompts/p.md:1:1: there is no text for the user"),
-        ("---\nname: p\n---\n \n", "prompts/p.md:4:1: there is no text for the user"),
-        ("## user\nHi\n## assistant\n", "prompts/p.md:3:13: there is no text for the assistant"),
-        ("---\nname: p\nText", 'prompts/p.md:1:1: the front matter has no end: expected another line "---"'),
+        ("", "prompts/p.md:1:1 empty-prompt: user"),
+        ("---\nname: p\n---\n \n", "prompts/p.md:4:1 empty-prompt: user"),
+        ("## user\nHi\n## assistant\n", "prompts/p.md:3:13 empty-prompt: assistant"),
+        ("---\nname: p\nText", "prompts/p.md:1:1 unclosed-front-matter"),
         (
             "---\nname: [\n---\nText",
-            "prompts/p.md:3:1: this is no YAML: expected the node content, but found '<stream end>'",
+            "prompts/p.md:3:1 invalid-yaml",
         ),
-        ("---\n- a\n---\nText", "prompts/p.md:2:1: expected a mapping of keys to values"),
+        ("---\n- a\n---\nText", "prompts/p.md:2:1 invalid-value"),
         (
             "---\nnaem: a\n---\nText",
-            (
-                'prompts/p.md:2:1: unknown key "naem": expected one of name, title, description, arguments, condition; '
-                "did you mean name?"
-            ),
+            'prompts/p.md:2:1 unknown-key: "naem" & did you mean name?',
         ),
         (
             "---\ntitle: A\nname: a b\n---\nText",
-            'prompts/p.md:3:7: "a b" is no prompt name: expected 1 to 128 letters, digits, _, - or .',
+            'prompts/p.md:3:7 invalid-prompt-name: "a b" & 1 to 128',
         ),
-        ("---\ntitle: [A]\n---\nText", 'prompts/p.md:2:8: "title": expected a text'),
+        ("---\ntitle: [A]\n---\nText", 'prompts/p.md:2:8 invalid-value: "title"'),
         (
             "---\narguments: [{name: a b}]\n---\nText",
-            "prompts/p.md:2:20: \"arguments[0].name\": expected 1 to 64 letters, digits, _ or -, got 'a b'",
+            "prompts/p.md:2:20 invalid-value: \"arguments[0].name\" & 1 to 64 & 'a b'",
         ),
         (
             "---\narguments: [{required: true}]\n---\nText",
-            'prompts/p.md:2:13: "arguments[0].name": expected 1 to 64 letters, digits, _ or -',
+            'prompts/p.md:2:13 invalid-value: "arguments[0].name" & 1 to 64',
         ),
         (
             "---\narguments: [{name: a, type: Int}]\n---\n{{a}}",
-            'prompts/p.md:2:23: unknown key "arguments[0].type": expected one of name, description, required, values',
+            'prompts/p.md:2:23 unknown-key: "arguments[0].type"',
         ),
         (
             "---\narguments: [{name: a, required: yes}]\n---\n{{a}}",
-            "prompts/p.md:2:33: \"arguments[0].required\": expected true or false, got 'yes'",
+            "prompts/p.md:2:33 invalid-value: \"arguments[0].required\" & 'yes'",
         ),
         (
             "---\narguments:\n  - name: a\n  - name: a\n---\n{{a}}",
-            'prompts/p.md:4:11: an argument named "a" stands at prompts/p.md:3:11 too',
+            'prompts/p.md:4:11 duplicate-prompt-argument: "a" & prompts/p.md:3:11',
         ),
-        ("---\narguments: [{name: a, values: [x, x]}]\n---\n{{a}}", 'prompts/p.md:2:35: "x" stands here twice'),
-        ("---\narguments: [{name: a, values: [x, '']}]\n---\n{{a}}", "prompts/p.md:2:35: expected a text"),
+        (
+            "---\narguments: [{name: a, values: [x, x]}]\n---\n{{a}}",
+            'prompts/p.md:2:35 invalid-completion: "x" & twice',
+        ),
+        ("---\narguments: [{name: a, values: [x, '']}]\n---\n{{a}}", "prompts/p.md:2:35 invalid-completion"),
         (
             "---\narguments: [{name: tone}]\n---\nIn a {{tone}}\nor {{tones}} tone",
-            'prompts/p.md:5:4: there is no argument "tones"; did you mean tone?',
+            'prompts/p.md:5:4 invalid-placeholder: "tones" & did you mean tone?',
         ),
-        ("Hello {{name}}.", 'prompts/p.md:1:7: there is no argument "name"'),
+        ("Hello {{name}}.", 'prompts/p.md:1:7 invalid-placeholder: "name"'),
         (
             "## user\nHi\n## assistant\nA {{ b",
-            r"prompts/p.md:4:3: expected {{argument}}; braces that stand for themselves are written \{{",
+            "prompts/p.md:4:3 invalid-placeholder",
         ),
-        ("A {{}}", r"prompts/p.md:1:3: expected {{argument}}; braces that stand for themselves are written \{{"),
+        ("A {{}}", "prompts/p.md:1:3 invalid-placeholder"),
         (
             "---\ncondition: $jwt.role\n---\nText",
-            (
-                'prompts/p.md:2:12: "$jwt.role" has no type: expected :Int, :Float, :Boolean or :String behind it, '
-                "as in $jwt.role:String"
-            ),
+            'prompts/p.md:2:12 invalid-condition: "$jwt.role"',
         ),
         (
             "---\ncondition: true && !($variables.a:Int == 1)\n---\nText",
-            "prompts/p.md:2:12: it asks for $variables, which only operations have",
+            "prompts/p.md:2:12 variables-in-condition: $variables",
         ),
-        ("a" * (MAX_PROMPT_BYTES + 1), "prompts/p.md: it has 100001 bytes; a file may have 100000"),
+        ("a" * (MAX_PROMPT_BYTES + 1), "prompts/p.md unreadable-file: 100001 & 100000"),
     ],
 )
 def test_mistake_is_reported_at_its_place(tmp_path: Path, text: str, problem: str) -> None:
@@ -183,28 +181,26 @@ def test_mistake_is_reported_at_its_place(tmp_path: Path, text: str, problem: st
 
 def test_file_name_that_can_be_no_prompts_name_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, SCHEMA | {"prompts/a b.md": "Text."}) == [
-        'prompts/a b.md: "a b" is no prompt name: expected 1 to 128 letters, digits, _, - or .'
+        'prompts/a b.md invalid-prompt-name: "a b" & 1 to 128'
     ]
 
 
 def test_two_prompts_of_one_name_are_reported(tmp_path: Path) -> None:
     files = {"prompts/a.md": "Text.", "prompts/b.md": "---\nname: a\n---\nText."}
 
-    assert reported(tmp_path, SCHEMA | files) == ['prompts/b.md:2:7: a prompt named "a" stands at prompts/a.md too']
+    assert reported(tmp_path, SCHEMA | files) == ['prompts/b.md:2:7 duplicate-prompt: "a" & prompts/a.md']
 
 
 def test_argument_that_no_text_has_is_a_doubt(tmp_path: Path) -> None:
     text = "---\narguments: [{name: a}, {name: b}]\n---\n{{a}} and \\{{b}}"
 
-    assert "prompts/p.md:2:31: no text has {{b}}, so its value goes nowhere" in doubted(
-        tmp_path, SCHEMA | {"prompts/p.md": text}
-    )
+    assert "prompts/p.md:2:31 unused-prompt-argument: {{b}}" in doubted(tmp_path, SCHEMA | {"prompts/p.md": text})
 
 
 def test_mistakes_of_prompts_are_reported_beside_those_of_a_schema_that_is_none(tmp_path: Path) -> None:
     found = reported(tmp_path, {"index.graphql": "type Query {", "prompts/p.md": "{{a}}"})
 
-    assert [each.partition(": ")[0] for each in found] == ["index.graphql:1:13", "prompts/p.md:1:1"]
+    assert found == ["index.graphql:1:13 syntax-error", "prompts/p.md:1:1 invalid-placeholder"]
 
 
 def test_prompt_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
@@ -213,7 +209,7 @@ def test_prompt_that_is_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> N
     folder.mkdir(parents=True)
     (folder / "p.md").symlink_to(tmp_path / "secret.md")
 
-    assert reported(tmp_path, SCHEMA) == ["prompts/p.md: it lies outside the endpoint folder"]
+    assert reported(tmp_path, SCHEMA) == ["prompts/p.md unreadable-file: outside"]
 
 
 def test_names_of_variables_stay_texts_in_prompts(tmp_path: Path) -> None:
@@ -264,8 +260,7 @@ def test_files_of_the_folder_that_are_no_prompts_are_told(tmp_path: Path) -> Non
 
     told = [each for each in doubted(tmp_path, SCHEMA | files) if each.startswith("prompts")]
 
-    sentence = "it is not read: prompts are the files of prompts/ itself that end in .md"
-    assert told == [f"prompts/{name}: {sentence}" for name in ("c.txt", "d.markdown", "sub/b.md")]
+    assert told == [f"prompts/{name} unread-file: prompts/ & .md" for name in ("c.txt", "d.markdown", "sub/b.md")]
 
 
 def test_ending_of_a_prompt_may_be_in_capitals(tmp_path: Path) -> None:
@@ -283,5 +278,5 @@ def test_folder_whose_name_is_a_slip_is_told(tmp_path: Path, folder: str, meant:
 
     told = [each for each in doubted(tmp_path, files) if not each.startswith("index")]
 
-    assert told == [f"{folder}: it is not read: {meant} belong in {meant}/"]
+    assert told == [f"{folder} unread-file: {meant}/"]
     assert not compiled(tmp_path, files).bundle.prompts

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from handler.compiler.compile import compile_endpoint
-from handler.errors.authoring import CompileError, Problem
+from handler.errors.authoring import CompileError
+from tests.support.diagnostics import Reported
 from tests.support.endpoints import (
     PUBLIC,
     READABLE,
@@ -15,7 +16,6 @@ from tests.support.endpoints import (
     doubted,
     graphql_tool,
     prescribed_tool,
-    problems_of,
     reported,
     write_endpoint,
 )
@@ -78,7 +78,7 @@ def documented(entry: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key not in BESIDE}
 
 
-def refused(folder: Path, directives: str, **more: str) -> list[str]:
+def refused(folder: Path, directives: str, **more: str) -> list[Reported]:
     index = f"extend schema {directives}\n{SDL}"
     return reported(folder, {"index.graphql": index, **{f"{name}.graphql": text for name, text in more.items()}})
 
@@ -302,12 +302,7 @@ def test_endpoint_without_tools_gets_the_default_tool_and_a_warning(tmp_path: Pa
     sdl = listing.entry["inputSchema"]["properties"]["query"]["description"]
     assert "employees: [Employee!]" in sdl
     assert "Mutation" not in sdl
-    assert [str(warning) for warning in made.warnings] == [
-        (
-            'index.graphql: no tool is declared, so "api-things" lets models ask for all of Query; default_tool: false '
-            "ends that"
-        )
-    ]
+    assert list(map(Reported, made.warnings)) == [('index.graphql default-tool: "api-things"')]
 
 
 def test_default_tool_asks_the_query_type_whatever_it_is_called(tmp_path: Path) -> None:
@@ -335,58 +330,49 @@ def test_declared_tool_of_any_kind_leaves_no_default_tool(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("directive", "line"),
     [
-        ('@tool(name: "t")', '1:15: @tool "t" has neither graphql nor prescribed'),
+        ('@tool(name: "t")', '1:15 unclear-tool: @tool & "t" & neither'),
         (
             '@tool(name: "t", prescribed: "O", graphql: {expose: true, types: "Query", fields: ".*"})',
-            '1:15: @tool "t" has both graphql and prescribed: expected one',
+            '1:15 unclear-tool: @tool & "t" & both',
         ),
-        ('@tool(name: "t", graphql: null, prescribed: null)', '1:15: @tool "t" has neither graphql nor prescribed'),
-        ('@tool(name: "t", prescribed: "O")', '1:15: @tool "t": the operation "O" does not exist'),
+        ('@tool(name: "t", graphql: null, prescribed: null)', '1:15 unclear-tool: @tool & "t" & neither'),
+        ('@tool(name: "t", prescribed: "O")', '1:15 unknown-operation: @tool & "t" & "O"'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "customers"})',
-            '1:15: @tool "t": its patterns expose no field of a root type',
+            '1:15 nothing-exposed: @tool & "t" & root type',
         ),
-        ('@tool(name: "t", graphql: [])', '1:15: @tool "t" has no pattern: expected one that exposes something'),
+        ('@tool(name: "t", graphql: [])', '1:15 nothing-exposed: @tool & "t" & pattern'),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query", fields: "(.*"})',
-            '1:41: the pattern "(.*" is no regular expression: missing ): (.*',
+            '1:41 invalid-pattern: "(.*"',
         ),
-        ('@tool(prescribed: "O")', "1:15: @tool: Argument 'name' of required type 'String!' was not provided."),
+        ('@tool(prescribed: "O")', "1:15 wrong-value: @tool & 'name' & 'String!'"),
         (
             "@tool(name: 5)",
-            "1:27: @tool: Argument 'name' has invalid value: String cannot represent a non string value: 5",
+            "1:27 wrong-value: @tool & 'name'",
         ),
-        ('@tool(name: "t", perscribed: "O")', '1:32: @tool has no argument "perscribed"; did you mean prescribed?'),
-        ('@tool(name: "t", name: "u", prescribed: "O")', '1:32: "name" stands here twice'),
+        ('@tool(name: "t", perscribed: "O")', '1:32 unknown-argument: @tool & "perscribed" & did you mean prescribed?'),
+        ('@tool(name: "t", name: "u", prescribed: "O")', '1:32 duplicate-argument: "name"'),
         (
             '@tool(name: "t", graphql: {expose: true, expose: false, types: "Query", fields: ".*"})',
-            '1:56: "expose" stands here twice',
+            '1:56 duplicate-argument: "expose"',
         ),
         (
             '@tool(name: "t", graphql: {expose: "yes", types: "Query", fields: ".*"})',
-            (
-                "1:50: @tool: Argument 'graphql' has invalid value at .expose: Boolean cannot represent a non boolean "
-                'value: "yes"'
-            ),
+            "1:50 wrong-value: @tool & 'graphql' & \"yes\"",
         ),
         (
             '@tool(name: "t", graphql: {expose: true, types: "Query"})',
-            (
-                "1:41: @tool: Argument 'graphql' has invalid value: Expected value of type 'StepZen_VisibilityPattern' "
-                "to include required field 'fields', found: { expose: true, types: \"Query\" }."
-            ),
+            "1:41 wrong-value: @tool & 'graphql' & 'StepZen_VisibilityPattern' & 'fields' & \"Query\"",
         ),
         (
             '@tool(name: "t", prescribed: "O", descriptions: {nme: "a", value: "b"})',
-            (
-                "1:63: @tool: Argument 'descriptions' has invalid value: Expected value of type "
-                "'StepZen_NamedValue' to include required field 'name', found: { nme: \"a\", value: \"b\" }."
-            ),
+            "1:63 wrong-value: @tool & 'descriptions' & 'StepZen_NamedValue' & 'name' & \"a\" & \"b\"",
         ),
-        ("@sdl(fils: [])", '1:20: @sdl has no argument "fils"; did you mean files?'),
+        ("@sdl(fils: [])", '1:20 unknown-argument: @sdl & "fils" & did you mean files?'),
         (
             "@sdl(files: [1])",
-            "1:28: @sdl: Argument 'files' has invalid value at [0]: String cannot represent a non string value: 1",
+            "1:28 wrong-value: @sdl & 'files'",
         ),
     ],
 )
@@ -398,8 +384,8 @@ def test_variable_that_cannot_stand_in_a_tool_name_is_reported(tmp_path: Path) -
     directive = '@tool(name: "{endpoint}", graphql: {expose: true, types: "Query", fields: ".*"})'
 
     assert refused(tmp_path, directive) == [
-        'index.graphql:1:15: "{endpoint}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}',
-        'index.graphql:1:15: "{endpoint}" is no tool name: expected 1 to 128 letters, digits, _, - or .',
+        'index.graphql:1:15 invalid-tool-name: "{endpoint}" & 1 to 128',
+        'index.graphql:1:15 invalid-tool-name: "{endpoint}" & {endpoint_folder} or {endpoint_name}',
     ]
 
 
@@ -407,9 +393,7 @@ def test_variable_that_cannot_stand_in_a_tool_name_is_reported(tmp_path: Path) -
 def test_name_that_mcp_does_not_take_is_reported(tmp_path: Path, name: str) -> None:
     directive = f'@tool(name: "{name}", graphql: {{expose: true, types: "Query", fields: ".*"}})'
 
-    assert refused(tmp_path, directive) == [
-        f'index.graphql:1:15: "{name}" is no tool name: expected 1 to 128 letters, digits, _, - or .'
-    ]
+    assert refused(tmp_path, directive) == [f'index.graphql:1:15 invalid-tool-name: "{name}"']
 
 
 @pytest.mark.parametrize("name", ["a.b", "x" * 64, "x" * 65, "x" * 128])
@@ -427,22 +411,10 @@ def test_two_tools_of_one_name_are_reported_with_both_places(tmp_path: Path) -> 
         "operations/o.graphql": 'query O @mcpTool(name: "api-t") { employees { id } }',
     }
 
-    assert problems_of(tmp_path, files) == (
-        Problem(
-            file="index.graphql",
-            line=2,
-            column=1,
-            sentence='a tool named "api-t" stands at index.graphql:1:15 too',
-            code="duplicate-tool",
-        ),
-        Problem(
-            file="operations/o.graphql",
-            line=1,
-            column=1,
-            sentence='a tool named "api-t" stands at index.graphql:1:15 too',
-            code="duplicate-tool",
-        ),
-    )
+    assert reported(tmp_path, files) == [
+        'index.graphql:2:1 duplicate-tool: "api-t" & index.graphql:1:15',
+        'operations/o.graphql:1:1 duplicate-tool: "api-t" & index.graphql:1:15',
+    ]
 
 
 def test_operation_that_does_not_exist_is_reported_with_a_near_one(tmp_path: Path) -> None:
@@ -451,7 +423,7 @@ def test_operation_that_does_not_exist_is_reported_with_a_near_one(tmp_path: Pat
     )
 
     assert refused(tmp_path, directives, o="query CustomerLookup { employees { id } }") == [
-        'index.graphql:1:73: @tool "t": the operation "CustmerLookup" does not exist; did you mean CustomerLookup?'
+        'index.graphql:1:73 unknown-operation: @tool & "t" & "CustmerLookup" & did you mean CustomerLookup?'
     ]
 
 
@@ -460,7 +432,7 @@ def test_operation_that_is_not_persisted_is_reported(tmp_path: Path, persist: st
     directives = f'@tool(name: "t", prescribed: "O") @sdl(executables: {{document: "o.graphql"{persist}}})'
 
     assert refused(tmp_path, directives, o="query O { employees { id } }") == [
-        'index.graphql:1:15: @tool "t": the operation "O" is not persisted: set persist: true'
+        'index.graphql:1:15 unpersisted-operation: @tool & "t" & "O"'
     ]
 
 
@@ -488,19 +460,22 @@ def test_operation_with_a_mistake_is_not_said_to_be_missing(tmp_path: Path, oper
 @pytest.mark.parametrize(
     ("operation", "line"),
     [
-        ('query O @mcpTool(nme: "a") { employees { id } }', '1:18: @mcpTool has no argument "nme"; did you mean name?'),
+        (
+            'query O @mcpTool(nme: "a") { employees { id } }',
+            '1:18 unknown-argument: @mcpTool & "nme" & did you mean name?',
+        ),
         (
             "query O @mcpTool(name: 5) { employees { id } }",
-            "1:24: @mcpTool: Argument 'name' has invalid value: String cannot represent a non string value: 5",
+            "1:24 wrong-value: @mcpTool & 'name'",
         ),
-        ("query O @mcpTool @mcpTool { employees { id } }", "1:18: @mcpTool can stand on an operation once"),
+        ("query O @mcpTool @mcpTool { employees { id } }", "1:18 repeated-directive: @mcpTool"),
         (
             'query O @mcpTool(name: "a b") { employees { id } }',
-            '1:1: "a b" is no tool name: expected 1 to 128 letters, digits, _, - or .',
+            '1:1 invalid-tool-name: "a b" & 1 to 128',
         ),
         (
             "query O($id: ID! @mcpToolArg) @mcpTool { employee(id: $id) { id } }",
-            "1:18: @mcpToolArg: Argument 'description' of required type 'String!' was not provided.",
+            "1:18 wrong-value: @mcpToolArg & 'description' & 'String!'",
         ),
     ],
 )
@@ -519,8 +494,8 @@ def test_description_of_a_parameter_that_there_is_not_is_doubted(tmp_path: Path)
     }
 
     assert doubted(tmp_path, files) == [
-        'index.graphql:4:3: @tool "customer-lookup" has no parameter "emial" to describe; did you mean email?',
-        'index.graphql:10:15: @tool "g" has no parameter "q" to describe',
+        'index.graphql:4:3 unknown-parameter: @tool & "customer-lookup" & "emial" & did you mean email?',
+        'index.graphql:10:15 unknown-parameter: @tool & "g" & "q"',
     ]
 
 
@@ -544,9 +519,7 @@ def test_name_of_an_operations_tool_is_a_template_too(tmp_path: Path, name: str)
 def test_unknown_variable_in_the_name_of_an_operations_tool_is_reported(tmp_path: Path) -> None:
     files = {"index.graphql": SDL, "operations/o.graphql": 'query O @mcpTool(name: "{tool}") { employees { id } }'}
 
-    assert reported(tmp_path, files)[0] == (
-        'operations/o.graphql:1:1: "{tool}" cannot stand in a tool name: expected {endpoint_folder} or {endpoint_name}'
-    )
+    assert reported(tmp_path, files)[0] == 'operations/o.graphql:1:1 invalid-tool-name: "{tool}"'
 
 
 @pytest.mark.parametrize("asked", ["__schema", "__type"])
@@ -557,6 +530,4 @@ def test_operation_that_asks_for_the_schema_is_no_tool(tmp_path: Path, asked: st
         "operations/o.graphql": f"query O @mcpTool {{ ...F }} fragment F on Query {{ {field} }}",
     }
 
-    assert reported(tmp_path, files)[0] == (
-        f'operations/o.graphql:1:1: "O" asks the API for {asked}, which tells what is hidden too'
-    )
+    assert reported(tmp_path, files)[0] == (f'operations/o.graphql:1:1 schema-query: "O" & {asked}')

@@ -92,23 +92,16 @@ def test_graphql_tool_on_such_an_api_is_a_problem(tmp_path: Path) -> None:
     tool = 'extend schema @tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"}) '
     files = {"index.graphql": tool + "type Query { a: Int }", "config.yaml": "upstream: {documents: documentId}"}
 
-    assert reported(tmp_path / "1", files) == [
-        (
-            'index.graphql:1:15: "t" lets models write requests, and upstream.documents says that the API takes none: '
-            "expected prescribed"
-        )
-    ]
+    assert reported(tmp_path / "1", files) == ['index.graphql:1:15 known-documents-only: "t" & prescribed']
     assert reported(tmp_path / "2", {**files, "index.graphql": "type Query { a: Int }"}) == [
-        "index.graphql: no tool is declared, and upstream.documents lets none be made: expected @mcpTool or @tool"
+        "index.graphql known-documents-only"
     ]
 
 
 def test_way_to_name_documents_that_is_unknown_is_a_problem(tmp_path: Path) -> None:
     files = {"index.graphql": "type Query { a: Int }", "config.yaml": "upstream: {documents: hash}"}
 
-    assert reported(tmp_path, files) == [
-        "config.yaml:1:23: \"upstream.documents\": expected text or documentId or apollo, got 'hash'"
-    ]
+    assert reported(tmp_path, files) == ["config.yaml:1:23 invalid-value: \"upstream.documents\" & 'hash'"]
 
 
 def test_only_texts_of_the_author_have_a_digest(demo: Compiled) -> None:

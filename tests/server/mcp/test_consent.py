@@ -329,7 +329,7 @@ def test_operation_that_no_question_can_show_is_a_problem_at_compile_time(tmp_pa
 
     assert problem.startswith("operations/o.graphql:2:")
     assert '"t" says confirm, and its operation has ' in problem
-    assert problem.endswith("characters, a user is asked about 8,000 at most")
+    assert "8,000 at most" in problem
 
 
 CANNOT: Mapping[str, Mapping[str, Any]] = {
