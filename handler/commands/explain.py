@@ -18,7 +18,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.problems import where
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import AccessError
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
 from handler.server.auth.principal import Principal
 from handler.server.auth.scopes import require_scopes

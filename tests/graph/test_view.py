@@ -19,7 +19,7 @@ from graphql.validation import FieldsOnCorrectTypeRule, KnownTypeNamesRule
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.conftest import DEMO
 from tests.graph.random_schemas import coordinates_of, expected_coordinates, random_sdl
 from tests.support.examples import examples

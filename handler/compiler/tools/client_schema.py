@@ -16,7 +16,8 @@ from graphql import (
 
 from handler.compiler.context import Endpoint
 from handler.compiler.problems import Problems
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN, hidden_from
 
 RULES = (

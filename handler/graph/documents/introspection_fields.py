@@ -25,7 +25,7 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 from handler.records import record
 

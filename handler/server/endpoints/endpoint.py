@@ -275,7 +275,7 @@ class Endpoint:
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        from handler.graph.view import print_view
+        from handler.graph.sdl import print_view
 
         outcome = judgement.outcome((tool or self.bundle.graphql).conditions)
         key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)

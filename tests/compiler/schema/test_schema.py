@@ -7,7 +7,8 @@ import pytest
 
 from handler.errors.authoring import Problem
 from handler.graph.index import read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from tests.support.endpoints import READABLE, compiled, doubted, problems_of, reported
 
 TOOL = '@tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})'

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.hints import MAX_SDL_BYTES
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import random_sdl
 from tests.graph.shop import SDL, VIEW, WIDE, check

@@ -18,7 +18,7 @@ from handler.graph.documents.partial_schema import (
     ValidDocument,
     ViewSchemas,
 )
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL
