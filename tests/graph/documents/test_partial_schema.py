@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 from graphql import GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings
 
 from handler.graph.documents.partial_schema import (
     MAX_DOCUMENTS,
@@ -22,7 +21,7 @@ from handler.graph.sdl import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL
-from tests.support.examples import examples
+from tests.support.examples import examples, seeded
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 SHOP = schemas_of(SDL, HIDDEN)
@@ -120,14 +119,8 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(
-    max_examples=examples(100),
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.data_too_large],  # of many draws, as schemas and documents need
-)
-@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(250), derandomize=True, deadline=None, database=None)
+@given(seeded())
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
     hideable = sorted(coordinate for coordinate in coordinates_of(schema) if not coordinate.endswith(".KEPT"))
