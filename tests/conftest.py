@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import shutil
 import signal
 from collections.abc import Iterator
@@ -69,6 +70,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The tests of secrecy come last, so that what is found is told beside them."""
     items.sort(key=lambda item: item.path.name == "test_secrecy.py")
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what the tests imported out of garbage collection, as the Lambda handler does with what it loads."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from graphql import GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
+from graphql import DocumentNode, GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
 from hypothesis import given, settings
 
 from handler.graph.documents.partial_schema import (
@@ -28,9 +28,9 @@ SHOP = schemas_of(SDL, HIDDEN)
 WHOLE = schema_of_sdl(print_view(SHOP.view))
 
 
-def told(schema: GraphQLSchema, text: str) -> list[object]:
+def told(schema: GraphQLSchema, document: DocumentNode) -> list[object]:
     """Every error, with its place."""
-    errors = validate(schema, parse(text), max_errors=100, hide_suggestions=True)
+    errors = validate(schema, document, max_errors=100, hide_suggestions=True)
     return [(error.message, error.locations) for error in errors]
 
 
@@ -46,8 +46,9 @@ def with_query_type(schema: GraphQLSchema) -> GraphQLSchema:
 
 def same(schemas: ViewSchemas, whole: GraphQLSchema, text: str) -> int:
     """How many errors there are; they have to be the same."""
-    expected = told(whole, text)
-    assert told(schemas.touched_by(parse(text)), text) == expected, text
+    document = parse(text)
+    expected = told(whole, document)
+    assert told(schemas.touched_by(document), document) == expected, text
     return len(expected)
 
 
