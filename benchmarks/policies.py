@@ -27,7 +27,7 @@ GUARDED = 20
 """As many of the rules guard the operation that is called."""
 
 CALLERS = 300
-"""More than a function remembers judgements of, so that with another caller each time all is judged anew."""
+"""More than a function remembers evaluations of, so that with another caller each time all is judged anew."""
 
 CLAIMS = {"roles": ["reader", "writer"], "org": {"id": "acme", "level": 7}, "email": "ada@example.com", "active": True}
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -73,6 +74,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if os.environ.get("STILE_DOOR") == "http":
         items[:] = [item for item in items if item.get_closest_marker("lambda_alone") is None]
     items.sort(key=lambda item: item.path.name == "test_secrecy.py")
+
+
+def pytest_collection_finish() -> None:
+    """Leaves what the tests imported out of garbage collection, as the Lambda handler does with what it loads."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

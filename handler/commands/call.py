@@ -117,10 +117,10 @@ def _call(compiled: Compiled, options: argparse.Namespace) -> int:
     try:
         principal = anonymous_at(endpoint.bundle) if options.caller == ANONYMOUS else options.caller
         with closing(local_http()) as http:
-            judgement = endpoint.judgement_of(principal)
+            evaluation = endpoint.evaluation_of(principal)
             services = local_services(stored(compiled), http, env_file_of=lambda _: compiled.env_file, development=True)
             caller = Caller(
-                endpoint=endpoint, principal=principal, judgement=judgement, services=services, note=_tell_author
+                endpoint=endpoint, principal=principal, evaluation=evaluation, services=services, note=_tell_author
             )
             result = asyncio.run(_result(caller, options.tool, arguments, agreed=options.yes))
     except (AccessError, ToolNotFound) as exc:

@@ -17,7 +17,7 @@ from handler.compiler.compile import Compiled
 from handler.compiler.problems import where
 from handler.compiler.tools.declaration import CompiledTool
 from handler.errors.access import AccessError
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
 from handler.server.auth.principal import Principal
 from handler.server.auth.scopes import require_scopes
@@ -85,7 +85,7 @@ class _Explanation:
         self._compiled = compiled
         self._endpoint: Endpoint = local_endpoint(compiled)
         self._principal = principal
-        self._judgement: Evaluation = self._endpoint.judgement_of(principal)
+        self._evaluation: Evaluation = self._endpoint.evaluation_of(principal)
         self._made = [made for made in compiled.made if tool in (None, made.tool.name, *made.tool.options.aliases)]
         self._whole = tool is None
         self.name = compiled.bundle.endpoint
@@ -149,7 +149,7 @@ class _Explanation:
 
     def _seen(self, made: CompiledTool) -> _Seen:
         tool = made.tool
-        usable = self._endpoint.is_visible(tool, self._judgement)
+        usable = self._endpoint.is_visible(tool, self._evaluation)
         listed = "no" if not usable else "hidden" if tool.options.hidden else "yes"
         reasons = {} if usable else self._reasons(*self._guards_of(made))
         because = tuple(f"{coordinate}: {why}" for coordinate, each in reasons.items() for why in each)
@@ -197,10 +197,10 @@ class _Explanation:
 
     def _sdl(self, tool: GraphQLTool | None) -> str:
         conditions = (tool or self._compiled.bundle.graphql).conditions
-        return print_view(self._endpoint.schema.view(tool, self._judgement.outcome(conditions)))
+        return print_view(self._endpoint.schema.view(tool, self._evaluation.outcome(conditions)))
 
     def _reasons(self, guards: Mapping[str, Mask], rules: Sequence[Rule]) -> dict[str, tuple[str, ...]]:
-        found = {coordinate: mask - self._judgement.outcome(mask) for coordinate, mask in guards.items()}
+        found = {coordinate: mask - self._evaluation.outcome(mask) for coordinate, mask in guards.items()}
         return {
             coordinate: tuple(self._rules(rules, coordinate, missing))
             for coordinate, missing in found.items()
@@ -225,7 +225,7 @@ class _Explanation:
             new = {each for way in ways for each in way} - found
             found |= new
             waiting += new
-        return frozenset(found) - self._judgement.outcome(frozenset(found))
+        return frozenset(found) - self._evaluation.outcome(frozenset(found))
 
     def _place(self, rule: Rule) -> str:
         return f"{(self._folder / rule.place.file).as_posix()}:{rule.place.line}: " if rule.place else ""

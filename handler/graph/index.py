@@ -11,96 +11,34 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from handler.errors.infrastructure import BundleError
-from handler.records import record
+from handler.graph.index_types import (
+    KINDS,
+    MALFORMED,
+    Directive,
+    TypeSlice,
+    expected_shape,
+    malformed,
+    named,
+    names_in,
+    number_in,
+    read_directive,
+    read_type,
+    text_in,
+)
 from handler.strict_json import inside, parse_json, parse_stored, to_json_bytes
 
-T = TypeVar("T")
-
 ROOT_KINDS = ("query", "mutation")
-KINDS = ("object", "interface", "union", "enum", "input", "scalar")
-
-
-@record(frozen=True, slots=True)
-class InputValue:
-    """An argument or a field of an input object. ``default`` is a GraphQL literal or the empty string."""
-
-    type: str  # printed: "[ID!]!"
-    default: str
-    description: str  # printed as a block string; empty: none
-    directives: str  # printed with a leading space; empty: none
-
-    @property
-    def required(self) -> bool:
-        """True if a request has to give the value."""
-        return self.type.endswith("!") and not self.default
-
-
-@record(frozen=True, slots=True, kw_only=True)
-class ListSize:
-    """The author's list sizes of a field.
-
-    Source: "The GraphQL Cost Directives Specification" (IBM), "@listSize".
-    """
-
-    assumed: int | None = None
-    default: int | None = None  # if no slicing argument is given
-    slicing: tuple[str, ...] = ()  # arguments, or paths into them: "filter.first"; none: the usual names
-    fields: tuple[str, ...] = ()  # the lists below that it is about; none: the field's own, or all
-    one_required: bool = False
-
-
-@record(frozen=True, slots=True)
-class Field:
-    """A field of an object type or interface."""
-
-    type: str
-    arguments: Mapping[str, InputValue]
-    description: str
-    directives: str
-    size: ListSize | None
-    weight: float  # cost of the field, in addition to its values
-
-
-@record(frozen=True, slots=True)
-class TypeSlice:
-    """One type. Its ``kind`` decides which of the members it has."""
-
-    kind: str  # one of KINDS
-    description: str
-    directives: str
-    interfaces: tuple[str, ...]
-    fields: Mapping[str, Field]  # object, interface
-    inputs: Mapping[str, InputValue]  # input
-    values: Mapping[str, tuple[str, str]]  # enum: name -> (description, directives)
-    members: tuple[str, ...]  # union
-
-
-@record(frozen=True, slots=True)
-class Directive:
-    """A directive that a request may carry. ``on``: its executable locations."""
-
-    on: tuple[str, ...]
-    repeatable: bool
-    arguments: Mapping[str, InputValue]
-    description: str
-
 
 OUTLINED = ("kind", "interfaces")
 """The parts of a type's entry that only its outline has."""
 
 Reference = tuple[str, str, str]
 """A member, its argument or the empty string, and the named type of the argument or else of the member."""
-
-
-def named(type_text: str) -> str:
-    """Return the named type below lists and non-nulls: ``Order`` of ``[Order!]!``."""
-    return type_text.strip("[]!")
 
 
 class SchemaIndex:
@@ -111,10 +49,10 @@ class SchemaIndex:
     """
 
     def __init__(self, head: Any, lines: Sequence[bytes]) -> None:
-        with _shape("the schema index"):
-            self.description = _text(head, "description")
-            self.roots = {kind: _text(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
-            self.missing = frozenset(_names(head["missing"]))  # types that are named and absent: those of subscriptions
+        with expected_shape("the schema index"):
+            self.description = text_in(head, "description")
+            self.roots = {kind: text_in(head["roots"], kind) for kind in ROOT_KINDS if kind in head["roots"]}
+            self.missing = frozenset(names_in(head["missing"]))  # named and absent types: those of subscriptions
             self._directives: Mapping[str, Any] = dict(head.get("directives", {}).items())
             self._outlines: Mapping[str, Any] = dict(head["types"].items())
             self._entries: dict[str, Any] = dict(zip(self._outlines, lines, strict=True))
@@ -130,8 +68,11 @@ class SchemaIndex:
     def __getitem__(self, name: str) -> TypeSlice:
         found = self._types.get(name)
         if found is None:
-            with _shape(f"the schema index's type {name}"):
-                found = self._types[name] = _type(name, self._outline(name), self._read(name))
+            with expected_shape(f"the schema index's type {name}"):
+                outline = self._outline(name)
+                found = self._types[name] = read_type(
+                    name, self._read(name), kind=outline.kind, interfaces=outline.interfaces
+                )
         return found
 
     @cached_property
@@ -147,8 +88,8 @@ class SchemaIndex:
     @cached_property
     def directives(self) -> Mapping[str, Directive]:
         """The API's own directives for requests, in the author's order."""
-        with _shape("the schema index's directives"):
-            return {name: _directive(raw) for name, raw in self._directives.items()}
+        with expected_shape("the schema index's directives"):
+            return {name: read_directive(raw) for name, raw in self._directives.items()}
 
     # These read only the outline.
 
@@ -168,21 +109,21 @@ class SchemaIndex:
 
     def weight(self, name: str) -> float | None:
         """Return the cost of one value of a type; ``None`` if the author sets none."""
-        with _shape(f"the schema index's type {name}"):
+        with expected_shape(f"the schema index's type {name}"):
             raw = self._read(name)
-            return _number(raw["weight"]) if "weight" in raw else None
+            return number_in(raw["weight"]) if "weight" in raw else None
 
     def members(self, name: str) -> tuple[str, ...]:
         """Return the names of a type's fields, inputs, values or union members."""
-        with _shape(f"the schema index's type {name}"):
+        with expected_shape(f"the schema index's type {name}"):
             raw = self._read(name)
-            return _names(raw.get("members", [])) or tuple(
+            return names_in(raw.get("members", [])) or tuple(
                 (raw.get("fields") or raw.get("inputs") or raw.get("values") or {}).keys()
             )
 
     def references(self, name: str) -> list[Reference]:
         """Return the types that a type's members and arguments name, each with the member or argument, in order."""
-        with _shape(f"the schema index's type {name}"):
+        with expected_shape(f"the schema index's type {name}"):
             return _references(self._read(name))
 
     def _outline(self, name: str) -> _Outline:
@@ -190,8 +131,8 @@ class SchemaIndex:
         if found is None:
             try:
                 found = self._outlined[name] = _read_outline(self._outlines[name])
-            except MALFORMED as exc:  # not _shape: a view asks for the outlines of all types
-                raise _malformed(f"the schema index's type {name}") from exc
+            except MALFORMED as exc:  # not expected_shape: a view asks for the outlines of all types
+                raise malformed(f"the schema index's type {name}") from exc
         return found
 
     def _read(self, name: str) -> Any:
@@ -255,11 +196,11 @@ def _read_outline(text: str) -> _Outline:
 
 
 def _references(raw: Any) -> list[Reference]:
-    found = [(member, "", member) for member in _names(raw.get("members", []))]
+    found = [(member, "", member) for member in names_in(raw.get("members", []))]
     for member, part in (raw.get("fields") or raw.get("inputs") or {}).items():
-        found.append((member, "", named(_text(part, "type"))))
+        found.append((member, "", named(text_in(part, "type"))))
         for argument, value in part.get("arguments", {}).items():
-            found.append((member, argument, named(_text(value, "type"))))
+            found.append((member, argument, named(text_in(value, "type"))))
     return found
 
 
@@ -269,123 +210,3 @@ def _turned(named_by: Mapping[str, Iterable[str]]) -> Mapping[str, tuple[str, ..
         for other in others:
             found[other].append(name)
     return {other: tuple(names) for other, names in found.items()}
-
-
-@contextmanager
-def _shape(what: str) -> Iterator[None]:
-    try:
-        yield
-    except MALFORMED as exc:
-        raise _malformed(what) from exc
-
-
-MALFORMED = (AttributeError, KeyError, TypeError, ValueError)
-"""Errors of reading a value that does not have the expected shape."""
-
-
-def _malformed(what: str) -> BundleError:
-    return BundleError(f"{what} is malformed: publish again")
-
-
-class _Members(Mapping[str, T]):
-    """A type's members, each parsed at its first use: a request names few of many."""
-
-    def __init__(self, type_name: str, raw: Any, parse: Callable[[Any], T]) -> None:
-        self._type_name = type_name
-        if not isinstance(raw, dict):
-            raise TypeError(raw)
-        self._raw: Mapping[str, Any] = raw
-        self._parse = parse
-        self._parsed: dict[str, T] = {}
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._raw)
-
-    def __len__(self) -> int:
-        return len(self._raw)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._raw
-
-    def __getitem__(self, name: str) -> T:
-        if name not in self._parsed:
-            raw = self._raw[name]
-            with _shape(f"the schema index's type {self._type_name}"):
-                self._parsed[name] = self._parse(raw)
-        return self._parsed[name]
-
-
-def _type(name: str, outline: _Outline, raw: Any) -> TypeSlice:
-    return TypeSlice(
-        kind=outline.kind,
-        description=_text(raw, "description", ""),
-        directives=_text(raw, "directives", ""),
-        interfaces=outline.interfaces,
-        fields=_Members(name, raw.get("fields", {}), _field),
-        inputs=_Members(name, raw.get("inputs", {}), _input),
-        values=_Members(name, raw.get("values", {}), _value),
-        members=_names(raw.get("members", [])),
-    )
-
-
-def _field(raw: Any) -> Field:
-    return Field(
-        type=_text(raw, "type"),
-        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
-        description=_text(raw, "description", ""),
-        directives=_text(raw, "directives", ""),
-        size=_list_size(raw["size"]) if "size" in raw else None,
-        weight=_number(raw.get("weight", 0)),
-    )
-
-
-def _directive(raw: Any) -> Directive:
-    return Directive(
-        on=_names(raw["on"]),
-        repeatable=raw["repeatable"] is True,
-        arguments={name: _input(value) for name, value in raw.get("arguments", {}).items()},
-        description=_text(raw, "description", ""),
-    )
-
-
-def _list_size(raw: Any) -> ListSize:
-    return ListSize(
-        assumed=int(_number(raw["assumed"])) if "assumed" in raw else None,
-        default=int(_number(raw["default"])) if "default" in raw else None,
-        slicing=_names(raw.get("slicing", [])),
-        fields=_names(raw.get("fields", [])),
-        one_required=raw.get("one", False) is True,
-    )
-
-
-def _input(raw: Any) -> InputValue:
-    return InputValue(
-        type=_text(raw, "type"),
-        default=_text(raw, "default", ""),
-        description=_text(raw, "description", ""),
-        directives=_text(raw, "directives", ""),
-    )
-
-
-def _value(raw: Any) -> tuple[str, str]:
-    description, directives = _names(raw)
-    return description, directives
-
-
-def _names(raw: Any) -> tuple[str, ...]:
-    if not isinstance(raw, list) or not all(isinstance(name, str) for name in raw):
-        raise TypeError(raw)
-    return tuple(raw)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise TypeError(value)
-    return value
-
-
-def _text(raw: Any, key: str, default: str | None = None) -> str:
-    text = raw[key] if default is None else raw.get(key, default)
-    if not isinstance(text, str):
-        raise TypeError(key)
-    return text

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from handler.graph.view import View, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import View
 
 SCHEMA_SDL = "{schema_sdl}"
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from handler.policy.predicates import UNKNOWN, Judge, Predicate, compile_predicate
+from handler.policy.operands import UNKNOWN
+from handler.policy.predicates import Evaluate, Predicate, compile_predicate
+from handler.policy.truth import FAILS, HOLDS, MAY_HOLD, NEITHER, SURELY_HOLDS, Truth
 
 Mask = frozenset[int]
-
-Verdict = tuple[bool, bool]
-"""Two facts: a condition may hold; it may fail."""
 
 OPEN: Mask = frozenset()
 HIDDEN: Mask = frozenset({0})
@@ -31,22 +30,18 @@ OWN_TOKEN: Predicate = {"and": [KNOWN]}
 """The caller has a token that this function verified and that may be sent to an API. No author can write it."""
 
 
-YES, NO, DEPENDS = (True, False), (False, True), (True, True)
-"""Verdicts: it holds, it fails, it depends on unknown variables."""
-
-
 class Conditions(tuple[Predicate, ...]):  # noqa: SLOT001 - a tuple cannot have slots that hold anything
     """The conditions of one endpoint, each compiled at its first evaluation."""
 
     def __init__(self, _: Iterable[Predicate]) -> None:
-        self._judges: dict[int, Judge | None] = {}
+        self._compiled: dict[int, Evaluate | None] = {}
 
-    def judge(self, number: int) -> Judge | None:
-        """Return the judge of a condition; ``None`` if the condition never holds."""
-        if number not in self._judges:
+    def compiled(self, number: int) -> Evaluate | None:
+        """Return the function that evaluates a condition; ``None`` if the condition never holds."""
+        if number not in self._compiled:
             predicate = self[number] if 0 <= number < len(self) else NEVER
-            self._judges[number] = None if predicate == NEVER else compile_predicate(predicate)
-        return self._judges[number]
+            self._compiled[number] = None if predicate == NEVER else compile_predicate(predicate)
+        return self._compiled[number]
 
 
 class Evaluation:
@@ -54,8 +49,8 @@ class Evaluation:
 
     ``claims`` are verified ones; ``None`` if there are none. An unrestricted caller (an API key without claims, the
     development principal) skips policies, as StepZen's service key does; coordinates hidden by a pattern stay hidden.
-    ``lacking`` are conditions that count as failed for every caller. The judges compiled in ``Conditions`` serve other
-    callers, too.
+    ``lacking`` are conditions that count as failed for every caller. The predicates compiled in ``Conditions`` serve
+    other callers, too.
     """
 
     def __init__(
@@ -67,90 +62,91 @@ class Evaluation:
         lacking: Mask = OPEN,
     ) -> None:
         self._conditions = conditions if isinstance(conditions, Conditions) else Conditions(conditions)
-        self._claims = claims
+        self._claims = None if claims is None else dict(claims)
         self._unrestricted = unrestricted
         self._lacking = lacking
-        self._judged: dict[int, Verdict] = {}
+        self._known: dict[int, Truth] = {}  # for unknown values of all variables
 
     def meets(self, mask: Mask) -> bool:
         """Tell if all conditions of a mask hold for any values of variables."""
-        return all(self._verdict(number) == YES for number in mask)
+        return all(self._truth(number) & SURELY_HOLDS for number in mask)
 
     def may_meet(self, mask: Mask, variables: Collection[str]) -> bool:
         """Tell if all conditions of a mask may hold for some values of these variables."""
-        if all(self._verdict(number) == YES for number in mask):
+        if self.meets(mask):
             return True
-        known = self._with(dict.fromkeys(variables, UNKNOWN))
-        return all(known(number)[0] for number in mask)
+        truth = self._with(dict.fromkeys(variables, UNKNOWN))
+        return all(truth(number) & MAY_HOLD for number in mask)
 
     def may_ever_meet(self, mask: Mask) -> bool:
         """Tell if all conditions of a mask may hold for some values of any variables."""
-        return all(self._verdict(number)[0] for number in mask)
+        return all(self._truth(number) & MAY_HOLD for number in mask)
 
     def meets_with(self, mask: Mask, variables: Mapping[str, Any]) -> bool:
         """Tell if all conditions of a mask hold for these values of the variables."""
-        if all(self._verdict(number) == YES for number in mask):
+        if self.meets(mask):
             return True
-        known = self._with(variables)
-        return all(known(number) == YES for number in mask)
+        truth = self._with(dict(variables))
+        return all(truth(number) & SURELY_HOLDS for number in mask)
 
     def outcome(self, conditions: Mask | None = None) -> Mask:
         """Return those of the conditions (``None``: all) that hold for any values of variables."""
         asked = range(len(self._conditions)) if conditions is None else conditions
-        return frozenset(number for number in asked if self._verdict(number) == YES)
+        return frozenset(number for number in asked if self._truth(number) & SURELY_HOLDS)
 
-    def _verdict(self, number: int) -> Verdict:
-        verdict = self._judged.get(number)
-        if verdict is not None:
-            return verdict
+    def _truth(self, number: int) -> Truth:
+        truth = self._known.get(number)
+        if truth is not None:
+            return truth
         if _alternatives(self._conditions, number) is None:
-            self._judged[number] = self._judge(number, None)
+            self._known[number] = self._evaluate(number, None)
         else:
-            self._judged.update(_with_made(number, self._conditions, lambda each: self._judge(each, None)))
-        return self._judged[number]
+            self._known.update(_with_made(number, self._conditions, self._truth))
+        return self._known[number]
 
-    def _with(self, variables: Mapping[str, Any]) -> Callable[[int], Verdict]:
-        """Return a function from conditions to verdicts for these values of variables."""
-        found: dict[int, Verdict] = {}
+    def _with(self, variables: dict[str, Any]) -> Callable[[int], Truth]:
+        """Return a function from conditions to their truth for these values of variables."""
+        found: dict[int, Truth] = {}
 
-        def verdict(number: int) -> Verdict:
-            if self._verdict(number) != DEPENDS:
-                return self._verdict(number)
+        def truth(number: int) -> Truth:
+            known = self._truth(number)
+            if known & SURELY_HOLDS or not known & MAY_HOLD:
+                return known
             if number not in found:
-                found.update(_with_made(number, self._conditions, lambda each: self._judge(each, variables)))
+                found.update(_with_made(number, self._conditions, lambda each: self._evaluate(each, variables)))
             return found[number]
 
-        return verdict
+        return truth
 
-    def _judge(self, number: int, variables: Mapping[str, Any] | None) -> Verdict:
-        judge = self._conditions.judge(number)
-        if judge is None or number in self._lacking:
-            return NO
-        return YES if self._unrestricted else judge(self._claims, variables)
+    def _evaluate(self, number: int, variables: dict[str, Any] | None) -> Truth:
+        evaluate = self._conditions.compiled(number)
+        if evaluate is None or number in self._lacking:
+            return FAILS
+        return HOLDS if self._unrestricted else evaluate(self._claims, variables)
 
 
-def _with_made(number: int, conditions: Sequence[Predicate], judged: Callable[[int], Verdict]) -> dict[int, Verdict]:
-    """Return the verdict of a condition and, if it is made of others, of all of these.
+def _with_made(number: int, conditions: Sequence[Predicate], truth: Callable[[int], Truth]) -> dict[int, Truth]:
+    """Return the truth of a condition and, if it is made of others, of all of these.
 
-    Types may refer to each other, and so may their conditions: the result is the greatest fixed point.
+    Types may refer to each other, and so may their conditions: the result is the greatest fixed point. No condition
+    made of others is negated, so only the facts of holding are found for one.
     """
-    verdicts: dict[int, Verdict] = {}
+    truths: dict[int, Truth] = {}
     made: dict[int, list[list[int]]] = {}
     waiting = [number]
     while waiting:
         each = waiting.pop()
-        if each in made or each in verdicts:
+        if each in made or each in truths:
             continue
         alternatives = _alternatives(conditions, each)
         if alternatives is None:
-            verdicts[each] = judged(each)
+            truths[each] = truth(each)
         else:
             made[each] = alternatives
             waiting += [other for all_of in alternatives for other in all_of]
-    may = {each for each, verdict in verdicts.items() if verdict[0]}
-    certain = {each for each, verdict in verdicts.items() if verdict == YES}
-    may, certain = _most(made, may), _most(made, certain)
-    return verdicts | {each: (each in may, each not in certain) for each in made}
+    may = _most(made, {each for each, found in truths.items() if found & MAY_HOLD})
+    surely = _most(made, {each for each, found in truths.items() if found & SURELY_HOLDS})
+    return truths | {each: HOLDS if each in surely else MAY_HOLD if each in may else NEITHER for each in made}
 
 
 def _most(made: Mapping[int, list[list[int]]], held: set[int]) -> set[int]:

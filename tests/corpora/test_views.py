@@ -22,7 +22,8 @@ from graphql import (
 from handler.graph.documents.check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from tests.corpora.attempts import Tried
 from tests.graph.documents.random_documents import random_document
 from tests.graph.shop import LIMITS, check

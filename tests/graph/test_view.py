@@ -17,12 +17,11 @@ from graphql import (
 )
 from graphql.validation import FieldsOnCorrectTypeRule, KnownTypeNamesRule
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.conftest import DEMO
 from tests.graph.random_schemas import coordinates_of, expected_coordinates, random_sdl
-from tests.support.examples import examples
+from tests.support.examples import examples, seeded
 from tests.support.schemas import schema_of_sdl, view_of
 
 WHOLE = {
@@ -277,8 +276,8 @@ def fields_that_validate(schema: GraphQLSchema, coordinates: list[str]) -> set[s
     return {coordinate for line, coordinate in enumerate(coordinates, start=1) if line not in wrong}
 
 
-@settings(max_examples=examples(200), derandomize=True, deadline=None, database=None)
-@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(400), derandomize=True, deadline=None, database=None)
+@given(seeded())
 def test_view_has_what_is_neither_hidden_nor_out_of_reach(random: Random) -> None:
     """Defaults name no value that gets hidden: such an argument is hidden by the compiler, not by the view.
 

@@ -12,8 +12,10 @@ from handler.policy.evaluation import (
     hidden_from_everybody,
     union_of,
 )
-from handler.policy.predicates import Predicate, judge
+from handler.policy.predicates import Predicate
+from handler.policy.truth import HOLDS
 from tests.support.outcomes import outcome_of
+from tests.support.predicates import truth_of
 
 TRUE: Predicate = {"literal": True}
 FALSE: Predicate = {"literal": False}
@@ -22,8 +24,8 @@ CONDITIONS = (NEVER, TRUE, FALSE, UNKNOWN)
 
 
 def holds(predicate: Predicate) -> bool:
-    """Whether a predicate holds for anybody."""
-    return judge(predicate, None, None) == (True, False)
+    """Tells if a predicate holds for every caller."""
+    return truth_of(predicate, None, None) == HOLDS
 
 
 def test_literal_holds_as_it_says() -> None:
@@ -92,6 +94,6 @@ def test_callers_share_what_is_compiled_of_conditions_and_nothing_of_each_other(
     ada, bob = (Evaluation(conditions, claims={"role": role}) for role in ("admin", "guest"))
 
     assert (ada.outcome(), bob.outcome()) == (frozenset({1}), OPEN)
-    assert conditions.judge(1) is conditions.judge(1)
-    assert [conditions.judge(number) for number in (0, -1, 2)] == [None] * 3
+    assert conditions.compiled(1) is conditions.compiled(1)
+    assert [conditions.compiled(number) for number in (0, -1, 2)] == [None] * 3
     assert conditions == (NEVER, admin)

@@ -12,7 +12,8 @@ from gql.transport.requests import RequestsHTTPTransport
 from graphql import GraphQLError, GraphQLSchema, build_schema
 
 from handler.graph.index import read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from handler.policy.evaluation import hidden_from
 from tests.audit.routes import audited_endpoint
 from tests.clients.serving import serving

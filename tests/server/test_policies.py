@@ -15,7 +15,7 @@ from handler.bundle.identity import ApiKey, Identity
 from handler.commands.local.local_server import local_endpoint
 from handler.compiler.compile import Compiled
 from handler.server.auth.principal import Principal
-from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_JUDGEMENTS, MAX_VALIDATORS
+from handler.server.endpoints.endpoint import MAX_ENTRIES, MAX_EVALUATIONS, MAX_VALIDATORS
 from handler.server.endpoints.schema_views import MAX_PRINTED, MAX_VIEWS
 from tests.conftest import DEMO
 from tests.support.endpoints import compiled, graphql_tool
@@ -319,7 +319,7 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
 
     for number in range(2_000):
         can = [str(bit) for bit in range(LEVELS) if number >> bit & 1]
-        caller = endpoint.judgement_of(Principal(kind="token", claims={"can": can}))
+        caller = endpoint.evaluation_of(Principal(kind="token", claims={"can": can}))
         entry, other = endpoint.entry(request, caller), endpoint.entry(operation, caller)
         assert entry
         sdl = entry["inputSchema"]["properties"]["query"]["description"]
@@ -330,7 +330,7 @@ def test_thousands_of_outcomes_on_one_instance_are_told_apart_and_soon_forgotten
         endpoint.schema.view_schemas(graphql_tool(made, "t"), caller)
 
     most = {
-        "judgements": MAX_JUDGEMENTS,
+        "evaluations": MAX_EVALUATIONS,
         "entries": MAX_ENTRIES,
         "views": MAX_VIEWS,
         "schemas": MAX_VIEWS,

@@ -1,10 +1,20 @@
-"""Conditions as authors write them, for tests of what they become and how they are judged."""
+"""Conditions as authors write them, and the truth of predicates."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from handler.compiler.access.predicate_parser import parse_predicate
 from handler.compiler.problems import Place, Problems
-from handler.policy.predicates import Predicate
+from handler.policy.predicates import Predicate, compile_predicate
+from handler.policy.truth import Truth
+
+Claims = dict[str, Any] | None
+
+
+def truth_of(predicate: Predicate, claims: Claims, variables: dict[str, Any] | None) -> Truth:
+    """The truth of a predicate for these claims and variables."""
+    return compile_predicate(predicate)(claims, variables)
 
 
 def predicate_of(text: str) -> Predicate:

@@ -109,5 +109,5 @@ def _secrets_of(env_file_of: Callable[[str], Path | None], endpoint: str) -> dic
 def local_entries(compiled: Compiled, *, unrestricted: bool = True) -> list[JSONObject]:
     """Return an endpoint's ``tools/list`` entries for a caller who skips policies, or for one without a credential."""
     endpoint = local_endpoint(compiled)
-    judgement = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=unrestricted)
-    return asyncio.run(list_entries(endpoint, judgement))
+    evaluation = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=unrestricted)
+    return asyncio.run(list_entries(endpoint, evaluation))

@@ -5,62 +5,31 @@ r"""Parse the conditions of access policies to the trees that ``handler/policy/e
     not        = "!" not / "(" or ")" / existence / comparison
     existence  = "?$jwt" ["." path] / "?$variables." path
     comparison = operand [("<" / "<=" / "==" / "!=" / ">" / ">=" / "has") operand]
-    operand    = literal / "$jwt." path ":" type / "$variables." path ":" type
-    literal    = "true" / "false" / number / text in single or double quotes, in which \ escapes the quote and itself
-    type       = "Int" / "Float" / "Boolean" / "String"
 
 An operand alone is a predicate if it is Boolean. The left side of ``has`` is a list, typed as its items are.
+``operand_parser.py`` has the grammar of operands and paths.
 
-The path of a claim has names joined by ``.``, ``/`` or ``:``, or in quotes. A colon in front of a type ends it, any
-other colon belongs to it: ``$jwt.cognito:groups:String``. A dot precedes a name in quotes and the name after it:
-``$jwt."https://example.com/roles":String``. The call decides where dots and slashes split a claim's path, by the
-claims. The path of a variable has GraphQL names joined by dots.
-
-Source: IBM API Connect for GraphQL, "Using field policies". Parentheses, ``!`` and escapes are ours.
+Source: IBM API Connect for GraphQL, "Using field policies". Parentheses and ``!`` are ours.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable
-from typing import Any
 
+from handler.compiler.access.operand_parser import Operand, OperandParser, type_of
 from handler.compiler.problems import Place, Problems
 from handler.errors.authoring import PredicateRefused
 from handler.policy.predicates import Predicate
-from handler.sentences import did_you_mean
 
 MAX_CHARS = 4_000
 MAX_NESTING = 50
 """Levels of nested parentheses and ``!``."""
 
-MAX_NAMES = 32
-"""Names in one path."""
-
-TYPES = ("Int", "Float", "Boolean", "String")
 NUMBERS = ("Int", "Float")
 ORDERS = ("<", "<=", ">", ">=")
 
-_Operand = dict[str, Any]
-
-_BLANKS = " \t\r\n"
-_TYPE_END = rf":(?:{'|'.join(TYPES)})(?![\w-]|[./][\w-])"
-_CLAIM = re.compile(rf"[\w-]+(?:(?!{_TYPE_END})[./:][\w-]+)*")
-_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z_0-9]*(?:\.[A-Za-z_][A-Za-z_0-9]*)*")
-_ROOT = re.compile(r"\$\w*")
-_TYPE = re.compile(rf"[{_BLANKS}]*:[{_BLANKS}]*(\w*)")
 _OPERATOR = re.compile(r"<=|>=|==|!=|<|>|has(?!\w)")
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?(?![\w.])")
-_BOOLEAN = re.compile(r"(?:true|false)(?!\w)")
-_QUOTED = {
-    quote: re.compile(rf"{quote}((?:\\[\\{quote}]|[^\\{quote}])*)({quote}|\\[^\\{quote}])") for quote in ("'", '"')
-}
-"""A text to its end, or to the first invalid escape."""
-
-_ESCAPE = re.compile(r"\\(.)")
-_SEPARATOR = re.compile(r"[./]")
-_TOKEN = re.compile(r"[\w$?.:-]+|&&|\|\||[<>=!]=|.")
 
 
 def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems) -> Predicate | None:
@@ -76,50 +45,49 @@ def parse_predicate(text: str, place: Callable[[int], Place], problems: Problems
         return None
 
 
-class _Parser:
+class _Parser(OperandParser):
     """Recursive descent over one text."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
+        super().__init__(text)
         self._depth = 0
 
     def whole(self) -> Predicate:
-        if len(self._text) > MAX_CHARS:
-            raise self._mistake(f"the condition has {len(self._text):,} characters: expected {MAX_CHARS:,} at most")
-        if not self._rest():
-            raise self._mistake('there is no condition: expected one, such as true or $jwt.role:String == "admin"', 0)
+        if len(self.text) > MAX_CHARS:
+            raise self.mistake(f"the condition has {len(self.text):,} characters: expected {MAX_CHARS:,} at most")
+        if not self.rest():
+            raise self.mistake('there is no condition: expected one, such as true or $jwt.role:String == "admin"', 0)
         found = self._or()
-        if self._rest():
-            raise self._unexpected("&&, || or the end", '?$jwt && $jwt.role:String == "admin"')
+        if self.rest():
+            raise self.unexpected("&&, || or the end", '?$jwt && $jwt.role:String == "admin"')
         return found
 
     def _or(self) -> Predicate:
         parts = [self._and()]
-        while self._took("||"):
+        while self.took("||"):
             parts.append(self._and())
         return _joined("or", parts)
 
     def _and(self) -> Predicate:
         parts = [self._not()]
-        while self._took("&&"):
+        while self.took("&&"):
             parts.append(self._not())
         return _joined("and", parts)
 
     def _not(self) -> Predicate:
-        if self._took("!"):
+        if self.took("!"):
             return _negated(self._nested(self._not))
-        if self._took("("):
+        if self.took("("):
             found = self._nested(self._or)
-            if not self._took(")"):
-                raise self._unexpected("&&, || or )", "(?$jwt || ?$variables.key)")
+            if not self.took(")"):
+                raise self.unexpected("&&, || or )", "(?$jwt || ?$variables.key)")
             return found
-        return self._existence() if self._took("?") else self._comparison()
+        return self._existence() if self.took("?") else self._comparison()
 
     def _nested(self, parse: Callable[[], Predicate]) -> Predicate:
         self._depth += 1
         if self._depth > MAX_NESTING:
-            raise self._mistake(
+            raise self.mistake(
                 f"the condition is nested too deeply here: expected {MAX_NESTING} levels of ( and ! at most"
             )
         found = parse()
@@ -127,182 +95,50 @@ class _Parser:
         return found
 
     def _existence(self) -> Predicate:
-        self._skip_blanks()
-        operand = self._variable(typed=False)
-        if _TYPE.match(self._text, self._at):
-            self._skip_blanks()
-            raise self._mistake("the condition has a type here: expected no type after ?, as in ?$jwt.role")
+        self.skip_blanks()
+        operand = self.variable(typed=False)
+        if self.has_type():
+            self.skip_blanks()
+            raise self.mistake("the condition has a type here: expected no type after ?, as in ?$jwt.role")
         return {"exists": operand}
 
     def _comparison(self) -> Predicate:
-        left = self._operand()
-        self._skip_blanks()
-        operator = _OPERATOR.match(self._text, self._at)
+        left = self.operand()
+        self.skip_blanks()
+        operator = _OPERATOR.match(self.text, self.at)
         if operator is None:
             return self._alone(left)
-        self._at = operator.end()
-        self._skip_blanks()
-        right = self._operand()
+        self.at = operator.end()
+        self.skip_blanks()
+        right = self.operand()
         if mistake := _misfit(left, operator[0], right):
-            raise self._mistake(mistake, operator.start())
+            raise self.mistake(mistake, operator.start())
         if operator[0] == "has":
             return {"has": left, "value": right}
         return {"compare": operator[0], "left": left, "right": right}
 
-    def _alone(self, operand: _Operand) -> Predicate:
-        type_ = _type_of(operand)
+    def _alone(self, operand: Operand) -> Predicate:
+        type_ = type_of(operand)
         if type_ != "Boolean":
             example = '$jwt.role:String == "admin"'
-            raise self._unexpected(f"one of < <= == != > >= has after this {type_}", example)
+            raise self.unexpected(f"one of < <= == != > >= has after this {type_}", example)
         if "value" in operand:
             return {"literal": operand["value"]}
         return {"compare": "==", "left": operand, "right": {"value": True}}
 
-    def _operand(self) -> _Operand:
-        text = self._rest()
-        if text.startswith("$"):
-            start = self._at
-            operand = self._variable(typed=True)
-            return operand | {"type": self._type(start)}
-        if text.startswith(("'", '"')):
-            return {"value": self._quoted()}
-        if found := _BOOLEAN.match(self._text, self._at):
-            self._at = found.end()
-            return {"value": found[0] == "true"}
-        if found := _NUMBER.match(self._text, self._at):
-            return {"value": self._number(found)}
-        raise self._unexpected("true, false, a text, a number or a variable", '$jwt.role:String == "admin"')
 
-    def _number(self, found: re.Match[str]) -> float:
-        value = float(found[0]) if found[1] or found[2] else int(found[0])
-        if isinstance(value, float) and not math.isfinite(value):
-            raise self._mistake(f"the number {found[0]:.20} is too large: expected one of up to 1.7e308 in size")
-        self._at = found.end()
-        return value
-
-    def _quoted(self) -> str:
-        quote = self._next()
-        found = _QUOTED[quote].match(self._text, self._at)
-        if found is None:
-            raise self._mistake(
-                f"a text begins here and has no end: expected a closing {quote}, as in {quote}admin{quote}"
-            )
-        if found[2] != quote:
-            sentence = f"{found[2]} is not an escape here: expected \\{quote} or \\\\ where a backslash is"
-            raise self._mistake(sentence, found.start(2))
-        self._at = found.end()
-        return _ESCAPE.sub(r"\1", found[1])
-
-    def _variable(self, *, typed: bool) -> _Operand:
-        """Read a variable's root and path. With a type, the path is required; ``?$jwt`` may stand alone."""
-        found = _ROOT.match(self._text, self._at)
-        if found is None or found[0] not in ("$jwt", "$variables"):
-            raise self._unexpected("$jwt or $variables", '$jwt.role:String == "admin"' if typed else "?$jwt.role")
-        self._at = found.end()
-        if found[0] == "$variables":
-            return {"variables": self._variable_path()}
-        if not typed and self._next() != ".":
-            return {"jwt": []}
-        return {"jwt": self._claim_path()}
-
-    def _variable_path(self) -> list[str]:
-        found = _VARIABLE.match(self._text, self._at + 1) if self._next() == "." else None
-        if found is None:
-            raise self._unexpected(
-                "a dot and the name of a variable right after $variables", "$variables.userId:String"
-            )
-        path = found[0].split(".")
-        self._refuse_many(len(path))
-        self._at = found.end()
-        return path
-
-    def _claim_path(self) -> list[str]:
-        path: list[str] = []
-        start = self._at
-        while not path or self._next() == ".":
-            path.append(self._claim_name())
-        self._refuse_many(sum(len(_SEPARATOR.split(text)) for text in path), start)
-        return path
-
-    def _claim_name(self) -> str:
-        if self._next() == ".":
-            self._at += 1
-            if self._next() in ("'", '"'):
-                return self._quoted()
-            if found := _CLAIM.match(self._text, self._at):
-                self._at = found.end()
-                return found[0]
-            self._at -= 1
-        raise self._unexpected(
-            "a dot and the name of a claim right after it", '$jwt.role:String or $jwt."https://example.com/role":String'
-        )
-
-    def _refuse_many(self, names: int, at: int | None = None) -> None:
-        if names > MAX_NAMES:
-            raise self._mistake(f"this path has {names} names: expected {MAX_NAMES} at most", at)
-
-    def _type(self, start: int) -> str:
-        """Read the type behind a variable that begins at ``start``."""
-        found = _TYPE.match(self._text, self._at)
-        if found and found[1] in TYPES:
-            self._at = found.end()
-            return found[1]
-        variable = self._text[start : self._at]
-        wrong, at = (found[1], found.start(1)) if found else ("", start)
-        if not found and ":" in variable:  # an unknown type was read as a part of the name
-            wrong = variable.rpartition(":")[2]
-            at = self._at - len(wrong)
-        expected = "expected :Int, :Float, :Boolean or :String after it, as in $jwt.role:String"
-        said = f'"{variable:.80}" has no type' + (f' ("{wrong:.40}" is not a type)' if wrong else "")
-        raise self._mistake(f"{said}: {expected}{did_you_mean(wrong, TYPES) if wrong else ''}", at)
-
-    def _took(self, token: str) -> bool:
-        """Step over a token if it is next; tell if it was."""
-        self._skip_blanks()
-        found = self._text.startswith(token, self._at)
-        if found:
-            self._at += len(token)
-        return found
-
-    def _rest(self) -> str:
-        self._skip_blanks()
-        return self._text[self._at :]
-
-    def _next(self) -> str:
-        return self._text[self._at : self._at + 1]
-
-    def _skip_blanks(self) -> None:
-        rest = self._text[self._at :]
-        self._at += len(rest) - len(rest.lstrip(_BLANKS))
-
-    def _unexpected(self, what: str, example: str) -> PredicateRefused:
-        self._skip_blanks()
-        got = _TOKEN.match(self._text, self._at)
-        at = "the condition ends here" if got is None else f'the condition has "{got[0]:.40}" here'
-        return self._mistake(f"{at}: expected {what}, as in {example}")
-
-    def _mistake(self, sentence: str, at: int | None = None) -> PredicateRefused:
-        return PredicateRefused(sentence, offset=self._at if at is None else at)
-
-
-def _misfit(left: _Operand, operator: str, right: _Operand) -> str:
+def _misfit(left: Operand, operator: str, right: Operand) -> str:
     """Return why two operands cannot be compared; an empty string if they can."""
     if operator == "has" and "value" in left:
         return 'a literal has no items: expected a variable before has, as in $jwt.roles:String has "admin"'
     if "value" in left and "value" in right:
         return "two literals always compare alike: expected a variable on one side, as in $jwt.level:Int >= 5"
-    one, other = _type_of(left), _type_of(right)
+    one, other = type_of(left), type_of(right)
     if one != other and not {one, other} <= set(NUMBERS):
         return f"{one} and {other} can never be equal: expected one type on both sides, as in $jwt.level:Int >= 5"
     if one == "Boolean" and operator in ORDERS:
         return "Booleans have no order: expected == or !=, as in $jwt.admin:Boolean == true"
     return ""
-
-
-def _type_of(operand: _Operand) -> str:
-    if "type" in operand:
-        return str(operand["type"])
-    return {bool: "Boolean", int: "Int", float: "Float", str: "String"}[type(operand["value"])]
 
 
 def _negated(predicate: Predicate) -> Predicate:

@@ -26,7 +26,7 @@ from graphql import (
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ON_OPERATIONS
 from handler.compiler.schema.executable_directives import FOR_PARTS
-from handler.graph.documents.check import bare
+from handler.graph.documents.operation import bare
 
 FOR_CLIENTS = ("connection", "nonreactive", "unmask")
 """Directives of GraphQL clients, not sent unless the API defines one of that name."""

@@ -15,7 +15,8 @@ from graphql import (
 )
 
 from handler.compiler.api_context import ApiContext
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from handler.policy.evaluation import OPEN, hidden_from
 
 RULES = (

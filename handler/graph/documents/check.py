@@ -7,37 +7,24 @@ so callers import the module only when a document arrives.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, repeat
-from typing import Any, TypeVar
+from typing import Any
 
 from graphql import (
     ASTValidationRule,
-    DefinitionNode,
-    DirectiveNode,
     DocumentNode,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
     GraphQLError,
     GraphQLSchema,
-    InlineFragmentNode,
     NoUndefinedVariablesRule,
     NoUnusedFragmentsRule,
     NoUnusedVariablesRule,
     OperationDefinitionNode,
-    OperationType,
     OverlappingFieldsCanBeMergedRule,
-    SelectionSetNode,
     VariablesInAllowedPositionRule,
-    Visitor,
     get_variable_values,
     parse,
-    print_ast,
-    separate_operations,
     specified_rules,
     validate,
-    visit,
 )
 
 from handler.bundle.operations import Limits
@@ -45,16 +32,20 @@ from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.cost import refuse_costly
 from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.documents.limits import refuse_large
-from handler.graph.documents.locations import Text, fault_of, shown
+from handler.graph.documents.locations import Text, fault_of
+from handler.graph.documents.operation import (
+    MAX_CHARS,
+    alone,
+    choose_operation,
+    is_introspection,
+    operations_of,
+    print_bounded,
+    refuse_kind,
+)
 from handler.graph.documents.partial_schema import ValidDocument, ViewSchemas
 from handler.graph.view import View
 from handler.records import record
 from handler.strict_json import to_json_bytes
-
-INTROSPECTION = frozenset({"__schema", "__type"})
-META = INTROSPECTION | {TYPE_NAME}
-
-D = TypeVar("D", bound=DirectiveNode)
 
 MAX_ERRORS = DocumentRefused.MAX_FAULTS + 1
 """Errors to look for: those that are reported, and one to know that there are more."""
@@ -74,9 +65,6 @@ RULES_OF_OPERATIONS = (
 """Rules that walk a fragment once for each operation that uses it, or for each field beside it."""
 
 RULES_OF_PARTS = tuple(rule for rule in specified_rules if rule not in RULES_OF_OPERATIONS)
-
-MAX_CHARS = 200_000
-"""Length of a document's text. A single token may be as long; longer values belong into a variable."""
 
 
 @record(frozen=True, slots=True, kw_only=True)
@@ -109,15 +97,15 @@ def check_document(
     view = schemas.view
     known = schemas.find_valid(text, limits)
     document = known.document if known else _parse(text, limits)
-    operation = _choose_operation(document, operation_name)
-    _refuse_kind(document, operation, view)
-    schema = known.schema if known else _judge(text, document, operation, schemas, limits)
-    own = _alone(document, operation)
+    operation = choose_operation(document, operation_name)
+    refuse_kind(document, operation, view)
+    schema = known.schema if known else _valid_schema(text, document, operation, schemas, limits)
+    own = alone(document, operation)
     declared = _declared_variables(operation, variables)
     coerced = _coerced_variables(schema, operation, declared, view)
     refuse_costly(own, view, variables=coerced, max_cost=limits.max_cost)
-    sent = _print_bounded(own)
-    introspection = own if _is_introspection(own, operation, view) else None
+    sent = print_bounded(own)
+    introspection = own if is_introspection(own, operation, view) else None
     return CheckedDocument(
         kind=operation.operation.value,
         name=operation.name.value if operation.name else None,
@@ -144,38 +132,6 @@ def answer_introspection(checked: CheckedDocument, schemas: ViewSchemas, *, for_
     return {"data": answer(checked.introspection, schemas, checked.variables, max_bytes=max_bytes)}
 
 
-def print_executable(document: DocumentNode, *, without_directives: Collection[str] = ()) -> str:
-    """Return the text to send upstream, without descriptions (older servers refuse them) and these directives.
-
-    Directives are dropped at their places in an author's file: on the operation and on its variables.
-    """
-    return print_ast(bare(document, without_directives=without_directives))
-
-
-def bare(document: DocumentNode, *, without_directives: Collection[str] = ()) -> DocumentNode:
-    """Return the document without descriptions and these directives; the rest keeps its locations in the file."""
-    return DocumentNode(definitions=tuple(_bare(node, without_directives) for node in document.definitions))
-
-
-def _bare(node: DefinitionNode, without_directives: Collection[str]) -> DefinitionNode:
-    match node:
-        case OperationDefinitionNode():
-            variables = tuple(
-                replace(variable, description=None, directives=_kept(variable.directives, without_directives))
-                for variable in node.variable_definitions or ()
-            )
-            directives = _kept(node.directives, without_directives)
-            return replace(node, description=None, directives=directives, variable_definitions=variables)
-        case FragmentDefinitionNode():
-            return replace(node, description=None)
-        case _:
-            return node
-
-
-def _kept(nodes: Sequence[D] | None, without: Collection[str]) -> tuple[D, ...]:
-    return tuple(node for node in nodes or () if node.name.value not in without)
-
-
 def _parse(text: str, limits: Limits) -> DocumentNode:
     if len(text) > MAX_CHARS:
         more = f"it has more than {MAX_CHARS:,} characters"
@@ -186,40 +142,7 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
         raise DocumentRefused(fault_of(exc)) from exc
 
 
-def _choose_operation(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    operations = _operations(document)
-    if name:
-        operations = [node for node in operations if node.name and node.name.value == name]
-    match operations:
-        case [operation]:
-            return operation
-        case []:
-            raise DocumentRefused(Fault(f"it has no operation {shown(name)}" if name else "it has no operation"))
-        case _ if name:
-            raise DocumentRefused(Fault(f"it has several operations named {shown(name)}"))
-        case _:
-            raise DocumentRefused(Fault("it has several operations: name one in operationName"))
-
-
-def _operations(document: DocumentNode) -> list[OperationDefinitionNode]:
-    return [node for node in document.definitions if isinstance(node, OperationDefinitionNode)]
-
-
-def _refuse_kind(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> None:
-    """Refuse a kind without visible fields, except a query for ``META`` in a view that has only mutations."""
-    kind = operation.operation.value
-    if operation.operation is OperationType.SUBSCRIPTION:
-        raise DocumentRefused(Fault("subscriptions are not supported: send a query"))
-    if kind not in view.root_fields() and (kind != "query" or not META & _field_names(document)):
-        raise DocumentRefused(Fault(f"there are no {kind} fields here"))
-
-
-def _alone(document: DocumentNode, operation: OperationDefinitionNode) -> DocumentNode:
-    """Return a document of one operation and the fragments that it uses."""
-    return separate_operations(document)[operation.name.value if operation.name else ""]
-
-
-def _judge(
+def _valid_schema(
     text: str, document: DocumentNode, operation: OperationDefinitionNode, schemas: ViewSchemas, limits: Limits
 ) -> GraphQLSchema:
     """Validate a document without the values of its variables, and return the schema that was used.
@@ -230,9 +153,9 @@ def _judge(
     refuse_large(document, limits)
     schema = schemas.touched_by(document)
     errors = _validate(schema, document, specified_rules)
-    if errors and not _about_the_document(errors) and len(_operations(document)) > 1:
+    if errors and not _about_the_document(errors) and len(operations_of(document)) > 1:
         _refuse(_validate(schema, document, RULES_OF_PARTS), schemas.view)
-        _refuse(_validate(schema, _alone(document, operation), specified_rules), schemas.view)
+        _refuse(_validate(schema, alone(document, operation), specified_rules), schemas.view)
         return schema
     _refuse(errors, schemas.view)
     schemas.keep_valid(text, limits, ValidDocument(document, schema))
@@ -285,61 +208,3 @@ def _refuse_unsendable(variables: dict[str, Any]) -> None:
         to_json_bytes(variables)
     except ValueError as exc:
         raise DocumentRefused(Fault("a variable has a number that JSON cannot carry")) from exc
-
-
-def _print_bounded(document: DocumentNode) -> str:
-    """Return the text to send, bounded: a list of lists is printed with much space before each item."""
-    text = print_executable(document)
-    if len(text) > MAX_CHARS:
-        more = f"written out it has more than {MAX_CHARS:,} characters"
-        raise DocumentRefused(Fault(f"{more}: give long values as variables"))
-    return text
-
-
-def _is_introspection(document: DocumentNode, operation: OperationDefinitionNode, view: View) -> bool:
-    """Tell if the request asks only for the schema, or for the name of a query type without fields.
-
-    A mixed request would need two answers in one. A field below the root may return the query type, which has
-    ``__schema``, too: sent upstream, this would reveal everything that the view hides.
-    """
-    asked = INTROSPECTION & _field_names(document)
-    roots = set(_root_fields(operation.selection_set, _fragments(document), seen=set()))
-    if asked and roots - META:
-        fields = " and ".join(sorted(asked))
-        raise DocumentRefused(Fault(f"{fields} cannot stand beside or below other fields: ask separately"))
-    return bool(asked) or operation.operation.value not in view.root_fields()
-
-
-def _field_names(document: DocumentNode) -> set[str]:
-    collector = _FieldNames()
-    visit(document, collector)
-    return collector.found
-
-
-def _root_fields(
-    selections: SelectionSetNode, fragments: Mapping[str, FragmentDefinitionNode], seen: set[str]
-) -> list[str]:
-    names: list[str] = []
-    for node in selections.selections:
-        match node:
-            case FieldNode():
-                names.append(node.name.value)
-            case InlineFragmentNode():
-                names += _root_fields(node.selection_set, fragments, seen)
-            case FragmentSpreadNode() if node.name.value not in seen:
-                seen.add(node.name.value)
-                names += _root_fields(fragments[node.name.value].selection_set, fragments, seen)
-    return names
-
-
-def _fragments(document: DocumentNode) -> dict[str, FragmentDefinitionNode]:
-    return {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
-
-
-class _FieldNames(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-
-    def enter_field(self, node: FieldNode, *_: object) -> None:
-        self.found.add(node.name.value)

@@ -28,7 +28,7 @@ from handler.errors.calls import DocumentRefused
 from handler.graph.documents.list_sizes import MOST, SIZE_ARGUMENTS, Said, said_of
 from handler.graph.documents.locations import fault_at, name_of
 from handler.graph.documents.used_fields import COMPOSITE, field_type
-from handler.graph.index import named
+from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
 

@@ -19,7 +19,7 @@ from graphql import (
 )
 
 from handler.graph.documents.used_fields import field_type
-from handler.graph.index import named
+from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
 from handler.strict_json import JSONObject

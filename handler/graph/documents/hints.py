@@ -12,8 +12,9 @@ from dataclasses import field as made_of
 from itertools import chain
 
 from handler.graph.documents.nearest_names import Names
-from handler.graph.index import named
-from handler.graph.view import BUILT_IN_SCALARS, View, print_bare
+from handler.graph.index_types import named
+from handler.graph.sdl import print_bare
+from handler.graph.view import BUILT_IN_SCALARS, View
 from handler.records import record
 
 MAX_SDL_BYTES = 4_000

@@ -8,21 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, cached_property
-from typing import Any, cast
+from typing import Any
 
 from graphql import (
     DEFAULT_DEPRECATION_REASON,
     DirectiveLocation,
     GraphQLNamedType,
     GraphQLSchema,
-    StringValueNode,
     TypeKind,
-    parse_const_value,
     specified_directives,
     specified_scalar_types,
 )
 
-from handler.graph.index import Directive, Field, InputValue, TypeSlice, named
+from handler.graph.documents.printed_texts import argument_of, text_of
+from handler.graph.index_types import Directive, Field, InputValue, TypeSlice, named
 from handler.graph.view import BUILT_IN_SCALARS, View
 from handler.records import record
 
@@ -76,7 +75,7 @@ class Item:
         """The reason of the deprecation; ``None`` if the item is not deprecated."""
         if "@deprecated" not in self.directives:
             return None
-        return _argument_of(self.directives, "reason") or (
+        return argument_of(self.directives, "reason") or (
             DEFAULT_DEPRECATION_REASON if "(" not in self.directives else ""
         )
 
@@ -144,7 +143,7 @@ class Introspected:
             case "description":
                 return text_of(entry.description)
             case "specifiedByURL":
-                return _argument_of(entry.directives, "url") if entry.kind == "scalar" else None
+                return argument_of(entry.directives, "url") if entry.kind == "scalar" else None
             case "isOneOf":
                 return "@oneOf" in entry.directives if entry.kind == "input" else None
             case "interfaces":
@@ -284,25 +283,3 @@ def _input_item(name: str, value: InputValue) -> Item:
 
 def _asked(items: Iterable[Item], *, includeDeprecated: bool = False) -> list[Item]:  # noqa: N803 - as GraphQL has it
     return [item for item in items if includeDeprecated or item.deprecation is None]
-
-
-def text_of(printed: str) -> str | None:
-    """Return the text of a printed description; ``None`` if it is empty.
-
-    Most descriptions are block strings as graphql-core prints them, which need no parser.
-    """
-    if not printed:
-        return None
-    body = printed[3:-3]
-    if not printed.startswith('"""') or "\\" in body or "\r" in body:
-        return cast("StringValueNode", parse_const_value(printed, no_location=True)).value
-    # A printed block string has no common indentation; an empty first or last line is only there for the quotes.
-    return body.removeprefix("\n").removesuffix("\n")
-
-
-def _argument_of(directives: str, name: str) -> str | None:
-    """Return the text of a printed directive's only argument; ``None`` if it has no argument of this name."""
-    _, found, literal = directives.partition(f"({name}: ")
-    if not found:
-        return None
-    return cast("StringValueNode", parse_const_value(literal.removesuffix(")"), no_location=True)).value

@@ -19,7 +19,8 @@ from graphql import (
 
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.locations import fault_at, name_of
-from handler.graph.index import Field, InputValue, ListSize, SchemaIndex, named
+from handler.graph.index import SchemaIndex
+from handler.graph.index_types import Field, InputValue, ListSize, named
 from handler.graph.view import View
 from handler.records import record
 

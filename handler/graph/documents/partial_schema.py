@@ -13,7 +13,7 @@ from graphql import DocumentNode, GraphQLNamedType, GraphQLObjectType, GraphQLSc
 from handler.bundle.operations import Limits
 from handler.graph.documents.type_factory import InputTypes, OutputTypes, TypeNamed, make_directive
 from handler.graph.documents.used_fields import Touched, touched_by
-from handler.graph.index import Directive, InputValue
+from handler.graph.index_types import Directive, InputValue
 from handler.graph.view import View
 from handler.lru import Lru
 from handler.records import record

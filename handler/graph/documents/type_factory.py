@@ -26,7 +26,7 @@ from graphql import (
     specified_scalar_types,
 )
 
-from handler.graph.index import Directive, Field, InputValue, TypeSlice
+from handler.graph.index_types import Directive, Field, InputValue, TypeSlice
 from handler.graph.view import View
 
 FieldsOf = Callable[[str], Mapping[str, Mapping[str, InputValue]]]

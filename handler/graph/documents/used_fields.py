@@ -24,7 +24,7 @@ from graphql import (
     VariableDefinitionNode,
 )
 
-from handler.graph.index import named
+from handler.graph.index_types import named
 from handler.graph.view import View
 from handler.records import record
 

@@ -23,11 +23,11 @@ from handler.server.endpoints.schema_views import schema_loading
 
 @record(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """A caller and the endpoint. ``judgement`` has the conditions that hold for the caller."""
+    """A caller and the endpoint. ``evaluation`` has the conditions that hold for the caller."""
 
     endpoint: Endpoint
     principal: Principal
-    judgement: Evaluation
+    evaluation: Evaluation
     services: Services
     credential: str = field(default="", repr=False)  # the verified token of the request; empty if there is none
     deadline: float = math.inf  # of the response, on the clock of time.monotonic
@@ -44,7 +44,7 @@ class Caller:
 
     def as_anybody(self) -> Caller:
         """Return this caller as an anonymous caller."""
-        return replace(self, principal=ANONYMOUS, judgement=self.endpoint.everybody, credential="", headers={})
+        return replace(self, principal=ANONYMOUS, evaluation=self.endpoint.everybody, credential="", headers={})
 
     async def can_use(self, tool: Tool) -> bool:
         """Tell if the caller may use a tool.
@@ -52,10 +52,10 @@ class Caller:
         Raises:
             UpstreamError: the schema, which decides that, cannot be loaded.
         """
-        if not self.endpoint.needs_schema(tool, self.judgement):
-            return self.endpoint.is_visible(tool, self.judgement)
+        if not self.endpoint.needs_schema(tool, self.evaluation):
+            return self.endpoint.is_visible(tool, self.evaluation)
         with schema_loading():
-            return await asyncio.to_thread(self.endpoint.is_visible, tool, self.judgement)
+            return await asyncio.to_thread(self.endpoint.is_visible, tool, self.evaluation)
 
     async def find_tool(self, name: str) -> Tool:
         """Return the tool with a name or an alias.

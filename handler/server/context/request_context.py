@@ -75,7 +75,7 @@ async def identify_caller(services: Services, http_call: HttpCall, endpoint: End
     return Caller(
         endpoint=endpoint,
         principal=principal,
-        judgement=endpoint.judgement_of(principal),
+        evaluation=endpoint.evaluation_of(principal),
         services=services,
         deadline=deadline_of(http_call.scope),
         room=room_at(presented.event),

@@ -27,12 +27,12 @@ MAX_ENTRIES = 256
 """Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
 
 MAX_VALIDATORS = 1_000
-MAX_JUDGEMENTS = 256
+MAX_EVALUATIONS = 256
 
 WITHOUT_TOKEN = ("api_key", "authorizer")
 """Kinds of principals whose credential is not a token that this function has verified."""
 
-COSTS: Mapping[str, int] = {"judgements": 2_000, "validators": 4_000, "entries": 1_000}
+COSTS: Mapping[str, int] = {"evaluations": 2_000, "validators": 4_000, "entries": 1_000}
 """Approximate bytes of one object of each kind, without the JSON of an entry."""
 
 ANSWER_CHECKER_BYTES = 12_000
@@ -70,7 +70,7 @@ class Endpoint:
         self.schema = SchemaViews(bundle, storage, on_trouble=on_trouble)
         self._conditions = Conditions(bundle.conditions)
         self._bundle_bytes = read_cost(stored_bytes)
-        self._judgements: Lru[bytes, Evaluation] = Lru(most=MAX_JUDGEMENTS)  # by a digest of the claims
+        self._evaluations: Lru[bytes, Evaluation] = Lru(most=MAX_EVALUATIONS)  # by a digest of the claims
         # Keys: the tool or operation, and an outcome.
         self._validators: Lru[tuple[str, Mask], ArgumentsValidator] = Lru(most=MAX_VALIDATORS)
         self._answer_checkers: dict[str, AnswerChecker] = {}  # by the name of a tool
@@ -81,7 +81,7 @@ class Endpoint:
     def held(self) -> Mapping[str, int]:
         """The number of cached objects of each kind."""
         return {
-            "judgements": len(self._judgements),
+            "evaluations": len(self._evaluations),
             "validators": len(self._validators),
             "entries": len(self._entries),
             **self.schema.held,
@@ -124,7 +124,7 @@ class Endpoint:
         """The conditions that hold only for callers with a token of their own."""
         return frozenset(number for number, each in enumerate(self.bundle.conditions) if each == OWN_TOKEN)
 
-    def judgement_of(self, principal: Principal) -> Evaluation:
+    def evaluation_of(self, principal: Principal) -> Evaluation:
         """Return the evaluation for a principal. Those with the same claims and kind of credential share it."""
         lacking = self._of_tokens if principal.kind in WITHOUT_TOKEN else OPEN
         if principal.unrestricted:
@@ -133,21 +133,21 @@ class Endpoint:
         if principal.claims is None:
             return self.everybody
         key = hashlib.sha256(to_json_bytes([principal.claims, sorted(lacking)])).digest()
-        return self._judgements.use_or_make(
+        return self._evaluations.use_or_make(
             key, lambda: Evaluation(self._conditions, claims=principal.claims, lacking=lacking)
         )
 
-    def validator(self, tool: Tool, judgement: Evaluation) -> ArgumentsValidator:
+    def validator(self, tool: Tool, evaluation: Evaluation) -> ArgumentsValidator:
         """Return the validator of a tool's arguments for a caller."""
         conditions = tool.conditions if isinstance(tool, PrescribedTool) else OPEN
-        key, outcome = f"tool {tool.name}", judgement.outcome(conditions)
+        key, outcome = f"tool {tool.name}", evaluation.outcome(conditions)
         limits = tool.limits if isinstance(tool, GraphQLTool) else None
         return self._validator(key, tool.name, tool.arguments, outcome, limits=limits)
 
-    def variables_validator(self, persisted: PersistedOperation, judgement: Evaluation) -> ArgumentsValidator:
+    def variables_validator(self, persisted: PersistedOperation, evaluation: Evaluation) -> ArgumentsValidator:
         """Return the validator of the variables of a persisted operation."""
         # Two anonymous operations may have the same text and different bindings, so the key is an identity.
-        key, outcome = f"operation {id(persisted.variables)}", judgement.outcome(persisted.conditions)
+        key, outcome = f"operation {id(persisted.variables)}", evaluation.outcome(persisted.conditions)
         return self._validator(key, persisted.operation.name, persisted.variables, outcome)
 
     def bound_validator(self, bound: PrescribedTool | PersistedOperation) -> ArgumentsValidator:
@@ -159,14 +159,14 @@ class Endpoint:
         schema = tool.entry.get("outputSchema")
         return None if schema is None else self._answer_checker(tool.name, schema).misfit(answer)
 
-    def needs_schema(self, tool: Tool, judgement: Evaluation) -> bool:
+    def needs_schema(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if ``is_visible`` and ``entry`` must build a view of the schema, which blocks."""
         if not isinstance(tool, GraphQLTool):
             return False
-        outcome = judgement.outcome(tool.conditions)
+        outcome = evaluation.outcome(tool.conditions)
         return _listing(tool, outcome) is None and (tool.name, outcome) not in self._entries
 
-    def is_visible(self, tool: Tool, judgement: Evaluation) -> bool:
+    def is_visible(self, tool: Tool, evaluation: Evaluation) -> bool:
         """Tell if a caller may use a tool. Blocks if the tool needs the schema.
 
         Raises:
@@ -174,18 +174,18 @@ class Endpoint:
         """
         match tool:
             case PrescribedTool():
-                return judgement.may_meet(tool.mask, tool.operation.variables)
+                return evaluation.may_meet(tool.mask, tool.operation.variables)
             case GraphQLTool():
-                outcome = judgement.outcome(tool.conditions)
-                if self.needs_schema(tool, judgement):
+                outcome = evaluation.outcome(tool.conditions)
+                if self.needs_schema(tool, evaluation):
                     return bool(self.schema.view(tool, outcome).root_fields())
                 return self._graphql_entry(tool, outcome) is not None
             case CodeTool():
-                return judgement.meets(tool.mask)
+                return evaluation.meets(tool.mask)
             case CatalogTool():
                 return True
 
-    def entry(self, tool: Tool, judgement: Evaluation) -> JSONObject | None:
+    def entry(self, tool: Tool, evaluation: Evaluation) -> JSONObject | None:
         """Return the caller's listing of a tool; ``None`` if it is not visible. Blocks if the tool needs the schema.
 
         Raises:
@@ -193,11 +193,11 @@ class Endpoint:
         """
         match tool:
             case GraphQLTool():
-                return self._graphql_entry(tool, judgement.outcome(tool.conditions))
-            case _ if not self.is_visible(tool, judgement):
+                return self._graphql_entry(tool, evaluation.outcome(tool.conditions))
+            case _ if not self.is_visible(tool, evaluation):
                 return None
             case PrescribedTool():
-                return self._seen_entry(tool, judgement.outcome(tool.conditions))
+                return self._seen_entry(tool, evaluation.outcome(tool.conditions))
             case CodeTool() | CatalogTool():
                 return tool.entry
 

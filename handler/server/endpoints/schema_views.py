@@ -94,28 +94,28 @@ class SchemaViews:
         with self._lock:
             return self._views.use_or_make((tool.name if tool else "", outcome), made)
 
-    def has_fields(self, judgement: Evaluation) -> bool:
+    def has_fields(self, evaluation: Evaluation) -> bool:
         """Tell if the caller may use any field over GraphQL. Blocks while the view is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        return bool(self.view(None, judgement.outcome(self._bundle.graphql.conditions)).root_fields())
+        return bool(self.view(None, evaluation.outcome(self._bundle.graphql.conditions)).root_fields())
 
-    def sdl(self, tool: GraphQLTool | None, judgement: Evaluation) -> str:
+    def sdl(self, tool: GraphQLTool | None, evaluation: Evaluation) -> str:
         """Return a view as SDL; empty string if it has no fields. Blocks while it is built.
 
         Raises:
             StorageError, BundleError: the schema index cannot be loaded.
         """
-        from handler.graph.view import print_view
+        from handler.graph.sdl import print_view
 
-        outcome = judgement.outcome((tool or self._bundle.graphql).conditions)
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
         key, view = (tool.name if tool else "", outcome), self.view(tool, outcome)
         with self._lock:
             return self._printed.use_or_make(key, lambda: print_view(view) if view.root_fields() else "")
 
-    def view_schemas(self, tool: GraphQLTool | None, judgement: Evaluation) -> ViewSchemas:
+    def view_schemas(self, tool: GraphQLTool | None, evaluation: Evaluation) -> ViewSchemas:
         """Return the schemas that validate a caller's documents. Blocks; the first call loads graphql-core.
 
         Raises:
@@ -124,7 +124,7 @@ class SchemaViews:
         """
         from handler.graph.documents.partial_schema import ViewSchemas
 
-        outcome = judgement.outcome((tool or self._bundle.graphql).conditions)
+        outcome = evaluation.outcome((tool or self._bundle.graphql).conditions)
         view = self.view(tool, outcome)
         if not view.root_fields():
             raise DocumentRefused(Fault("nothing here is open to this caller"))

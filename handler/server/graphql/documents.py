@@ -113,8 +113,8 @@ def choose_persisted(caller: Caller, document_id: str, operation_name: str | Non
     Source: GraphQL over HTTP, "Persisted Documents".
     """
     all_of_them = caller.endpoint.documents.get(document_id, ())
-    judgement = caller.judgement
-    usable = [each for each in all_of_them if judgement.may_meet(each.mask, each.operation.variables)]
+    evaluation = caller.evaluation
+    usable = [each for each in all_of_them if evaluation.may_meet(each.mask, each.operation.variables)]
     if not usable:
         raise DocumentNotFound
     if not operation_name and len(all_of_them) > 1:
@@ -138,9 +138,9 @@ def prepare_persisted(caller: Caller, persisted: PersistedOperation, *, variable
     operation = persisted.operation
     require_scopes(operation.name, persisted.scopes, caller.principal)
     given = {name: value for name, value in variables.items() if name in persisted.variables.get("properties", {})}
-    caller.endpoint.variables_validator(persisted, caller.judgement).check(given)
+    caller.endpoint.variables_validator(persisted, caller.evaluation).check(given)
     values = {**operation.sendable(given), **fill_bound(caller, persisted, name=operation.name or "the document")}
-    if not caller.judgement.meets_with(persisted.mask, operation.coerced(values)):
+    if not caller.evaluation.meets_with(persisted.mask, operation.coerced(values)):
         raise ValuesRefused
     request = GraphQLRequest(
         text=operation.text,
@@ -169,7 +169,7 @@ async def run(caller: Caller, prepared: Prepared) -> JSONObject:
 
 async def _view_schemas(caller: Caller, tool: GraphQLTool | None) -> ViewSchemas:
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.view_schemas, tool, caller.evaluation)
 
 
 def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewSchemas) -> None:
@@ -177,7 +177,7 @@ def _refuse_introspection(caller: Caller, document: DocumentNode, schemas: ViewS
     from handler.graph.documents.locations import fault_at
 
     guards = caller.endpoint.bundle.graphql.guards
-    hidden = {name for name, mask in guards.items() if not caller.judgement.meets(mask)}
+    hidden = {name for name, mask in guards.items() if not caller.evaluation.meets(mask)}
     root = schemas.view.index.roots.get("query", "Query")
     refused = [
         fault_at(field, f"Cannot query field '{field.name.value}' on type '{root}'.")

@@ -71,11 +71,11 @@ class OwnRequests:
 
         An operation in several documents has the strictest ``confirm`` and all scopes of any of them.
         """
-        judgement = self._caller.judgement
+        evaluation = self._caller.evaluation
         found = [
             each
             for each in self._caller.endpoint.operations.get(name, ())
-            if name and judgement.may_meet(each.mask, each.operation.variables)
+            if name and evaluation.may_meet(each.mask, each.operation.variables)
         ]
         if not found:
             raise ToolError(f"There is no operation {name:.{MAX_SAID_CHARS}}")

@@ -37,7 +37,7 @@ async def call_tool(
         StateRefused: the call answers a question that was not asked, or one of another call or caller.
     """
     try:
-        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
+        arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         async with before(call.caller.deadline):
             match tool:
                 case PrescribedTool():
@@ -61,7 +61,7 @@ def failed(reason: CallError) -> JSONObject:
 async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[str, Any]) -> JSONObject:
     caller, given = call.caller, _variables(tool, arguments)
     variables = {**given, **fill_bound(caller, tool, name=tool.name)}
-    if not caller.judgement.meets_with(tool.mask, tool.operation.coerced(variables)):
+    if not caller.evaluation.meets_with(tool.mask, tool.operation.coerced(variables)):
         raise ValuesRefused
     sent = GraphQLRequest(
         text=tool.operation.text,

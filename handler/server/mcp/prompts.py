@@ -23,7 +23,7 @@ async def prompts_for(caller: Caller) -> list[Listed]:
     return [
         Listed(entry=prompt.entry, hidden=isinstance(prompt, CodePrompt) and prompt.hidden)
         for prompt in caller.endpoint.bundle.prompts
-        if caller.judgement.meets(prompt.mask)
+        if caller.evaluation.meets(prompt.mask)
     ]
 
 
@@ -35,7 +35,7 @@ def find_prompt(caller: Caller, name: str) -> Prompt:
         CredentialRequired: instead of that, if the caller is anonymous and a credential could help.
     """
     prompt = caller.endpoint.prompts.get(name)
-    if prompt is None or not caller.judgement.meets(prompt.mask):
+    if prompt is None or not caller.evaluation.meets(prompt.mask):
         raise caller.missing(PromptNotFound(name))
     return prompt
 

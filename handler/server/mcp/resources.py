@@ -83,7 +83,7 @@ async def fixed_contents(caller: Caller, uri: str) -> list[JSONObject] | None:
     """
     endpoint = caller.endpoint
     for resource in endpoint.bundle.resources:
-        if isinstance(resource, FileResource) and resource.uri == uri and caller.judgement.meets(resource.mask):
+        if isinstance(resource, FileResource) and resource.uri == uri and caller.evaluation.meets(resource.mask):
             content = {"blob": resource.blob} if resource.blob else {"text": resource.text}
             return [{"uri": uri, "mimeType": resource.entry["mimeType"], **content}]
     for tool in _with_schemas(endpoint):
@@ -101,7 +101,7 @@ def find_template(caller: Caller, template: str) -> CodeResource | None:
     """Return the resource with exactly this template; ``None`` if the caller has no such resource."""
     for resource in caller.endpoint.bundle.resources:
         if isinstance(resource, CodeResource) and resource.entry.get("uriTemplate") == template:
-            return resource if caller.judgement.meets(resource.mask) else None
+            return resource if caller.evaluation.meets(resource.mask) else None
     return None
 
 
@@ -110,7 +110,7 @@ def _own(caller: Caller) -> list[Listed]:
     return [
         Listed(entry=resource.entry, hidden=isinstance(resource, CodeResource) and resource.hidden)
         for resource in caller.endpoint.bundle.resources
-        if caller.judgement.meets(resource.mask)
+        if caller.evaluation.meets(resource.mask)
     ]
 
 
@@ -122,7 +122,7 @@ def _find_code_resource(caller: Caller, uri: str) -> CodeResource | None:
         resource
         for resource in caller.endpoint.bundle.resources
         if isinstance(resource, CodeResource)
-        and caller.judgement.meets(resource.mask)
+        and caller.evaluation.meets(resource.mask)
         and _pattern(_place(resource)).values_in(uri) is not None
     ]
     return min(found, key=lambda resource: "uriTemplate" in resource.entry, default=None)
@@ -173,7 +173,7 @@ async def _is_shown(caller: Caller, tool: GraphQLTool | None) -> bool:
 async def _has_fields(caller: Caller) -> bool:
     """Tell if a caller may use any field of the endpoint's own GraphQL."""
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.has_fields, caller.evaluation)
 
 
 async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
@@ -185,12 +185,12 @@ async def _sdl(caller: Caller, tool: GraphQLTool | None) -> str:
     if tool is None and not _may_introspect(caller):
         return ""
     with schema_loading():
-        return await asyncio.to_thread(caller.endpoint.schema.sdl, tool, caller.judgement)
+        return await asyncio.to_thread(caller.endpoint.schema.sdl, tool, caller.evaluation)
 
 
 def _may_introspect(caller: Caller) -> bool:
     graphql = caller.endpoint.bundle.graphql
-    met = all(caller.judgement.meets(graphql.guards.get(name, OPEN)) for name in INTROSPECTION)
+    met = all(caller.evaluation.meets(graphql.guards.get(name, OPEN)) for name in INTROSPECTION)
     return graphql.mode == "on" and met
 
 

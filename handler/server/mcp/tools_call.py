@@ -138,7 +138,7 @@ async def _call_catalog(call: Call, tool: CatalogTool, arguments: JSONObject, *,
     from handler.server.mcp.catalog import call_catalog
 
     try:
-        arguments = call.caller.endpoint.validator(tool, call.caller.judgement).read(arguments)
+        arguments = call.caller.endpoint.validator(tool, call.caller.evaluation).read(arguments)
         return await call_catalog(call, tool, arguments)
     except CallError as exc:
         on_failure(exc)

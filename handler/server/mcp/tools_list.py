@@ -27,7 +27,7 @@ async def list_tools(call: Call) -> list[JSONObject]:
     """
     endpoint = call.caller.endpoint
     if not asked_kits(call):
-        return await list_entries(endpoint, call.caller.judgement)
+        return await list_entries(endpoint, call.caller.evaluation)
     return [each.entry async for each in usable_tools(call) if not each.hidden]
 
 
@@ -39,12 +39,12 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
     """
     from handler.code_tools.catalog_search import Listed
 
-    endpoint, judgement = call.caller.endpoint, call.caller.judgement
+    endpoint, evaluation = call.caller.endpoint, call.caller.evaluation
     of_kits = {kit.use: await tools_of_kit(call, kit) for kit in asked_kits(call)}
     for tool in endpoint.bundle.tools:
         if isinstance(tool, CodeTool) and tool.kit in of_kits and tool.name not in of_kits[tool.kit]:
             continue
-        entry = await _entry_of(endpoint, tool, judgement)
+        entry = await _entry_of(endpoint, tool, evaluation)
         if entry is not None:
             yield Listed(entry=entry, hidden=tool.options.hidden)
     seen = set(endpoint.tools)
@@ -55,7 +55,7 @@ async def usable_tools(call: Call) -> AsyncIterator[Listed]:
                 yield listed
 
 
-async def list_entries(endpoint: Endpoint, judgement: Evaluation) -> list[JSONObject]:
+async def list_entries(endpoint: Endpoint, evaluation: Evaluation) -> list[JSONObject]:
     """Return the ``tools/list`` entries of the bundle for a caller, in the bundle's order.
 
     Raises:
@@ -64,26 +64,26 @@ async def list_entries(endpoint: Endpoint, judgement: Evaluation) -> list[JSONOb
     listed = [tool for tool in endpoint.bundle.tools if not tool.options.hidden]
 
     def entries() -> list[JSONObject]:
-        found = (endpoint.entry(tool, judgement) for tool in listed)
+        found = (endpoint.entry(tool, evaluation) for tool in listed)
         return [entry for entry in found if entry is not None]
 
-    if not any(endpoint.needs_schema(tool, judgement) for tool in listed):
+    if not any(endpoint.needs_schema(tool, evaluation) for tool in listed):
         return entries()
     with schema_loading():
         return await asyncio.to_thread(entries)
 
 
-async def _entry_of(endpoint: Endpoint, tool: Tool, judgement: Evaluation) -> JSONObject | None:
-    if not endpoint.needs_schema(tool, judgement):
-        return endpoint.entry(tool, judgement)
+async def _entry_of(endpoint: Endpoint, tool: Tool, evaluation: Evaluation) -> JSONObject | None:
+    if not endpoint.needs_schema(tool, evaluation):
+        return endpoint.entry(tool, evaluation)
     with schema_loading():
-        return await asyncio.to_thread(endpoint.entry, tool, judgement)
+        return await asyncio.to_thread(endpoint.entry, tool, evaluation)
 
 
 def asked_kits(call: Call) -> list[CodeKit]:
     """Return the toolkits of this caller that list their tools per caller."""
     caller = call.caller
-    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.judgement.meets(kit.mask)]
+    return [kit for kit in caller.endpoint.bundle.code if kit.per_caller and caller.evaluation.meets(kit.mask)]
 
 
 async def tools_of_kit(call: Call, kit: CodeKit) -> dict[str, Listed]:

@@ -15,7 +15,8 @@ from handler.compiler.conditions import Conditions
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.visibility import hidden_by_patterns
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN, Evaluation, Mask, hidden_from
 from tests.compiler.access.hiding_oracle import coordinates_in_reach, expected_gone, expected_of_patterns, random_sdl
 from tests.support.examples import examples

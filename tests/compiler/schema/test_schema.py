@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from handler.graph.index import read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from tests.support.endpoints import READABLE, compiled, doubted, reported
 
 TOOL = '@tool(name: "t", graphql: {expose: true, types: "Query", fields: ".*"})'

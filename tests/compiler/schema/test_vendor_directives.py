@@ -6,7 +6,8 @@ import pytest
 
 from handler.commands.local.local_server import local_entries
 from handler.graph.index import read_index
-from handler.graph.view import build_view, print_view
+from handler.graph.sdl import print_view
+from handler.graph.view import build_view
 from handler.policy.evaluation import HIDDEN
 from tests.support.diagnostics import Reported
 from tests.support.endpoints import READABLE, compiled, doubted, graphql_tool, prescribed_tool, reported

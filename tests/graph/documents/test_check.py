@@ -14,7 +14,8 @@ from handler.compiler.config.config import read_config
 from handler.compiler.problems import Problems
 from handler.compiler.source.files import EndpointFiles
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.check import CheckedDocument, answer_introspection, print_executable
+from handler.graph.documents.check import CheckedDocument, answer_introspection
+from handler.graph.documents.operation import print_executable
 from tests.conftest import DEMO
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check
 from tests.support.schemas import schemas_of

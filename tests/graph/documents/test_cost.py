@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from typing import Any
 
@@ -41,16 +42,18 @@ def cost(text: str, variables: dict[str, Any] | None = None) -> int:
 
 def cost_of(text: str, variables: dict[str, Any] | None, *, schemas: ViewSchemas) -> int:
     """The least ``max_cost`` with which a document is taken."""
-    low, high = -1, 10**6
-    while high - low > 1:
-        middle = (low + high) // 2
+
+    def is_taken(max_cost: int) -> bool:
         try:
-            check(text, variables, schemas=schemas, limits=replace(LIMITS, max_cost=middle))
+            check(text, variables, schemas=schemas, limits=replace(LIMITS, max_cost=max_cost))
         except DocumentRefused:
-            low = middle
-        else:
-            high = middle
-    return high
+            return False
+        return True
+
+    low, high = -1, 0
+    while high < 10**6 and not is_taken(high):
+        low, high = high, min(4 * high + 1, 10**6)
+    return bisect_left(range(high), True, low + 1, key=is_taken)
 
 
 COSTS = {

@@ -116,9 +116,9 @@ print(dataclasses.dataclass is dataclass, dataclass.__module__, "__node_fields__
 
 STANDARD_BEFORE = """
 import graphql
-before = graphql.FieldNode
+before = graphql.DocumentNode
 import handler.graph.documents.fast_nodes, handler.graph.documents.check
-print(handler.graph.documents.check.FieldNode is before, "__node_fields__" in vars(before))
+print(handler.graph.documents.check.DocumentNode is before, "__node_fields__" in vars(before))
 """
 
 

@@ -8,15 +8,14 @@ from typing import Any
 import pytest
 from graphql import GraphQLObjectType, build_schema
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from handler.errors.calls import DocumentRefused
 from handler.graph.documents.hints import MAX_SDL_BYTES
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import random_sdl
 from tests.graph.shop import SDL, VIEW, WIDE, check
-from tests.support.examples import examples
+from tests.support.examples import examples, seeded
 from tests.support.schemas import schemas_of
 
 
@@ -234,8 +233,8 @@ def test_hidden_name_in_a_variable_is_refused_as_one_that_never_existed(value: A
     assert str(refused(text, {"v": value})) == str(refused(text, {"v": value}, schemas=NEVER_THERE))
 
 
-@settings(max_examples=examples(60), derandomize=True, deadline=None, database=None)
-@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(120), derandomize=True, deadline=None, database=None)
+@given(seeded())
 def test_random_documents_are_refused_as_where_what_is_hidden_never_existed(random: Any) -> None:
     """The documents are written by somebody who knows the whole schema."""
     schema = build_schema(random_sdl(random))

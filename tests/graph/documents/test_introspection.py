@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES, answer
-from handler.graph.documents.introspection_fields import text_of
 from handler.graph.documents.partial_schema import ViewSchemas
-from handler.graph.view import print_view
+from handler.graph.documents.printed_texts import text_of
+from handler.graph.sdl import print_view
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL, check
-from tests.support.examples import examples
+from tests.support.examples import examples, seeded
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 RICH = '''
@@ -130,8 +130,8 @@ def test_questions_are_answered_as_from_the_sdl(name: str) -> None:
     same(schemas_of(RICH), schema_of_sdl(print_view(schemas_of(RICH).view)), text, variables)
 
 
-@settings(max_examples=40, derandomize=True, deadline=None, database=None)
-@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(200), derandomize=True, deadline=None, database=None)
+@given(seeded())
 def test_standard_query_is_answered_as_from_the_sdl_of_random_views(random: Random) -> None:
     schema = build_schema(random_sdl(random))
     hideable = sorted(coordinate for coordinate in coordinates_of(schema) if not coordinate.endswith(".KEPT"))

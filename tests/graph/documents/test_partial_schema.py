@@ -7,9 +7,8 @@ from random import Random
 from typing import Any
 
 import pytest
-from graphql import GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from graphql import DocumentNode, GraphQLObjectType, GraphQLSchema, build_schema, get_variable_values, parse, validate
+from hypothesis import given, settings
 
 from handler.graph.documents.partial_schema import (
     MAX_DOCUMENTS,
@@ -18,20 +17,20 @@ from handler.graph.documents.partial_schema import (
     ValidDocument,
     ViewSchemas,
 )
-from handler.graph.view import print_view
+from handler.graph.sdl import print_view
 from tests.graph.documents.random_documents import random_document
 from tests.graph.random_schemas import coordinates_of, random_sdl
 from tests.graph.shop import HIDDEN, LIMITS, SDL
-from tests.support.examples import examples
+from tests.support.examples import examples, seeded
 from tests.support.schemas import schema_of_sdl, schemas_of
 
 SHOP = schemas_of(SDL, HIDDEN)
 WHOLE = schema_of_sdl(print_view(SHOP.view))
 
 
-def told(schema: GraphQLSchema, text: str) -> list[object]:
+def told(schema: GraphQLSchema, document: DocumentNode) -> list[object]:
     """Every error, with its place."""
-    errors = validate(schema, parse(text), max_errors=100, hide_suggestions=True)
+    errors = validate(schema, document, max_errors=100, hide_suggestions=True)
     return [(error.message, error.locations) for error in errors]
 
 
@@ -47,8 +46,9 @@ def with_query_type(schema: GraphQLSchema) -> GraphQLSchema:
 
 def same(schemas: ViewSchemas, whole: GraphQLSchema, text: str) -> int:
     """How many errors there are; they have to be the same."""
-    expected = told(whole, text)
-    assert told(schemas.touched_by(parse(text)), text) == expected, text
+    document = parse(text)
+    expected = told(whole, document)
+    assert told(schemas.touched_by(document), document) == expected, text
     return len(expected)
 
 
@@ -120,14 +120,8 @@ def test_errors_are_those_of_the_whole_view(name: str) -> None:
     assert same(SHOP, WHOLE, text) == errors
 
 
-@settings(
-    max_examples=examples(100),
-    derandomize=True,
-    deadline=None,
-    database=None,
-    suppress_health_check=[HealthCheck.data_too_large],  # of many draws, as schemas and documents need
-)
-@given(st.randoms(use_true_random=False))
+@settings(max_examples=examples(250), derandomize=True, deadline=None, database=None)
+@given(seeded())
 def test_errors_of_random_documents_are_those_of_the_whole_view(random: Random) -> None:
     schema = build_schema(random_sdl(random))
     hideable = sorted(coordinate for coordinate in coordinates_of(schema) if not coordinate.endswith(".KEPT"))

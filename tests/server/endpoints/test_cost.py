@@ -59,7 +59,7 @@ def test_entry_made_for_an_outcome_costs_more_than_its_text_and_its_json(tmp_pat
     }
     made = compiled(tmp_path, files)
     endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
-    caller = endpoint.judgement_of(Principal(kind="token", claims={"can": ["1"]}))
+    caller = endpoint.evaluation_of(Principal(kind="token", claims={"can": ["1"]}))
     endpoint.schema.view(tool, caller.outcome(tool.conditions))
     before = endpoint.cost_bytes
     entry = endpoint.entry(tool, caller)

@@ -23,7 +23,7 @@ FILES = {
 def test_tool_is_visible_to_whom_its_list_shows_it(tmp_path: Path, scopes: list[str], visible: bool) -> None:
     made = compiled(tmp_path, FILES)
     endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
-    caller = endpoint.judgement_of(Principal(kind="token", claims={"can": scopes}))
+    caller = endpoint.evaluation_of(Principal(kind="token", claims={"can": scopes}))
 
     assert endpoint.is_visible(tool, caller) is visible
     assert endpoint.held["entries"] == 0  # visibility alone makes no entry
@@ -33,7 +33,7 @@ def test_tool_is_visible_to_whom_its_list_shows_it(tmp_path: Path, scopes: list[
 def test_schema_is_needed_until_the_entry_is_made(tmp_path: Path) -> None:
     made = compiled(tmp_path, FILES)
     endpoint, tool = local_endpoint(made), graphql_tool(made, "t")
-    caller = endpoint.judgement_of(Principal(kind="token", claims={"can": ["b", "c"]}))
+    caller = endpoint.evaluation_of(Principal(kind="token", claims={"can": ["b", "c"]}))
     needed = [endpoint.needs_schema(tool, caller)]
     endpoint.entry(tool, caller)
     needed.append(endpoint.needs_schema(tool, caller))

@@ -389,7 +389,7 @@ def large(tmp_path: Path) -> Endpoint:
 
 
 def test_list_of_resources_prints_no_schema(large: Endpoint) -> None:
-    caller = Caller(endpoint=large, principal=ANONYMOUS, judgement=large.everybody, services=cast("Services", None))
+    caller = Caller(endpoint=large, principal=ANONYMOUS, evaluation=large.everybody, services=cast("Services", None))
 
     listed = asyncio.run(resources_for(caller))
 

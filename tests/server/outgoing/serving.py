@@ -114,11 +114,11 @@ class Container:
         """Who came with a token that says this, which ends in an hour if it does not say when; or anonymous."""
         known = {"exp": self.clock.now + 3600, **claims}
         principal = Principal(kind="token", claims=known) if token else ANONYMOUS
-        judgement = self.endpoint.judgement_of(principal)
+        evaluation = self.endpoint.evaluation_of(principal)
         return Caller(
             endpoint=self.endpoint,
             principal=principal,
-            judgement=judgement,
+            evaluation=evaluation,
             services=self.services,
             credential=SESSION.keep("a token", token),
         )
