@@ -16,7 +16,7 @@ from handler.commands.progress import told_if_slow
 from handler.commands.questions import ask, can_ask, choose
 from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
 from handler.commands.schema_source.reading import read_sdl
-from handler.commands.schema_source.refusal import SourceRefused
+from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.timeout import add_timeout_argument
 from handler.compiler.source.files import ENTRY
@@ -26,10 +26,6 @@ from handler.sentences import counted
 HELP = "Make an endpoint folder from the schema of a GraphQL API."
 
 WHO = "Who may use the tools? open: everybody; keys: holders of API keys; identity: holders of your issuer's tokens."
-
-
-class _Usage(Exception):
-    """Options that do not fit each other."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
             return 1
         source, settings = _answers(options)
         draft = _make(options.target, source, settings, headers, timeout_s=options.timeout)
-    except (_Usage, ValueError) as exc:
+    except UsageRefused as exc:
         complain(str(exc))
         return 2
     except SourceRefused as exc:
@@ -124,12 +120,12 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, Settings]:
     asking = can_ask() and not options.json
     source = options.source or (_asked_source() if asking else None)
     if source is None:
-        raise _Usage(f"--from is missing: {EXPECTED}")
+        raise UsageRefused(f"--from is missing: {EXPECTED}")
     if source.is_url and options.url:
-        raise _Usage("--url is for a schema from a file: --from names the API already")
+        raise UsageRefused("--url is for a schema from a file: --from names the API already")
     url = source.endpoint_url or options.url or (_asked_url() if asking else "")
     if not url:
-        raise _Usage(f"{source.shown} is a file: --url names the API that it is the schema of")
+        raise UsageRefused(f"{source.shown} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:
         say_question = f"{WHO}\nAccess:"
         access = choose(say_question, ACCESS, default="keys")
@@ -159,11 +155,11 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Issuer
     if access != "identity":
         extra = [name for name, value in given.items() if value]
         if extra:
-            raise _Usage(f"{', '.join(extra)}: only --access identity takes it")
+            raise UsageRefused(f"{', '.join(extra)}: only --access identity takes it")
         return None
     missing = [name for name, value in given.items() if not value]
     if missing and not asking:
-        raise _Usage(f"--access identity needs {', '.join(missing)}")
+        raise UsageRefused(f"--access identity needs {', '.join(missing)}")
     values = {name: value or ask(f"{name.removeprefix('--')} of your tokens:") for name, value in given.items()}
     return Issuer(issuer=values["--issuer"], jwks_url=values["--jwks"], audience=values["--audience"])
 
@@ -194,20 +190,24 @@ def _show(target: Path, source: SchemaSource, settings: Settings, draft: Draft, 
         codes = ", ".join(draft.ignored)
         say(f"The API's schema has faults that its users can live with; config.yaml silences {codes}.", "yellow")
     if not draft.starters:
-        say("No root field suits a starter tool, so one tool takes all queries: write operations of your own.", "yellow")
+        say(
+            "No root field suits a starter tool, so one tool takes all queries: write operations of your own.", "yellow"
+        )
     if "?" in source.text and source.is_url:
         say("The query string of the URL was sent and is written nowhere.", "yellow")
     say("\nNext:")
     for command, meaning in _next_steps(target, settings, draft):
         say(f"  {command}\n      {meaning}")
     if headers:
-        say("  upstream.auth in config.yaml\n      the credential for calls: no header of -H was written (docs/upstream.md)")
+        say("  upstream.auth in config.yaml\n      give the credential for calls: no header of -H was written")
 
 
 def _next_steps(target: Path, settings: Settings, draft: Draft) -> Iterator[tuple[str, str]]:
     folder = shlex.quote(target.as_posix())
     yield f"stile dev {folder}", "serve the tools to MCP clients on this machine"
-    callable_tools = [each.tool for each in draft.starters if all(taken.role in ("size", "next") for taken in each.field.takes)]
+    callable_tools = [
+        each.tool for each in draft.starters if all(taken.role in ("size", "next") for taken in each.field.takes)
+    ]
     if callable_tools:
         yield f"stile call {folder} {callable_tools[0]}", "call a tool"
     yield f"stile check {folder}", "see what each tool costs, and who gets in"

@@ -135,8 +135,8 @@ class _Held:
     def release(self) -> None:
         for number, handler in self._former.items():
             signal.signal(number, handler)
-        for number in self._arrived:
-            signal.raise_signal(number)
+        for arrived in self._arrived:
+            signal.raise_signal(arrived)
 
 
 def _handles_signals() -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,17 +13,11 @@ from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.new_endpoint.config_file import Settings, config_text
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource, with_heading
 from handler.commands.schema_source.refusal import SourceRefused
+from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
 from handler.commands.starters.operations import Starter, candidates, chosen
-from handler.compiler.problems import Problems
-from handler.compiler.schema.schema import AuthorSchema, read_schema
-from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles
+from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.source.files import CONFIG, ENTRY
 from handler.errors.authoring import Problem
-from handler.sentences import counted
-
-INDEX = """\
-# Definitions of your own belong here. `stile pull` rewrites schema.graphql, and this file stays yours.
-extend schema @sdl(files: ["schema.graphql"])
-"""
 
 MAX_TRIALS = 3
 
@@ -47,9 +42,7 @@ def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: Settings
         SourceRefused: the schema has problems, so that no endpoint can be made of it.
         OSError: the files cannot be written.
     """
-    _write(folder, SCHEMA_FILE, with_heading(sdl, source))
-    _write(folder, ENTRY, INDEX)
-    author = _read(folder, source)
+    author = write_schema(folder, with_heading(sdl, source), source)
     schema = author.schema
     query, mutation = (_name(root) for root in (schema.query_type, schema.mutation_type)) if schema else ("", "")
     _write(folder, CONFIG, config_text(settings, query=query, mutation=mutation))
@@ -59,20 +52,12 @@ def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: Settings
     for starter in tried:
         if starter not in starters:
             (folder / starter.file).unlink()
-    if tried and not starters:  # the endpoint has the default tool instead
-        (folder / "operations").rmdir()
-        outcome = _compiled(folder, source)
+    if not starters:
+        outcome = _with_query_tool(folder, query, source)
     ignored = tuple(sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE}))
     if ignored:
         _write(folder, CONFIG, config_text(settings, query=query, mutation=mutation, ignored=ignored))
     return Draft(types=_count(author), starters=tuple(starters), ignored=ignored)
-
-
-def _read(folder: Path, source: SchemaSource) -> AuthorSchema:
-    problems = Problems()
-    author = read_schema(EndpointFiles(folder, problems), problems)
-    _refuse_problems(problems.error().problems, source)
-    return author
 
 
 def _tried(folder: Path, starters: Sequence[Starter], source: SchemaSource) -> tuple[list[Starter], Outcome]:
@@ -89,21 +74,26 @@ def _tried(folder: Path, starters: Sequence[Starter], source: SchemaSource) -> t
         for starter in former:
             if starter not in left:
                 _write(folder, starter.file, "# left out\n")
-    _refuse_problems(outcome.problems, source)
+    _refuse_problems(outcome, source)
     return left, outcome
 
 
-def _compiled(folder: Path, source: SchemaSource) -> Outcome:
+def _with_query_tool(folder: Path, query: str, source: SchemaSource) -> Outcome:
+    """Declare one tool for all queries instead of starters."""
+    with suppress(OSError):
+        (folder / "operations").rmdir()
+    _write(folder, ENTRY, INDEX_WITH_TOOL.replace("QUERY", query))
     outcome = compile_one(folder, stage=None, endpoint=None)
-    _refuse_problems(outcome.problems, source)
+    _refuse_problems(outcome, source)
     return outcome
 
 
-def _refuse_problems(problems: Sequence[Problem], source: SchemaSource) -> None:
-    if problems:
-        first = problems[0]
-        more = f" ({counted(len(problems), 'problem')} in all)" if len(problems) > 1 else ""
-        raise SourceRefused(source.shown, f"the schema cannot be used: {first.sentence} [{first.code}]{more}")
+def _refuse_problems(outcome: Outcome, source: SchemaSource) -> None:
+    """Refuse the first problem, be it of the options that ``config.yaml`` has or of the schema."""
+    in_config = [problem for problem in outcome.problems if problem.file == CONFIG]
+    if in_config:
+        raise SourceRefused(CONFIG, f"{in_config[0].sentence} [{in_config[0].code}]")
+    refuse_problems(outcome.problems, source)
 
 
 def _warnings(outcome: Outcome) -> Iterable[Problem]:

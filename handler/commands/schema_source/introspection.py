@@ -44,7 +44,9 @@ HEADERS = {
 }
 
 GIVE_IT = "give the schema as a file"
-TRUST = "its certificate is not by an authority that this machine trusts; SSL_CERT_FILE names a file with the authority's"
+TRUST = (
+    "its certificate is not by an authority that this machine trusts; SSL_CERT_FILE names a file with the authority's"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +142,9 @@ class Api:
 
     def _denied(self, status: int, answer: Mapping[str, Any]) -> str:
         said = f" ({self._said(answer)})" if answer else ""
-        missing = "check the credential of -H" if self.headers else "-H 'Authorization: Bearer $TOKEN' gives a credential"
+        missing = (
+            "check the credential of -H" if self.headers else "-H 'Authorization: Bearer $TOKEN' gives a credential"
+        )
         return f"the API answered {status}{said}: {missing}"
 
     def _said(self, answer: Mapping[str, Any]) -> str:

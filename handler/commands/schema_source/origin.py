@@ -56,9 +56,7 @@ def _parse_url(text: str) -> SchemaSource:
     if not is_http_url(text) or "\\" in text:
         raise ValueError(EXPECTED)
     path = parts.path or "/"
-    return SchemaSource(
-        text.partition("#")[0], f"{parts.scheme.lower()}://{parts.netloc.lower()}{path}", is_url=True
-    )
+    return SchemaSource(text.partition("#")[0], f"{parts.scheme.lower()}://{parts.netloc.lower()}{path}", is_url=True)
 
 
 def origin_of(url: str) -> tuple[str, str]:

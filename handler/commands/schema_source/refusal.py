@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from handler.sentences import MAX_SHOWN_CHARS
-
 MAX_QUOTED_CHARS = 200
 
 
@@ -16,13 +14,11 @@ class SourceRefused(Exception):
         self.cause = cause
 
 
+class UsageRefused(Exception):
+    """Options that do not fit each other. The message is one sentence."""
+
+
 def quoted(text: str) -> str:
     """Return the beginning of another's text on one line, in quotation marks."""
     line = " ".join(text.split())
     return f'"{line}"' if len(line) <= MAX_QUOTED_CHARS else f'"{line[: MAX_QUOTED_CHARS - 1]}…"'
-
-
-def named(name: object) -> str:
-    """Return the beginning of a name from another's document."""
-    text = " ".join(str(name).split())
-    return text if len(text) <= MAX_SHOWN_CHARS else f"{text[: MAX_SHOWN_CHARS - 1]}…"

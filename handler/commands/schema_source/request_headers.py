@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from handler.commands.schema_source.refusal import UsageRefused
+
 NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 """A token. Source: RFC 9110, section 5.6.2."""
 
@@ -95,12 +97,12 @@ def request_headers(given: Iterable[Header]) -> RequestHeaders:
     """Return the headers of the command line.
 
     Raises:
-        ValueError: a header is given twice.
+        UsageRefused: a header is given twice.
     """
     found: dict[str, Header] = {}
     for header in given:
         if header.name.lower() in found:
-            raise ValueError(f"argument -H: {header.name} is given twice")
+            raise UsageRefused(f"argument -H: {header.name} is given twice")
         found[header.name.lower()] = header
     return RequestHeaders(tuple(found.values()))
 

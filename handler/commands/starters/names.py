@@ -10,22 +10,70 @@ MAX_NAME_CHARS = 48
 
 PIECE = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 
-VERBS = frozenset({"all", "browse", "count", "fetch", "find", "get", "list", "lookup", "query", "search", "show"})
+VERBS = frozenset({"browse", "count", "fetch", "find", "get", "list", "lookup", "query", "search", "show"})
 
 ABOUT_THE_CALLER = frozenset({"current", "me", "my", "self", "viewer", "whoami"})
 """Words of fields that answer about a signed-in user, and fail for all others."""
 
 SECRET = frozenset(
-    """
-    apikey auth authentication authorization captcha cookie credential credentials csrf cvv hash iban jwt login logout
-    mfa nonce oauth otp passcode passport passwd password passwords pin private register saml salary salt secret secrets
-    session sessions signature signin signout signup ssn sso token tokens totp
-    """.split()
+    [
+        "apikey",
+        "auth",
+        "authentication",
+        "authorization",
+        "captcha",
+        "cookie",
+        "credential",
+        "credentials",
+        "csrf",
+        "cvv",
+        "hash",
+        "iban",
+        "jwt",
+        "login",
+        "logout",
+        "mfa",
+        "nonce",
+        "oauth",
+        "otp",
+        "passcode",
+        "passport",
+        "passwd",
+        "password",
+        "passwords",
+        "pin",
+        "private",
+        "register",
+        "saml",
+        "salary",
+        "salt",
+        "secret",
+        "secrets",
+        "session",
+        "sessions",
+        "signature",
+        "signin",
+        "signout",
+        "signup",
+        "ssn",
+        "sso",
+        "token",
+        "tokens",
+        "totp",
+    ]
 )
 """Words of fields about sign-in, and of values that are not for everybody."""
 
 SECRET_PAIRS = frozenset(
-    {("access", "key"), ("api", "key"), ("api", "keys"), ("credit", "card"), ("log", "in"), ("sign", "in"), ("sign", "up")}
+    {
+        ("access", "key"),
+        ("api", "key"),
+        ("api", "keys"),
+        ("credit", "card"),
+        ("log", "in"),
+        ("sign", "in"),
+        ("sign", "up"),
+    }
 )
 
 
@@ -54,4 +102,8 @@ def is_about_the_caller(name: str) -> bool:
 def tool_words(field: str, verb: str) -> list[str]:
     """Return the words of a tool's name: those of the field, after a verb if the field has none."""
     words = words_of(field)
-    return words if words[0] in VERBS - {"all"} else [verb, *words]
+    if words[0] in VERBS:
+        return words
+    without_all = words[1:] if words[0] == "all" and len(words) > 1 else words
+    without_list = without_all[:-1] if without_all[-1] == verb and len(without_all) > 1 else without_all
+    return [verb, *without_list]

@@ -60,7 +60,9 @@ def chosen(starters: Iterable[Starter]) -> list[Starter]:
         picked += of_kind[:1]
     while len(picked) < MAX_STARTERS:
         about = {each.field.item for each in picked}
-        others = [each for each in left if each not in picked and (each.field.rank < PLAIN or len(picked) < MIN_STARTERS)]
+        others = [
+            each for each in left if each not in picked and (each.field.rank < PLAIN or len(picked) < MIN_STARTERS)
+        ]
         if not others:
             break
         picked.append(min(others, key=lambda each: (each.field.item in about, each.field.rank)))

@@ -87,7 +87,9 @@ def _is_for_everybody(name: str, field: GraphQLField) -> bool:
     )
 
 
-def _as_starter(name: str, field: GraphQLField, query: GraphQLObjectType, hidden: Container[str]) -> Iterator[RootField]:
+def _as_starter(
+    name: str, field: GraphQLField, query: GraphQLObjectType, hidden: Container[str]
+) -> Iterator[RootField]:
     """Yield the field in the first form that suits it; nothing if none does."""
     if get_named_type(field.type) is query:  # some servers nest the root for their clients
         return
@@ -176,7 +178,7 @@ def _next(arguments: Mapping[str, GraphQLArgument]) -> Taken | None:
 
 def _key(arguments: Mapping[str, GraphQLArgument], item: str) -> Taken | None:
     """Return the argument that singles out one object, as a required variable."""
-    own = {word for word in words_of(item)}
+    own = set(words_of(item))
     usual = [name for name in KEYS if name in arguments]
     by_type = [name for name in arguments if words_of(name)[-1:] == ["id"] and own & set(words_of(name)[:-1])]
     for name in (*usual, *by_type):

@@ -57,7 +57,10 @@ def is_usable(type_: Composite, name: str, hidden: Container[str]) -> bool:
     field = type_.fields[name]
     needs = any(is_required_argument(argument) for argument in field.args.values())
     return not (
-        needs or field.deprecation_reason is not None or is_secret(name) or f"{type_.name}.{name}" in hidden
+        needs
+        or field.deprecation_reason is not None
+        or is_secret(name)
+        or f"{type_.name}.{name}" in hidden
         or name.startswith("__")
     )
 
@@ -91,7 +94,9 @@ def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bo
 
 def is_total(page: GraphQLObjectType, hidden: Container[str]) -> bool:
     """Tell if a page counts all items."""
-    return "totalCount" in page.fields and is_usable(page, "totalCount", hidden) and _is_plain(page.fields["totalCount"])
+    return (
+        "totalCount" in page.fields and is_usable(page, "totalCount", hidden) and _is_plain(page.fields["totalCount"])
+    )
 
 
 def is_plain_type(type_: GraphQLNamedType) -> bool:
