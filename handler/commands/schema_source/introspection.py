@@ -43,10 +43,21 @@ HEADERS = {
     "accept": "application/graphql-response+json, application/json;q=0.9",
 }
 
-GIVE_IT = "give the schema as a file"
+UNAUTHORIZED, FORBIDDEN = 401, 403
+FINAL = frozenset({UNAUTHORIZED, 429, 500, 502, 503, 504})
+"""Statuses with which no other query is tried. Some servers refuse introspection with 403."""
+
 TRUST = (
     "its certificate is not by an authority that this machine trusts; SSL_CERT_FILE names a file with the authority's"
 )
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """A GraphQL response: its status and its JSON object."""
+
+    status: int
+    content: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,20 +76,17 @@ class Api:
         Raises:
             SourceRefused: the API does not give its schema, or one that cannot be used.
         """
-        refusals = []
+        refusals: list[_Answer] = []
         for query in QUERIES:
             answer = self._ask(query, "IntrospectionQuery")
-            data = answer.get("data")
+            data = answer.content.get("data")
             if isinstance(data, dict) and isinstance(data.get("__schema"), dict):
                 return self._subgraph(data) or sdl_of_introspection(data, self.source.shown)
-            refusals.append(self._said(answer))
+            refusals.append(answer)
         sdl = self._service()
         if sdl:
             return sdl
-        raise SourceRefused(
-            self.source.shown,
-            f"the API does not answer introspection ({refusals[0]}): switch introspection on, or {GIVE_IT}",
-        )
+        raise self._refused(self._why_not(refusals[0]))
 
     def _subgraph(self, data: Mapping[str, Any]) -> str:
         """Return a subgraph's own SDL, which has its directives; empty string for any other API."""
@@ -88,7 +96,7 @@ class Api:
         return self._service()
 
     def _service(self) -> str:
-        data = self._ask(SUBGRAPH, "Subgraph").get("data")
+        data = self._ask(SUBGRAPH, "Subgraph").content.get("data")
         service = data.get("_service") if isinstance(data, dict) else None
         sdl = service.get("sdl") if isinstance(service, dict) else None
         if not isinstance(sdl, str) or not sdl.strip():
@@ -100,14 +108,15 @@ class Api:
             return ""
         return text
 
-    def _ask(self, query: str, name: str) -> dict[str, Any]:
+    def _ask(self, query: str, name: str) -> _Answer:
+        """Return a GraphQL response. A refusal that no other query can change ends the search."""
         response = self._send(to_json({"query": query, "operationName": name}))
-        answer = _json_of(response)
-        errors = isinstance(answer, dict) and isinstance(answer.get("errors"), list)
-        if response.status in (401, 403) and not (errors and response.status == 403):
-            raise self._refused(self._denied(response.status, answer if errors else {}))
-        if isinstance(answer, dict) and (errors or isinstance(answer.get("data"), dict)):
-            return answer
+        content = _json_of(response)
+        has_errors = isinstance(content, dict) and isinstance(content.get("errors"), list)
+        if response.status in FINAL or (response.status == FORBIDDEN and not has_errors):
+            raise self._refused(self._why_not(_Answer(response.status, content if has_errors else {})))
+        if isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
+            return _Answer(response.status, content)
         raise self._refused(_not_graphql(response))
 
     def _send(self, body: bytes) -> HttpResponse:
@@ -140,18 +149,28 @@ class Api:
             case _:
                 return failure.reason
 
-    def _denied(self, status: int, answer: Mapping[str, Any]) -> str:
-        said = f" ({self._said(answer)})" if answer else ""
-        missing = (
-            "check the credential of -H" if self.headers else "-H 'Authorization: Bearer $TOKEN' gives a credential"
+    def _why_not(self, answer: _Answer) -> str:
+        said = self._said(answer.content)
+        if answer.status in (UNAUTHORIZED, FORBIDDEN):
+            give = "-H 'Authorization: Bearer $TOKEN' gives a credential"
+            remedy = "check the credential of -H" if self.headers else give
+            return f"the API answered {answer.status}{f' ({said})' if said else ''}: {remedy}"
+        if answer.status in FINAL:
+            return (
+                f"the API answered {answer.status} ({said}): try again later"
+                if said
+                else f"the API answered {answer.status}: try again later"
+            )
+        return (
+            f"the API does not answer introspection ({said or 'it gave no schema and no error'}): switch introspection "
+            "on, or give the schema as a file"
         )
-        return f"the API answered {status}{said}: {missing}"
 
     def _said(self, answer: Mapping[str, Any]) -> str:
-        """Return the first error of an answer, in quotation marks."""
+        """Return the first error of an answer, in quotation marks; empty string if there is none."""
         errors = [error for error in answer.get("errors") or () if isinstance(error, dict)]
         messages = [error["message"] for error in errors if isinstance(error.get("message"), str)]
-        return quoted(self.headers.hidden_in(messages[0])) if messages else "it gave no schema and no error"
+        return quoted(self.headers.hidden_in(messages[0])) if messages else ""
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)

@@ -9,6 +9,7 @@ from typing import Literal
 from graphql import (
     GraphQLArgument,
     GraphQLField,
+    GraphQLID,
     GraphQLInputType,
     GraphQLObjectType,
     GraphQLSchema,
@@ -132,7 +133,8 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> RootField 
     selected = select_item(field.type, hidden)
     if selected and not (needed and selected.leaves < MIN_LEAVES):
         return _made(name, field, "other", 8 * len(needed) + _poverty(selected), tuple(needed), selected)
-    if not is_leaf_type(get_named_type(field.type)) or not is_plain_type(get_named_type(field.type)):
+    named = get_named_type(field.type)
+    if not is_leaf_type(named) or not is_plain_type(named) or named is GraphQLID:  # an id alone says nothing
         return None
     plain = Selected(text="", item=name, leaves=1)
     return _made(name, field, "other", PLAIN + 8 * len(needed), tuple(needed), plain)
