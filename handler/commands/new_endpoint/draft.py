@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphql import GraphQLObjectType
+from graphql import GraphQLObjectType, is_introspection_type, is_specified_scalar_type
 
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.new_endpoint.config_file import Settings, config_text
@@ -101,7 +101,9 @@ def _warnings(outcome: Outcome) -> Iterable[Problem]:
 
 
 def _count(author: AuthorSchema) -> int:
-    return sum(not name.startswith("__") for name in author.schema.type_map) if author.schema else 0
+    """Count the types of a schema, without those that GraphQL brings."""
+    types = author.schema.type_map.values() if author.schema else ()
+    return sum(not (is_introspection_type(type_) or is_specified_scalar_type(type_)) for type_ in types)
 
 
 def _name(root: GraphQLObjectType | None) -> str:
