@@ -15,6 +15,7 @@ from handler.compiler.compile import compile_endpoint
 from tests.commands.apis import SHOP, running_shop
 from tests.commands.running import Stile, interrupt, ran, started
 from tests.conftest import ROOT
+from tests.support.upstream import Upstream
 
 URL = "https://api.example.com/graphql"
 
@@ -250,3 +251,17 @@ def test_on_a_terminal_it_asks(workplace: Path) -> None:
 
     assert process.returncode == 0
     assert out.startswith("shop/products: 12 types of shop.graphql, access: open")
+
+
+def test_demo_api_of_strawberry_answers_its_first_tools(workplace: Path, stile: Stile, upstream: Upstream) -> None:
+    made = stile("init", "shop/customers", "--from", upstream.url, "--json")
+    tools = json.loads(made.out)["tools"]
+    listed = json.loads(stile("call", "shop", "list_customers", "first=1").out)
+
+    assert tools == ["list_customers", "get_customer", "list_employees"]
+    (edge,) = listed["data"]["customers"]["edges"]
+    found = stile("call", "shop", "get_customer", f"email={edge['node']['email']}")
+    assert edge["node"]["name"] in found.out
+    assert "salary" not in "".join(tree(workplace / "shop" / "customers" / "operations").values())
+    assert stile("check", "--strict", "shop").code == 0
+    assert stile("pull", "shop").out.endswith("has not changed\n")
