@@ -493,6 +493,18 @@ def test_schema_that_is_its_own_circle_is_written(workplace: Path, stile: Stile)
     assert made(stile, "a.graphql", "--url", URL) == (0, "")
 
 
+def test_large_schema_is_written(workplace: Path, stile: Stile) -> None:
+    text = "Many words on what this is. " * 45
+    types = [f'type T{at} {{ "{text}" id: ID! "{text}" next: T{(at + 1) % 2_000} }}' for at in range(2_000)]
+    found = introspected("type Query { all(first: Int): [T0!]! one(id: ID!): T1 }\n" + "\n".join(types))
+    (workplace / "large.json").write_text(json.dumps(found), encoding="utf-8")
+
+    assert made(stile, "large.json", "--url", URL)[0] == 0
+
+    assert (workplace / "shop" / "products" / "schema.graphql").stat().st_size > 5_000_000
+    assert stile("check", "--strict", "shop").code == 0
+
+
 def test_too_many_types_are_refused(workplace: Path, stile: Stile) -> None:
     found = introspected()
     found["__schema"]["types"] += [{"kind": "SCALAR", "name": f"S{number}"} for number in range(20_000)]

@@ -20,6 +20,7 @@ PAGES = (
     "docs/from-apollo.md",
     "docs/from-fastmcp.md",
     "docs/prompts-resources.md",
+    "docs/start.md",
     "docs/tools.md",
     "docs/tutorial.md",
     "examples/README.md",

@@ -12,8 +12,9 @@ from tests.support.upstream import Upstream
 
 PAGES = {
     "README.md": 10,
+    "docs/start.md": 7,
     "docs/tutorial.md": 23,
-    "docs/endpoints.md": 9,
+    "docs/endpoints.md": 7,
     "docs/from-apollo.md": 5,
     "CONTRIBUTING.md": 3,
 }
@@ -21,7 +22,10 @@ PAGES = {
 
 
 @pytest.mark.parametrize(("page", "least"), PAGES.items())
-def test_page_does_what_it_shows(tmp_path: Path, upstream: Upstream, stile: Stile, page: str, least: int) -> None:
+def test_page_does_what_it_shows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, upstream: Upstream, stile: Stile, page: str, least: int
+) -> None:
+    monkeypatch.setenv("TOKEN", "the reader's own")
     assert Walk(tmp_path, upstream, stile).follow(page) >= least
 
 

@@ -51,7 +51,7 @@ def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: Settings
     starters = chosen(clean)
     for starter in tried:
         if starter not in starters:
-            (folder / starter.file).unlink()
+            (folder / starter.file).unlink(missing_ok=True)
     if not starters:
         outcome = _with_query_tool(folder, query, source)
     ignored = tuple(sorted({each.code for each in _warnings(outcome) if each.file == SCHEMA_FILE}))
@@ -73,7 +73,7 @@ def _tried(folder: Path, starters: Sequence[Starter], source: SchemaSource) -> t
             break
         for starter in former:
             if starter not in left:
-                _write(folder, starter.file, "# left out\n")
+                (folder / starter.file).unlink()
     _refuse_problems(outcome, source)
     return left, outcome
 

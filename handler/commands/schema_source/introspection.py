@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -110,7 +111,7 @@ class Api:
 
     def _ask(self, query: str, name: str) -> _Answer:
         """Return a GraphQL response. A refusal that no other query can change ends the search."""
-        response = self._send(to_json({"query": query, "operationName": name}))
+        response = self._send(json.dumps({"query": query, "operationName": name}).encode())
         content = _json_of(response)
         has_errors = isinstance(content, dict) and isinstance(content.get("errors"), list)
         if response.status in FINAL or (response.status == FORBIDDEN and not has_errors):
@@ -170,17 +171,10 @@ class Api:
         """Return the first error of an answer, in quotation marks; empty string if there is none."""
         errors = [error for error in answer.get("errors") or () if isinstance(error, dict)]
         messages = [error["message"] for error in errors if isinstance(error.get("message"), str)]
-        return quoted(self.headers.hidden_in(messages[0])) if messages else ""
+        return quoted(messages[0]) if messages else ""
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
-
-
-def to_json(value: Mapping[str, str]) -> bytes:
-    """Return a request's body."""
-    import json
-
-    return json.dumps(value).encode()
 
 
 def _query_types(data: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 from handler.commands.local.local_server import local_http
 from handler.commands.schema_source.introspection import MAX_ANSWER_BYTES, Api
 from handler.commands.schema_source.origin import SchemaSource
-from handler.commands.schema_source.refusal import SourceRefused
+from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.request_headers import RequestHeaders
 from handler.commands.schema_source.sdl import bounded, printable, sdl_of_introspection
 from handler.strict_json import parse_json
@@ -22,14 +22,26 @@ def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float)
     """Return the SDL of an API or a file.
 
     Raises:
+        UsageRefused: there are headers for a file.
         SourceRefused: no schema can be had from there.
         SettingsError: an environment variable that does not fit.
     """
-    if not source.is_url:
-        return _read_file(source)
+    if source.is_url:
+        return _ask(source, headers=headers, timeout_s=timeout_s)
+    if headers:
+        raise UsageRefused(f"-H is for the URL of an API, and {source.shown} is a file")
+    return _read_file(source)
+
+
+def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
+    """Ask an API. Neither the schema nor a refusal repeats the value of a header."""
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        sdl = Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s).sdl()
+        api = Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s)
+        try:
+            sdl = api.sdl()
+        except SourceRefused as exc:
+            raise SourceRefused(source.shown, headers.hidden_in(exc.cause)) from None
     if headers.are_in(sdl):
         raise SourceRefused(source.shown, "the schema repeats the value of a header of -H, so it was not written")
     return sdl
