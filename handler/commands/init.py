@@ -14,11 +14,11 @@ from handler.commands.new_endpoint.config_file import ACCESS, Issuer, Settings
 from handler.commands.new_endpoint.draft import Draft, write_draft
 from handler.commands.progress import told_if_slow
 from handler.commands.questions import ask, can_ask, choose
+from handler.commands.schema_source.options import add_source_argument, add_timeout_argument, named_source
 from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
 from handler.commands.schema_source.reading import read_sdl
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
-from handler.commands.schema_source.timeout import add_timeout_argument
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
 from handler.sentences import counted
@@ -32,13 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "target", type=_target, metavar="NAME", help="the folder to make; its last two parts are the endpoint's name"
     )
-    parser.add_argument(
-        "--from",
-        dest="source",
-        type=_source,
-        metavar="SOURCE",
-        help="the URL of the API, or a file with its SDL or the JSON of an introspection",
-    )
+    add_source_argument(parser, meaning="the URL of the API, or a file with its SDL or the JSON of an introspection")
     parser.add_argument("--url", type=_url, metavar="URL", help="the URL of the API, if the schema is from a file")
     add_header_argument(parser)
     parser.add_argument("--access", choices=ACCESS, help="who may use the tools (default: ask, or keys)")
@@ -91,15 +85,8 @@ def _target(text: str) -> Path:
     return Path(text)
 
 
-def _source(text: str) -> SchemaSource:
-    try:
-        return parse_source(text)
-    except ValueError as exc:
-        raise argparse.ArgumentTypeError(str(exc)) from None
-
-
 def _url(text: str) -> str:
-    source = _source(text)
+    source = named_source(text)
     if not source.is_url:
         raise argparse.ArgumentTypeError("expected the http(s) URL of a GraphQL API")
     return source.shown
@@ -127,8 +114,7 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, Settings]:
     if not url:
         raise UsageRefused(f"{source.shown} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:
-        say_question = f"{WHO}\nAccess:"
-        access = choose(say_question, ACCESS, default="keys")
+        access = choose(f"{WHO}\nAccess:", ACCESS, default="keys")
     else:
         access = options.access or "keys"
     return source, Settings(url=url, access=access, issuer=_issuer(options, access, asking=asking))

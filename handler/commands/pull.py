@@ -11,6 +11,7 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments, find
 from handler.commands.folders.endpoints import compile_one
 from handler.commands.progress import told_if_slow
 from handler.commands.schema_changes.comparison import Changes, are_equal, compare
+from handler.commands.schema_source.options import add_source_argument, add_timeout_argument
 from handler.commands.schema_source.origin import (
     SCHEMA_FILE,
     SchemaSource,
@@ -23,7 +24,6 @@ from handler.commands.schema_source.origin import (
 from handler.commands.schema_source.reading import read_sdl
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
-from handler.commands.schema_source.timeout import add_timeout_argument
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
 from handler.sentences import counted
@@ -36,12 +36,8 @@ MAX_SHOWN = 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_folder_arguments(parser)
-    parser.add_argument(
-        "--from",
-        dest="source",
-        type=_source,
-        metavar="SOURCE",
-        help="the URL of the API, or a file (default: the URL that schema.graphql names, or upstream.url)",
+    add_source_argument(
+        parser, meaning="the URL of the API, or a file (default: the URL that schema.graphql names, or upstream.url)"
     )
     add_header_argument(parser)
     add_timeout_argument(parser)
@@ -95,13 +91,6 @@ def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argp
     else:
         say("Nothing was written (--check)." if options.check else f"Wrote {file.as_posix()}.")
     return 1 if changes.breaks else 0
-
-
-def _source(text: str) -> SchemaSource:
-    try:
-        return parse_source(text)
-    except ValueError as exc:
-        raise argparse.ArgumentTypeError(str(exc)) from None
 
 
 def _old_text(folder: Path) -> str:

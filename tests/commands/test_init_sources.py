@@ -471,6 +471,18 @@ def test_introspection_with_a_wrong_member_is_refused_or_read(
     assert err.count("\n") <= 1
 
 
+def test_null_in_place_of_an_empty_list_is_read(workplace: Path, stile: Stile) -> None:
+    def change(types: dict[str, Any]) -> None:
+        for type_ in types["__schema"]["types"]:
+            type_["interfaces"] = type_["interfaces"] or None
+            for field in type_["fields"] or ():
+                field["args"] = field["args"] or None
+
+    (workplace / "shop.json").write_text(hostile(change), encoding="utf-8")
+
+    assert made(stile, "shop.json", "--url", URL) == (0, "")
+
+
 def test_types_that_nest_without_end_are_refused(workplace: Path, stile: Stile) -> None:
     def change(types: dict[str, Any]) -> None:
         type_: dict[str, Any] = {"kind": "SCALAR", "name": "Int"}

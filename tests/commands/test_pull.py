@@ -200,7 +200,7 @@ def test_api_that_gives_no_schema_any_more_changes_nothing(
     assert tree(workplace) == before
 
 
-def test_schema_that_is_none_by_itself_is_not_written(workplace: Path, stile: Stile) -> None:
+def test_schema_that_is_not_valid_by_itself_is_not_written(workplace: Path, stile: Stile) -> None:
     with running_shop() as api:
         make(stile, api)
     before = tree(workplace)

@@ -118,7 +118,7 @@ class Api:
             raise self._refused(self._why_not(_Answer(response.status, content if has_errors else {})))
         if isinstance(content, dict) and (has_errors or isinstance(content.get("data"), dict)):
             return _Answer(response.status, content)
-        raise self._refused(_not_graphql(response))
+        raise self._refused(self._not_graphql(response))
 
     def _send(self, body: bytes) -> HttpResponse:
         left_s = self.deadline - time.monotonic()
@@ -171,7 +171,16 @@ class Api:
         """Return the first error of an answer, in quotation marks; empty string if there is none."""
         errors = [error for error in answer.get("errors") or () if isinstance(error, dict)]
         messages = [error["message"] for error in errors if isinstance(error.get("message"), str)]
-        return quoted(messages[0]) if messages else ""
+        return quoted(self.headers.hidden_in(messages[0])) if messages else ""
+
+    def _not_graphql(self, response: HttpResponse) -> str:
+        if 300 <= response.status < 400:
+            target = _redirect(self.headers.hidden_in(response.headers.get("location", "")))
+            return f"the API answered with a redirect{target}, which is not followed: name the address itself"
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
+            return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
+        return f"the answer ({response.status}) is not one of GraphQL: expected the address of a GraphQL API"
 
     def _refused(self, cause: str) -> SourceRefused:
         return SourceRefused(self.source.shown, cause)
@@ -192,16 +201,6 @@ def _json_of(response: HttpResponse) -> Any:
         return parse_json(response.body)
     except ValueError:
         return None
-
-
-def _not_graphql(response: HttpResponse) -> str:
-    if 300 <= response.status < 400:
-        target = _redirect(response.headers.get("location", ""))
-        return f"the API answered with a redirect{target}, which is not followed: name the address itself"
-    kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind in ("text/html", "application/xhtml+xml") or response.body[:200].lstrip().startswith(b"<"):
-        return f"the answer ({response.status}) is a web page: expected the address of a GraphQL API"
-    return f"the answer ({response.status}) is not one of GraphQL: expected the address of a GraphQL API"
 
 
 def _redirect(location: str) -> str:

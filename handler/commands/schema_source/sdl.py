@@ -29,12 +29,22 @@ def sdl_of_introspection(introspection: Any, source: str) -> str:
     if isinstance(types, list) and len(types) > MAX_TYPES:
         raise SourceRefused(source, f"the schema has {counted(len(types), 'type')}; {MAX_TYPES:,} are read")
     try:
+        _fill(types)
         sdl = print_schema(build_client_schema(introspection, assume_valid=True))
     except RecursionError as exc:
         raise SourceRefused(source, f"{INCOMPLETE}: its types are nested too deeply") from exc
     except (GraphQLError, KeyError, TypeError, ValueError, AttributeError) as exc:
         raise SourceRefused(source, f"{INCOMPLETE}: {_why(exc)}") from exc
     return bounded(printable(f"{sdl}\n"), source)
+
+
+def _fill(types: Any) -> None:
+    """Replace ``null`` by empty lists: some servers have it for types without interfaces, fields without arguments."""
+    for type_ in types:
+        if type_.get("kind") == "OBJECT" and type_.get("interfaces") is None:
+            type_["interfaces"] = []
+        for field in type_.get("fields") or ():
+            field["args"] = field.get("args") or []
 
 
 def printable(sdl: str) -> str:
