@@ -68,6 +68,14 @@ def test_header_that_cannot_be_sent_is_refused_without_its_value(stile: Stile, h
     assert TOKEN not in done.err
 
 
+def test_header_without_quotation_marks_is_refused_without_its_value(stile: Stile) -> None:
+    done = stile("init", "shop/products", "--from", URL, "-H", "Authorization:", "Bearer", TOKEN)
+
+    assert done.code == 2
+    assert "Authorization has no value: quote the whole header" in done.err
+    assert TOKEN not in done.err
+
+
 def test_header_is_given_once(stile: Stile) -> None:
     done = stile("init", "shop/products", "--from", URL, "-H", "X-A: 1", "-H", "x-a: 2")
 

@@ -73,7 +73,7 @@ class NoTool(Exception):
 
 def walk(api: Api, folder: Path) -> Steps:
     """Take all steps in an empty folder, with the server running."""
-    with running(api.server, **api.environ) as urls:
+    with running(api.server, PYTHONWARNINGS="ignore", **api.environ) as urls:
         words = ["--from", urls["plain"]]
         if api.sdl:
             (folder / "schema.graphql").write_text(api.sdl, encoding="utf-8")
@@ -141,7 +141,7 @@ def main() -> int:
     names = parser.parse_args().apis or list(APIS)
     if set(names) - set(APIS):
         parser.error(f"expected some of {', '.join(APIS)}")
-    print(f"{'API':<36}{'init':>7}{'dev':>7}{'client':>8}{'all':>7}  tool")  # noqa: T201
+    print(f"{'API':<42}{'init':>7}{'dev':>7}{'client':>8}{'all':>7}  tool")  # noqa: T201
     failed = False
     for name in names:
         api = APIS[name]
@@ -151,14 +151,14 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 steps = walk(api, Path(folder))
         except pytest.skip.Exception as exc:
-            print(f"{label:<36}skipped: {exc}")  # noqa: T201
+            print(f"{label:<42}skipped: {exc}")  # noqa: T201
             continue
         except (NoTool, pytest.fail.Exception) as exc:
-            print(f"{label:<36}failed: {exc}")  # noqa: T201
+            print(f"{label:<42}failed: {exc}")  # noqa: T201
             failed = True
             continue
         seconds = f"{steps.init_s:>6.1f}s{steps.dev_s:>6.1f}s{steps.client_s:>7.1f}s{steps.total_s:>6.1f}s"
-        print(f"{label:<36}{seconds}  {steps.tool}", flush=True)  # noqa: T201
+        print(f"{label:<42}{seconds}  {steps.tool}", flush=True)  # noqa: T201
     return 1 if failed else 0
 
 

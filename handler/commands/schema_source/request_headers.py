@@ -114,6 +114,8 @@ def _header(text: str) -> Header:
         raise argparse.ArgumentTypeError("expected 'Name: value'")
     if name.lower() in OF_THE_CONNECTION or name.lower().startswith("proxy-"):
         raise argparse.ArgumentTypeError(f"{name} belongs to the connection: expected a header for the API")
+    if not written.strip():  # the rest of an unquoted header would be other words, which argparse quotes
+        raise argparse.ArgumentTypeError(f"{name} has no value: quote the whole header, as -H 'Name: value'")
     value, variables = _expanded(written.strip(), name, os.environ)
     if not value.isascii() or not value.isprintable():
         raise argparse.ArgumentTypeError(f"the value of {name} has characters other than printable ASCII")
