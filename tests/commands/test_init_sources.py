@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import strawberry
+import strawberry.federation
 from graphql import build_schema, introspection_from_schema
 
 from handler.compiler.compile import compile_endpoint
@@ -204,6 +206,56 @@ def test_subgraph_whose_sdl_is_not_sdl_is_introspected(workplace: Path, stile: S
         code, _ = made(stile, api.url)
 
     assert code == 0
+
+
+@strawberry.federation.type(keys=["id"])
+class Part:
+    id: strawberry.ID
+    name: str
+    weight: int = strawberry.federation.field(inaccessible=True, default=1)
+
+
+@strawberry.type
+class Query:
+    @strawberry.field
+    def parts(self, first: int = 10) -> list[Part]:
+        return []
+
+
+def test_subgraph_of_strawberry_is_read(workplace: Path, stile: Stile) -> None:
+    schema = strawberry.federation.Schema(query=Query)
+
+    def respond(asked: Asked) -> Reply:
+        result = schema.execute_sync(asked.json["query"], operation_name=asked.json["operationName"])
+        return Reply({"data": result.data, "errors": [{"message": each.message} for each in result.errors or ()]})
+
+    with running_api(respond) as api:
+        code, err = made(stile, api.url)
+
+    assert (code, err) == (0, "")
+    text = (workplace / "shop" / "products" / "schema.graphql").read_text("utf-8")
+    assert '@key(fields: "id")' in text
+    assert "weight" not in (workplace / "shop" / "products" / "operations" / "list_parts.graphql").read_text("utf-8")
+    assert stile("check", "--strict", "shop").code == 0
+
+
+def test_subgraph_that_does_not_give_its_sdl_is_introspected(workplace: Path, stile: Stile) -> None:
+    whole = subgraph("", SUPPOSED)
+
+    def shy(asked: Asked) -> Reply:
+        return Reply(b"", 503) if "_service" in asked.json["query"] else whole(asked)
+
+    with running_api(shy) as api:
+        code, err = made(stile, api.url)
+
+    assert (code, err) == (0, "")
+
+
+def test_server_that_answers_500_to_what_it_does_not_know_gets_a_smaller_query(workplace: Path, stile: Stile) -> None:
+    with running_api(answering(refused=("isOneOf",), status=500)) as api:
+        code, err = made(stile, api.url)
+
+    assert (code, err) == (0, "")
 
 
 # APIs that give no schema

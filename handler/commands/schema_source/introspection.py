@@ -45,8 +45,8 @@ HEADERS = {
 }
 
 UNAUTHORIZED, FORBIDDEN = 401, 403
-FINAL = frozenset({UNAUTHORIZED, 429, 500, 502, 503, 504})
-"""Statuses with which no other query is tried. Some servers refuse introspection with 403."""
+FINAL = frozenset({UNAUTHORIZED, 429, 502, 503, 504})
+"""Statuses with which no other query is tried. Some servers refuse introspection with 403, unknown fields with 500."""
 
 TRUST = (
     "its certificate is not by an authority that this machine trusts; SSL_CERT_FILE names a file with the authority's"
@@ -97,7 +97,11 @@ class Api:
         return self._service()
 
     def _service(self) -> str:
-        data = self._ask(SUBGRAPH, "Subgraph").content.get("data")
+        """Return a subgraph's SDL; empty string if the API gives none that can be read."""
+        try:
+            data = self._ask(SUBGRAPH, "Subgraph").content.get("data")
+        except SourceRefused:
+            return ""
         service = data.get("_service") if isinstance(data, dict) else None
         sdl = service.get("sdl") if isinstance(service, dict) else None
         if not isinstance(sdl, str) or not sdl.strip():
@@ -157,11 +161,7 @@ class Api:
             remedy = "check the credential of -H" if self.headers else give
             return f"the API answered {answer.status}{f' ({said})' if said else ''}: {remedy}"
         if answer.status in FINAL:
-            return (
-                f"the API answered {answer.status} ({said}): try again later"
-                if said
-                else f"the API answered {answer.status}: try again later"
-            )
+            return f"the API answered {answer.status}{f' ({said})' if said else ''}: try again later"
         return (
             f"the API does not answer introspection ({said or 'it gave no schema and no error'}): switch introspection "
             "on, or give the schema as a file"
