@@ -201,8 +201,11 @@ def test_subgraph_gives_its_own_sdl_with_its_directives(workplace: Path, stile: 
     assert "weight" not in (folder / "operations" / "list_parts.graphql").read_text("utf-8")
 
 
-def test_subgraph_whose_sdl_is_not_sdl_is_introspected(workplace: Path, stile: Stile) -> None:
-    with running_api(subgraph("type {", SUPPOSED)) as api:
+@pytest.mark.parametrize(
+    "sdl", ["type {", "type Query { parts: [Missing] }", 'schema @tool(name: "a") { query: Query }']
+)
+def test_subgraph_whose_sdl_cannot_be_used_is_introspected(workplace: Path, stile: Stile, sdl: str) -> None:
+    with running_api(subgraph(sdl, SUPPOSED)) as api:
         code, _ = made(stile, api.url)
 
     assert code == 0

@@ -13,6 +13,7 @@ from graphql import GraphQLError, Source, get_introspection_query
 from handler.commands.schema_source.origin import SchemaSource
 from handler.commands.schema_source.refusal import SourceRefused, quoted
 from handler.commands.schema_source.request_headers import RequestHeaders
+from handler.commands.schema_source.schema_file import is_usable
 from handler.commands.schema_source.sdl import bounded, printable, sdl_of_introspection
 from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
@@ -90,11 +91,12 @@ class Api:
         raise self._refused(self._why_not(refusals[0]))
 
     def _subgraph(self, data: Mapping[str, Any]) -> str:
-        """Return a subgraph's own SDL, which has its directives; empty string for any other API."""
+        """Return a subgraph's own SDL, which has its directives; empty string if introspection has to do."""
         fields = [field for type_ in _query_types(data) for field in type_.get("fields") or ()]
         if not any(isinstance(field, dict) and field.get("name") == "_service" for field in fields):
             return ""
-        return self._service()
+        sdl = self._service()
+        return sdl if sdl and is_usable(sdl, self.source) else ""
 
     def _service(self) -> str:
         """Return a subgraph's SDL; empty string if the API gives none that can be read."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from graphql import GraphQLError, Source
 
+from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.refusal import SourceRefused
 from handler.compiler.problems import Problems
@@ -51,6 +52,16 @@ def write_schema(folder: Path, text: str, source: SchemaSource) -> AuthorSchema:
     author = read_schema(EndpointFiles(folder, problems), problems)
     refuse_problems(problems.error().problems, source)
     return author
+
+
+def is_usable(text: str, source: SchemaSource) -> bool:
+    """Tell if a schema has no problems by itself."""
+    with scratch_folder() as folder:
+        try:
+            write_schema(folder, text, source)
+        except SourceRefused:
+            return False
+    return True
 
 
 def _refuse_own_directives(text: str, source: SchemaSource) -> None:
