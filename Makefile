@@ -169,6 +169,10 @@ familiar: $(VENV)/.stamp .stile/familiar/.stamp  ## Tools in Python beside FastM
 upstreams: $(VENV)/.stamp .stile/node-upstreams/.stamp $(UPSTREAMS:%=.stile/%/.stamp) $(if $(shell command -v npm),.stile/node-postgraphile/.stamp)  ## Failures of seven real GraphQL servers, as docs/upstream-failures.md has them; without npm, of its Python ones
 	STILE_REQUIRE="upstreams,$${STILE_REQUIRE:-}" $(VENV)/bin/python -m pytest tests/upstreams $(ARGS)
 
+.PHONY: first-tool
+first-tool: $(VENV)/.stamp .stile/node-upstreams/.stamp .stile/upstreams/.stamp $(if $(shell command -v npm),.stile/node-postgraphile/.stamp)  ## From the URL of a real GraphQL server to a tool that the official client calls, in seconds; ARGS=yoga for one server
+	@$(VENV)/bin/python -m tests.upstreams.first_tool $(ARGS)
+
 .PHONY: lock
 lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; ARGS=--upgrade for newer versions
 	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) -o requirements/run.txt $(ARGS)

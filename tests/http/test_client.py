@@ -5,7 +5,6 @@ import functools
 import gzip
 import logging
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -15,18 +14,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Address
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
 from handler.errors.infrastructure import HttpError, HttpTimeout, HttpTooLarge, HttpUnreachable
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
+from tests.support.authority import Authority
 from tests.support.local import LOCAL
 from tests.support.raw_http import Peer, answer, answering, running_server
 
@@ -955,38 +948,6 @@ class TestTls:
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
         assert ran.stdout.split() == ["made", "read"]
-
-
-class Authority:
-    """A certificate for 127.0.0.1 that vouches for itself."""
-
-    def __init__(self, folder: Path) -> None:
-        self.certificate = folder / "certificate.pem"
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "loopback")])
-        now = datetime.now(UTC)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(now - timedelta(days=1))
-            .not_valid_after(now + timedelta(days=1))
-            .add_extension(x509.SubjectAlternativeName([x509.IPAddress(IPv4Address("127.0.0.1"))]), critical=False)
-            .sign(key, hashes.SHA256())
-        )
-        self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-        private = folder / "key.pem"
-        private.write_bytes(
-            key.private_bytes(
-                serialization.Encoding.PEM,
-                serialization.PrivateFormat.PKCS8,
-                serialization.NoEncryption(),
-            )
-        )
-        self.server_context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.server_context.load_cert_chain(self.certificate, private)
 
 
 @pytest.fixture(scope="module")

@@ -128,8 +128,8 @@ def _has_postgresql() -> bool:
 
 
 @contextlib.contextmanager
-def running(server: Server) -> Iterator[Mapping[str, str]]:
-    """The URLs of a server's variants, while it runs."""
+def running(server: Server, **environ: str) -> Iterator[Mapping[str, str]]:
+    """The URLs of a server's variants, while it runs with these variables in its environment."""
     with contextlib.ExitStack() as stack:
         words: list[str] = []
         if server.program == POSTGRAPHILE:
@@ -137,8 +137,8 @@ def running(server: Server) -> Iterator[Mapping[str, str]]:
             words = [str(folder)]
         ports = {variant: free_port() for variant in VARIANTS}
         words += [f"{variant}:{port}" for variant, port in ports.items()]
-        environ = {**os.environ, "NODE_PATH": str(_modules(server.program)), "NODE_ENV": "production"}
-        process = subprocess.Popen([*server.command(), *words], env=environ)
+        own = {"NODE_PATH": str(_modules(server.program)), "NODE_ENV": "production"}
+        process = subprocess.Popen([*server.command(), *words], env={**os.environ, **own, **environ})
         stack.callback(stop, process)
         urls = {variant: f"http://127.0.0.1:{port}/graphql" for variant, port in ports.items()}
         _wait(process, urls.values())

@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from handler.commands.console import complain, located, place_of, say, show_json
+from handler.commands.folders.atomic_writes import replace_text
+from handler.commands.folders.endpoint_folders import add_folder_arguments, find_endpoints
+from handler.commands.folders.endpoints import compile_one
+from handler.commands.progress import told_if_slow
+from handler.commands.schema_changes.comparison import Changes, are_equal, compare
+from handler.commands.schema_source.options import add_source_argument, add_timeout_argument
+from handler.commands.schema_source.origin import (
+    SCHEMA_FILE,
+    SchemaSource,
+    origin_of,
+    parse_source,
+    url_in,
+    with_heading,
+    without_heading,
+)
+from handler.commands.schema_source.reading import read_sdl
+from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
+from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
+from handler.compiler.source.files import MAX_FILE_BYTES
+from handler.errors.authoring import Problem
+from handler.sentences import counted
+
+HELP = "Renew the schema of an endpoint folder, and say what the new one breaks."
+
+MAX_SHOWN = 20
+"""Types and fields of each kind that are printed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_folder_arguments(parser)
+    add_source_argument(
+        parser, meaning="the URL of the API, or a file (default: the URL that schema.graphql names, or upstream.url)"
+    )
+    add_header_argument(parser)
+    add_timeout_argument(parser)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead")
+
+
+def run(options: argparse.Namespace) -> int:
+    folders = list(find_endpoints(options.folder))
+    if len(folders) > 1:
+        complain(f"{options.folder.as_posix()} has {len(folders)} endpoints: name the folder of one")
+        return 2
+    folder = folders[0]
+    try:
+        headers = request_headers(options.headers)
+        old = _old_text(folder)
+        source = options.source or _known_source(folder, old, options, headers)
+        with told_if_slow(f"Reading the schema of {source.shown}"):
+            sdl = read_sdl(source, headers=headers, timeout_s=options.timeout)
+        return _renew(folder, old, sdl, source, options)
+    except UsageRefused as exc:
+        complain(str(exc))
+        return 2
+    except SourceRefused as exc:
+        complain(str(exc))
+        return 1
+    except OSError as exc:
+        complain(f"{folder.as_posix()}: {exc.strerror or exc}")
+        return 1
+
+
+def _renew(folder: Path, old: str, sdl: str, source: SchemaSource, options: argparse.Namespace) -> int:
+    """Show the changes, then write the schema unless it is only checked. Return the exit code."""
+    file = folder / SCHEMA_FILE
+    if are_equal(without_heading(old), sdl):
+        if options.json:
+            show_json({**_facts(folder, source), "changed": False, "written": False})
+        else:
+            say(f"{file.as_posix()}: the schema of {source.shown} has not changed", "green")
+        return 0
+    text = with_heading(sdl, source)
+    with told_if_slow("Compiling the endpoint with both schemas"):
+        changes = compare(folder, text, source, stage=options.stage, endpoint=options.endpoint)
+    if not options.json:
+        _show(folder, source, changes)
+    if not options.check:
+        replace_text(file, text)
+    if options.json:
+        written = {"changed": True, "written": not options.check, "breaks": changes.breaks}
+        show_json({**_facts(folder, source), **written, **changes.plain(), **_diagnostics(folder, changes)})
+    else:
+        say("Nothing was written (--check)." if options.check else f"Wrote {file.as_posix()}.")
+    return 1 if changes.breaks else 0
+
+
+def _old_text(folder: Path) -> str:
+    file = folder / SCHEMA_FILE
+    if not file.is_file():
+        raise SourceRefused(file.as_posix(), "there is no such file: expected the schema that `stile init` keeps apart")
+    with file.open("rb") as content:
+        return content.read(MAX_FILE_BYTES + 1).decode("utf-8-sig", errors="replace")
+
+
+def _known_source(folder: Path, text: str, options: argparse.Namespace, headers: RequestHeaders) -> SchemaSource:
+    """Return the API that the folder names.
+
+    Raises:
+        SourceRefused: the folder names none, or two of different origins and there are headers for one of them.
+    """
+    written = url_in(text)
+    compiled = compile_one(folder, stage=options.stage, endpoint=options.endpoint).compiled
+    configured = compiled.bundle.upstream.url if compiled else ""
+    if written and configured and headers and origin_of(written) != origin_of(configured):
+        cause = f"the schema is from {written}, and upstream.url is {configured}: --from says which gets the headers"
+        raise SourceRefused(folder.as_posix(), cause)
+    if not written and not configured:
+        raise SourceRefused(folder.as_posix(), "it names no API: --from says where the schema comes from")
+    try:
+        return parse_source(written or configured)
+    except ValueError as exc:
+        raise SourceRefused(folder.as_posix(), f"upstream.url: {exc}") from None
+
+
+def _facts(folder: Path, source: SchemaSource) -> dict[str, Any]:
+    return {"folder": folder.as_posix(), "source": source.shown}
+
+
+def _diagnostics(folder: Path, changes: Changes) -> dict[str, Any]:
+    return {
+        "problems": [_plain(problem, folder) for problem in changes.problems],
+        "warnings": [_plain(warning, folder) for warning in changes.warnings],
+    }
+
+
+def _plain(problem: Problem, folder: Path) -> dict[str, Any]:
+    file, line, column = place_of(problem, folder)
+    return {"file": file, "line": line, "column": column, "code": problem.code, "sentence": problem.sentence}
+
+
+def _show(folder: Path, source: SchemaSource, changes: Changes) -> None:
+    say(f"{folder.as_posix()}: the schema of {source.shown} has changed", "bold")
+    _show_list("+", changes.added, "green")
+    _show_list("-", changes.removed, "yellow")
+    for problem in changes.problems:
+        say(located(problem, folder), "red")
+    for warning in changes.warnings:
+        say(located(warning, folder, kind="warning: "), "yellow")
+    _show_tools(changes)
+    _show_rules(folder, changes.ruled)
+    if changes.breaks:
+        broken = [counted(len(changes.problems), "problem")] if changes.problems else []
+        broken += [f"{counted(len(changes.lost_tools), 'tool')} lost"] if changes.lost_tools else []
+        say(f"This breaks the endpoint: {', '.join(broken)}.", "red")
+    else:
+        say("This breaks nothing in the endpoint.", "green")
+
+
+def _show_list(sign: str, names: Sequence[str], style: str) -> None:
+    for name in names[:MAX_SHOWN]:
+        say(f"  {sign} {name}", style)
+    if len(names) > MAX_SHOWN:
+        say(f"  {sign} and {len(names) - MAX_SHOWN} more", style)
+
+
+def _show_tools(changes: Changes) -> None:
+    for name in changes.new_tools:
+        say(f"tool {name}: new", "green")
+    for name in changes.lost_tools:
+        say(f"tool {name}: lost", "red")
+    for name, parts in changes.changed_tools.items():
+        say(f"tool {name}: {', '.join(parts)} changed", "yellow")
+
+
+def _show_rules(folder: Path, ruled: Mapping[str, Sequence[str]]) -> None:
+    for coordinate, rules in list(ruled.items())[:MAX_SHOWN]:
+        places = "; ".join(f"{folder.as_posix()}/{rule}" if rule.partition(":")[2] else rule for rule in rules)
+        say(f"new {coordinate}: {places}", "yellow")
+    if len(ruled) > MAX_SHOWN:
+        say(f"and {len(ruled) - MAX_SHOWN} more under these rules", "yellow")

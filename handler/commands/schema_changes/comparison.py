@@ -1,0 +1,188 @@
+"""The effects of an API's new schema on an endpoint folder, from compiling the folder with both."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from graphql import GraphQLError, GraphQLSchema, Source, print_ast
+
+from handler.bundle.tools import GraphQLTool
+from handler.commands.folders.atomic_writes import scratch_folder
+from handler.commands.folders.endpoints import Outcome, compile_one
+from handler.commands.local.local_server import local_endpoint
+from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
+from handler.commands.schema_source.schema_file import write_schema
+from handler.compiler.access.policies import Rule
+from handler.compiler.compile import Compiled
+from handler.compiler.problems import Problems
+from handler.compiler.schema.schema import read_schema
+from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.source.files import ENV_FILE, NEVER_ENTERED, EndpointFiles
+from handler.compiler.source.project import read_project
+from handler.errors.authoring import Problem
+from handler.graph.sdl import print_view
+from handler.policy.evaluation import Evaluation
+from handler.strict_json import JSONObject
+
+PLACE = re.compile(r":\d+:\d+")
+
+PARTS = ("title", "description", "inputSchema", "outputSchema", "annotations")
+"""The parts of a tool's entry that a change is told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """The effects of a new schema. ``problems`` and ``warnings`` are those that the old schema does not give."""
+
+    added: tuple[str, ...]  # types and fields of the schema, as coordinates
+    removed: tuple[str, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    new_tools: tuple[str, ...]
+    lost_tools: tuple[str, ...]
+    changed_tools: Mapping[str, tuple[str, ...]]  # tool -> the parts of its entry that differ
+    ruled: Mapping[str, tuple[str, ...]]  # new coordinate -> the rules of policies that are for it
+
+    @property
+    def breaks(self) -> bool:
+        """Tell if tools or policies of the folder no longer work."""
+        return bool(self.problems or self.lost_tools)
+
+    def plain(self) -> JSONObject:
+        """Return the tools and coordinates as JSON."""
+        return {
+            "added": list(self.added),
+            "removed": list(self.removed),
+            "tools": {
+                "added": list(self.new_tools),
+                "removed": list(self.lost_tools),
+                "changed": {name: list(parts) for name, parts in self.changed_tools.items()},
+            },
+            "policies": {coordinate: list(rules) for coordinate, rules in self.ruled.items()},
+        }
+
+
+def are_equal(old: str, new: str) -> bool:
+    """Tell if two SDL texts have the same definitions, in any order."""
+    if old == new:
+        return True
+    try:
+        return _definitions(old) == _definitions(new)
+    except GraphQLError:
+        return False
+
+
+def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None, endpoint: str | None) -> Changes:
+    """Compile a folder as it is, and a copy of it with ``text`` as its schema, and return the differences.
+
+    Raises:
+        SourceRefused: the new schema has problems by itself.
+        OSError: the folder cannot be copied.
+    """
+    old, old_schema = _compiled(folder, stage, endpoint)
+    with scratch_folder() as scratch:
+        copy = scratch / folder.resolve().parent.name / folder.resolve().name
+        write_schema(scratch, text, source)
+        shutil.copytree(folder, copy, symlinks=True, ignore=_left_out)
+        (copy / SCHEMA_FILE).unlink()
+        (copy / SCHEMA_FILE).write_text(text, encoding="utf-8", newline="\n")
+        new, new_schema = _compiled(copy, stage, endpoint)
+    before, after = (set(_coordinates(schema)) for schema in (old_schema, new_schema))
+    unknown = old_schema is None or new_schema is None
+    added = () if unknown else tuple(sorted(after - before))
+    return Changes(
+        added=added,
+        removed=() if unknown else tuple(sorted(before - after)),
+        problems=_new(old.problems, new.problems),
+        warnings=_new(_warnings(old), _warnings(new)),
+        **_tool_changes(old.compiled, new.compiled),
+        ruled=_ruled(new.compiled, added),
+    )
+
+
+def _definitions(sdl: str) -> list[str]:
+    return sorted(print_ast(node) for node in parse_sdl(Source(sdl)).definitions)
+
+
+def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, GraphQLSchema | None]:
+    outcome = compile_one(folder, stage=stage, endpoint=endpoint)
+    problems = Problems()
+    files = EndpointFiles(folder, problems)
+    return outcome, read_schema(files, read_project(files, problems), problems=problems).schema
+
+
+def _left_out(_folder: str, names: Sequence[str]) -> set[str]:
+    """Return what the compiler does not read: hidden files and folders of other tools."""
+    return {name for name in names if (name.startswith(".") and name != ENV_FILE) or name in NEVER_ENTERED}
+
+
+def _coordinates(schema: GraphQLSchema | None) -> Iterator[str]:
+    for name, type_ in schema.type_map.items() if schema else ():
+        if not name.startswith("__"):
+            yield name
+            members = {**getattr(type_, "fields", {}), **getattr(type_, "values", {})}
+            yield from (f"{name}.{member}" for member in members)
+
+
+def _new(before: Sequence[Problem], after: Sequence[Problem]) -> tuple[Problem, ...]:
+    """Return the diagnostics that only the second compilation gives, wherever they are in their files."""
+    known = {_key(problem) for problem in before}
+    return tuple(problem for problem in after if _key(problem) not in known)
+
+
+def _key(problem: Problem) -> tuple[str, str, str]:
+    return problem.file, problem.code, PLACE.sub("", problem.sentence)
+
+
+def _warnings(outcome: Outcome) -> tuple[Problem, ...]:
+    return (*outcome.compiled.warnings, *outcome.compiled.client_warnings) if outcome.compiled else ()
+
+
+def _tool_changes(old: Compiled | None, new: Compiled | None) -> dict[str, Any]:
+    """Return the tools that came, went and changed; no changes if one of the schemas has problems."""
+    if old is None or new is None:
+        return {"new_tools": (), "lost_tools": (), "changed_tools": {}}
+    before, after = _surfaces(old), _surfaces(new)
+    changed = {name: _differing(before[name], after[name]) for name in sorted(before.keys() & after.keys())}
+    return {
+        "new_tools": tuple(sorted(after.keys() - before.keys())),
+        "lost_tools": tuple(sorted(before.keys() - after.keys())),
+        "changed_tools": {name: parts for name, parts in changed.items() if parts},
+    }
+
+
+def _surfaces(compiled: Compiled) -> dict[str, JSONObject]:
+    """Return each usable tool with its entry for callers who skip policies, and the schema of a GraphQL tool."""
+    endpoint = local_endpoint(compiled)
+    everything = Evaluation(compiled.bundle.conditions, claims=None, unrestricted=True)
+    found = {}
+    for tool in (made.tool for made in compiled.made):
+        entry = endpoint.entry(tool, everything)
+        if entry is not None:
+            sdl = ""
+            if isinstance(tool, GraphQLTool):
+                sdl = print_view(endpoint.schema.view(tool, everything.outcome(tool.conditions)))
+            found[tool.name] = {**{part: entry.get(part) for part in PARTS}, "schema": sdl}
+    return found
+
+
+def _differing(before: JSONObject, after: JSONObject) -> tuple[str, ...]:
+    return tuple(part for part in before if before[part] != after[part])
+
+
+def _ruled(new: Compiled | None, added: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the new coordinates that rules of policies are for, each with these rules."""
+    found: dict[str, list[str]] = {}
+    for rule in new.rules if new else ():
+        for coordinate in set(rule.coordinates) & set(added):
+            found.setdefault(coordinate, []).append(_text(rule))
+    return {coordinate: tuple(rules) for coordinate, rules in sorted(found.items())}
+
+
+def _text(rule: Rule) -> str:
+    return f"{rule.place.file}:{rule.place.line}: {rule.text}" if rule.place else rule.text
