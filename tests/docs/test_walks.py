@@ -19,7 +19,7 @@ PAGES = {
     "CONTRIBUTING.md": 3,
     "docs/cli.md": 11,
     "docs/deploy.md": 4,
-    "docs/endpoints.md": 9,
+    "docs/endpoints.md": 7,
     "docs/from-apollo.md": 5,
     "docs/graphql-http.md": 1,
     "docs/install.md": 2,

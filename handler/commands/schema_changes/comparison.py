@@ -16,14 +16,12 @@ from handler.commands.folders.atomic_writes import scratch_folder
 from handler.commands.folders.endpoints import Outcome, compile_one
 from handler.commands.local.local_server import local_endpoint
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
-from handler.commands.schema_source.schema_file import write_schema
+from handler.commands.schema_source.schema_file import schema_of_folder, write_schema
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled
 from handler.compiler.problems import Problems
-from handler.compiler.schema.schema import read_schema
 from handler.compiler.schema.sdl_parser import parse_sdl
-from handler.compiler.source.files import ENV_FILE, NEVER_ENTERED, EndpointFiles
-from handler.compiler.source.project import read_project
+from handler.compiler.source.files import ENV_FILE, NEVER_ENTERED
 from handler.errors.authoring import Problem
 from handler.graph.sdl import print_view
 from handler.policy.evaluation import Evaluation
@@ -111,9 +109,7 @@ def _definitions(sdl: str) -> list[str]:
 
 def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, GraphQLSchema | None]:
     outcome = compile_one(folder, stage=stage, endpoint=endpoint)
-    problems = Problems()
-    files = EndpointFiles(folder, problems)
-    return outcome, read_schema(files, read_project(files, problems), problems=problems).schema
+    return outcome, schema_of_folder(folder, Problems()).schema
 
 
 def _left_out(_folder: str, names: Sequence[str]) -> set[str]:

@@ -50,10 +50,15 @@ def write_schema(folder: Path, text: str, source: SchemaSource) -> AuthorSchema:
     (folder / SCHEMA_FILE).write_text(text, encoding="utf-8", newline="\n")
     (folder / ENTRY).write_text(INDEX, encoding="utf-8", newline="\n")
     problems = Problems()
-    files = EndpointFiles(folder, problems)
-    author = read_schema(files, read_project(files, problems), problems=problems)
+    author = schema_of_folder(folder, problems)
     refuse_problems(problems.error().problems, source)
     return author
+
+
+def schema_of_folder(folder: Path, problems: Problems) -> AuthorSchema:
+    """Read the schema of an endpoint folder, whatever the endpoint's name may be."""
+    files = EndpointFiles(folder, problems)
+    return read_schema(files, read_project(files, problems, name="some/name"), problems=problems)
 
 
 def is_usable(text: str, source: SchemaSource) -> bool:
