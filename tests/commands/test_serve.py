@@ -249,4 +249,4 @@ def test_taken_port_is_said(endpoint: Path) -> None:
         port = other.getsockname()[1]
         refused = ran("serve", str(endpoint), "--port", str(port))
 
-    assert (refused.code, f"Port {port} on 127.0.0.1 is taken" in refused.err) == (1, True)
+    assert (refused.code, f"Port {port} on 127.0.0.1 is in use" in refused.err) == (1, True)

@@ -32,8 +32,8 @@ def why_not(failure: OSError, host: str, port: int) -> str:
     """Return the sentence on an address that cannot be listened on."""
     match failure.errno:
         case errno.EADDRINUSE:
-            return f"Port {port} on {host} is taken: end what uses it, or name another one with --port."
+            return f"Port {port} on {host} is in use: stop the program that has it, or choose another port with --port."
         case errno.EACCES:
-            return f"Port {port} on {host} is not for ordinary users: name one above 1023 with --port."
+            return f"Port {port} on {host} needs the rights of an administrator: choose a port above 1023 with --port."
         case _:
             return f"Port {port} on {host} cannot be used: {failure.strerror}"
