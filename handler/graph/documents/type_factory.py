@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -35,8 +36,8 @@ FieldsOf = Callable[[str], Mapping[str, Mapping[str, InputValue]]]
 TypeNamed = Callable[[str], GraphQLNamedType]
 
 
-class InputTypes:
-    """Input objects, enums and scalars of a view. They are complete, so all schemas of the view share them."""
+class _Types(ABC):
+    """Types of a view by name, each made once."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -46,6 +47,13 @@ class InputTypes:
         if name not in self._made:
             self._made[name] = self._make(name)
         return self._made[name]
+
+    @abstractmethod
+    def _make(self, name: str) -> GraphQLNamedType: ...
+
+
+class InputTypes(_Types):
+    """Input objects, enums and scalars of a view. They are complete, so all schemas of the view share them."""
 
     def _make(self, name: str) -> GraphQLNamedType:
         if name in specified_scalar_types:
@@ -70,19 +78,13 @@ class InputTypes:
         )
 
 
-class OutputTypes:
+class OutputTypes(_Types):
     """Objects, interfaces and unions of a view with some of their fields: types of one schema."""
 
     def __init__(self, view: View, inputs: InputTypes, fields_of: FieldsOf) -> None:
-        self._view = view
+        super().__init__(view)
         self._inputs = inputs
         self._fields_of = fields_of
-        self._made: dict[str, GraphQLNamedType] = {}
-
-    def __call__(self, name: str) -> GraphQLNamedType:
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
 
     def _make(self, name: str) -> GraphQLNamedType:
         kind = self._view.index.kind(name)
