@@ -117,8 +117,8 @@ print(dataclasses.dataclass is dataclass, dataclass.__module__, "__node_fields__
 STANDARD_BEFORE = """
 import graphql
 before = graphql.DocumentNode
-import handler.graph.documents.fast_nodes, handler.graph.documents.check
-print(handler.graph.documents.check.DocumentNode is before, "__node_fields__" in vars(before))
+import handler.graph.documents.fast_nodes, handler.graph.documents.document_check
+print(handler.graph.documents.document_check.DocumentNode is before, "__node_fields__" in vars(before))
 """
 
 
@@ -156,7 +156,7 @@ def test_classes_stay_as_they_are_where_graphql_core_was_imported_before() -> No
     assert run(STANDARD_BEFORE) == "True False\n"
 
 
-@pytest.mark.parametrize("first", ["check", "partial_schema", "operation_kind"])
+@pytest.mark.parametrize("first", ["document_check", "partial_schema", "operation_kind"])
 def test_whichever_module_loads_graphql_core_first_its_nodes_share_methods(first: str) -> None:
     program = (
         f"import handler.graph.documents.{first}\nimport graphql; print('__node_fields__' in vars(graphql.FieldNode))"
