@@ -16,6 +16,9 @@ from typing import Any
 # pathlib's import would slow the start
 BUILD = os.path.join(os.path.dirname(__file__), "build.json")  # noqa: PTH118, PTH120
 
+CODE = "unusable-build"
+"""The code of the answer to every request, and of its line in the log."""
+
 _ARCHITECTURES = {"aarch64": "arm64"}  # kernel's name -> AWS's name, if they differ
 
 
@@ -47,9 +50,16 @@ def refusing_handler(fault: str, service: str) -> Callable[[Any, Any], dict[str,
     """Return a Lambda handler that logs the fault and answers every event with 503 in the event's own format."""
 
     def handler(event: Any, context: Any) -> dict[str, Any]:
-        facts = {"level": "ERROR", "message": "request", "service": service, "status": 503, "reason": fault}
+        facts = {
+            "level": "ERROR",
+            "message": "request",
+            "service": service,
+            "status": 503,
+            "code": CODE,
+            "reason": fault,
+        }
         request_id = getattr(context, "aws_request_id", "")
-        sys.stdout.write(json.dumps({**facts, "request_id": request_id}) + "\n")
+        sys.stdout.write(json.dumps({**facts, "reason": fault, "request_id": request_id}) + "\n")
         sys.stdout.flush()
         return _answer(event if isinstance(event, Mapping) else {})
 
@@ -61,7 +71,7 @@ def _answer(event: Mapping[str, Any]) -> dict[str, Any]:
     answer: dict[str, Any] = {
         "statusCode": 503,
         "headers": headers,
-        "body": json.dumps({"error": "the function cannot run as it was deployed; its log says why"}),
+        "body": json.dumps({"error": "the function cannot run as it was deployed; its log says why", "code": CODE}),
         "isBase64Encoded": False,
     }
     context = event.get("requestContext")

@@ -11,7 +11,7 @@ from handler import __version__
 if TYPE_CHECKING:
     from pydantic import Field
 
-    from handler.code_tools.content import (
+    from handler.code_tools.content_blocks import (
         Audio,
         EmbeddedResource,
         Image,
@@ -65,8 +65,10 @@ _MODULES = {
     "ToolDefinitionError": "handler.errors.authoring",
     **dict.fromkeys(("GraphQLErrors", "InvalidArguments", "ToolError"), "handler.errors.calls"),
     **dict.fromkeys(("InvalidParams", "McpError"), "handler.errors.protocol"),
-    **dict.fromkeys(("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content"),
-    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content"),
+    **dict.fromkeys(
+        ("Audio", "EmbeddedResource", "Image", "ResourceLink", "Text"), "handler.code_tools.content_blocks"
+    ),
+    **dict.fromkeys(("ToolResult", "tool_fail"), "handler.code_tools.content_blocks"),
     **dict.fromkeys(("Context", "assert_provider_token"), "handler.code_tools.context"),
     **dict.fromkeys(("Async", "Elicit", "Err", "InputRequired", "Ok"), "handler.code_tools.continuation"),
     "tool": "handler.code_tools.decorator",

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from handler.artefact import artefact_fault, refusing_handler
+from handler.artefact import CODE, artefact_fault, refusing_handler
 from tests.conftest import ROOT
 from tests.support.artefacts import copy_function, pack, run_in
 from tests.support.function import Context
@@ -103,7 +103,7 @@ def test_every_event_is_answered_with_503_in_its_own_form_and_each_is_an_error_i
             {name: values[0] for name, values in answer["multiValueHeaders"].items()} if listed else answer["headers"]
         )
         assert headers == {"content-type": "application/json", "cache-control": "no-store"}
-        assert list(json.loads(answer["body"])) == ["error"]
+        assert list(json.loads(answer["body"])) == ["error", "code"]
         assert ELSEWHERE not in answer["body"]
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     assert [(line["level"], line["message"], line["status"]) for line in lines] == [("ERROR", "request", 503)] * len(
@@ -135,6 +135,7 @@ def test_a_function_without_its_pack_answers_503_and_the_log_says_why(tmp_path: 
     assert answer["statusCode"] == 503
     reason = "modules.pack of the function is missing: build and deploy the function again"
     assert json.loads(done.stdout)["reason"] == reason
+    assert json.loads(done.stdout)["code"] == json.loads(answer["body"])["code"] == CODE
 
 
 def test_a_load_balancer_with_several_values_a_header_gets_them_so() -> None:

@@ -1,4 +1,4 @@
-"""Imports lead down the order of rooms and never in a circle."""
+"""Imports lead down the order of rooms and never in a circle, and a name means one thing in all rooms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.figures import catches_all, figures
-from tests.support.rooms import ROOT, Module, import_circles, read_modules, upward_imports
+from tests.support.rooms import ROOT, Module, import_circles, read_modules, repeated_names, upward_imports
 
 ORDER = (
     ("handler.__main__", "handler.lambda_function"),
@@ -36,7 +36,7 @@ ORDER = (
     ("handler.compiler.access",),
     ("handler.compiler.json_schemas",),
     ("handler.compiler.operations",),
-    ("handler.compiler.context",),
+    ("handler.compiler.compile_context",),
     ("handler.compiler.schema", "handler.compiler.config"),
     ("handler.compiler.source",),
     ("handler.compiler.conditions", "handler.compiler.problems"),
@@ -66,6 +66,34 @@ LEFT = {
 }
 """An old name of one more version."""
 
+ONE_SUBJECT = {
+    "Issuer": (
+        "bundle.identity",
+        "commands.new_endpoint.config_file",
+    ),  # an issuer of tokens: compiled, and to be written
+    "ToolOptions": ("bundle.tools", "code_tools.options"),  # a tool's options: compiled, and as its author gives them
+    "catalog.py": ("code_tools.catalog", "server.mcp.catalog"),  # the catalog: its tool, and the search behind it
+    "code.py": ("compiler.config.code", "compiler.tools.code"),  # `code` of config.yaml: read, and compiled
+    "content.py": ("bundle.content", "compiler.tools.content"),  # prompts and resources: in the bundle, and compiled
+    "identity.py": ("bundle.identity", "compiler.config.identity"),  # `identity`: in the bundle, and of config.yaml
+    "introspection.py": (
+        "commands.schema_source.introspection",
+        "graph.documents.introspection",
+    ),  # asked, and answered
+    "log.py": ("code_tools.log", "server.log"),  # the log: lines of tools in Python, and of the server
+    "prompts.py": ("code_tools.prompts", "compiler.tools.prompts", "server.mcp.prompts"),  # in Python, of files, listed
+    "resources.py": ("code_tools.resources", "compiler.tools.resources", "server.mcp.resources"),  # as prompts.py
+    "route.py": ("server.graphql.route", "server.mcp.route"),  # the HTTP route of a protocol, named by its folder
+    "testing.py": ("testing", "stile.testing"),  # the old name of one more version
+    "tools.py": ("bundle.tools", "compiler.tools.tools"),  # tools: in the bundle, and compiled
+    "upstream.py": (
+        "bundle.upstream",
+        "compiler.config.upstream",
+        "errors.upstream",
+    ),  # in the bundle, read, its errors
+}
+"""Names of several modules or public classes: one subject, seen from another room. The comment says how."""
+
 EDGES = {
     "a GraphQL request": "handler/server/graphql/route.py",
     "a Lambda event": "handler/server/function.py",
@@ -92,6 +120,32 @@ def test_no_imports_lead_in_a_circle(modules: dict[str, Module]) -> None:
 
 def test_imports_lead_down(modules: dict[str, Module]) -> None:
     assert set(upward_imports(modules, ORDER)) <= LEFT
+
+
+def test_modules_and_public_classes_of_one_name_mean_one_thing(modules: dict[str, Module]) -> None:
+    found = repeated_names(modules)
+
+    short = {name: tuple(sorted(place.removeprefix("handler.") for place in places)) for name, places in found.items()}
+    assert short == {name: tuple(sorted(places)) for name, places in ONE_SUBJECT.items()}
+
+
+def test_repeated_names_are_found(tmp_path: Path) -> None:
+    files = {
+        "__init__.py": "",
+        "door.py": "class Answer: ...\nclass _Own: ...",
+        "rooms/__init__.py": "",
+        "rooms/door.py": "class _Own: ...",
+        "rooms/low.py": "class Answer: ...",
+    }
+    for name, text in files.items():
+        file = tmp_path / "handler" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    assert repeated_names(read_modules(tmp_path)) == {
+        "Answer": ["handler.door", "handler.rooms.low"],
+        "door.py": ["handler.door", "handler.rooms.door"],
+    }
 
 
 def test_docstring_of_the_door_names_the_way_of_a_tool_call(modules: dict[str, Module]) -> None:

@@ -10,7 +10,7 @@ from handler.code_tools.context import Context
 from handler.code_tools.option_checks import read_object_schema, read_schema
 from handler.code_tools.options import Options
 from handler.code_tools.signature import Signature
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ArgumentsModel, Misfits, ValueType
 from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
@@ -54,7 +54,7 @@ class Arguments(Protocol):
 class TypedArguments:
     """Arguments that become a function's parameters."""
 
-    def __init__(self, signature: Signature, options: Options, place: Place) -> None:
+    def __init__(self, signature: Signature, options: Options, place: SourceLocation) -> None:
         self._signature = signature
         self._options = options
         self._place = place
@@ -97,7 +97,7 @@ class SchemaArguments:
     The empty schema stands for a tool without arguments: the function gets an empty mapping, whatever was sent.
     """
 
-    def __init__(self, takes: Sequence[str], options: Options, place: Place) -> None:
+    def __init__(self, takes: Sequence[str], options: Options, place: SourceLocation) -> None:
         self._takes = takes
         self._options = options
         self._place = place

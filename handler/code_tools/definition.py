@@ -17,7 +17,7 @@ from handler.code_tools.options import KitOptions, Options
 from handler.code_tools.results import Output
 from handler.code_tools.resuming import EXPECTED, Resume, read_resume
 from handler.code_tools.signature import caller_names, read_raw_signature, read_signature, resolve_hints, yields
-from handler.code_tools.source_location import Place, name_of, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.json_schema.checker import refuse_bad_schema
 from handler.param_headers import mirrored_in
 from handler.strict_json import JSONObject
@@ -60,7 +60,7 @@ class ToolDefinition:
 
     name: str
     options: Options
-    place: Place
+    place: SourceLocation
     function: Callable[..., Any]
     bound: Mapping[str, Any]
     arguments: Arguments

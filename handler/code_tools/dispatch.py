@@ -20,7 +20,7 @@ from handler.code_tools.options import Options
 from handler.code_tools.prompts import run_prompt
 from handler.code_tools.resources import run_resource
 from handler.code_tools.results import Output
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.toolkit import Provided, Toolkit
 from handler.errors import MAX_SAID_CHARS
 from handler.errors.protocol import InvalidParams, McpError
@@ -128,7 +128,7 @@ def _provided_tool(entry: Mapping[str, Any], provided: Provided) -> ToolDefiniti
     name = str(entry["name"])
     given = entry.get("inputSchema") or _AsSent.schema
     mirrored_in(given)  # clients silently drop a tool with an invalid x-mcp-header
-    place = Place(label=f"tool {name}")
+    place = SourceLocation(label=f"tool {name}")
     options = Options(output_schema=entry.get("outputSchema"))
     return ToolDefinition(
         name=name,

@@ -12,7 +12,7 @@ from typing import Any
 from handler.code_tools.arguments import Fill, invalid_arguments
 from handler.code_tools.awaiting import Expired, no_task_left_behind, run, unexited, wait_for
 from handler.code_tools.boundary import AuthorFailed, authors_code
-from handler.code_tools.content import Text
+from handler.code_tools.content_blocks import Text
 from handler.code_tools.context import Context, is_work, settled
 from handler.code_tools.continuation import Async, Err, InputRequired, Ok
 from handler.code_tools.definition import ToolDefinition

@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from handler.code_tools.options import Options, RegistrationOptions, ToolOptions
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.sentences import did_you_mean
 from handler.strict_json import JSONObject
 
@@ -69,7 +69,7 @@ KIND_NAMES: Mapping[Any, str] = {
 TOOL_OPTIONS = {*ToolOptions.__annotations__, *RegistrationOptions.__annotations__}
 
 
-def read_options(given: Mapping[str, Any], place: Place) -> Options:
+def read_options(given: Mapping[str, Any], place: SourceLocation) -> Options:
     """Check a tool's options; ``None`` means that an option is not set.
 
     Raises:
@@ -109,7 +109,7 @@ def is_hidden(said: Mapping[str, Any], *, default: bool) -> bool:
     return default if said.get("visible") is None else not said["visible"]
 
 
-def check_name(name: str, place: Place) -> None:
+def check_name(name: str, place: SourceLocation) -> None:
     """Refuse a name that MCP does not allow.
 
     Raises:
@@ -119,7 +119,7 @@ def check_name(name: str, place: Place) -> None:
         place.refuse(f"name {name!r}: expected 1 to 128 of A-Z a-z 0-9 _ . -")
 
 
-def check_options(given: Mapping[str, Any], known: Collection[str], place: Place) -> dict[str, Any]:
+def check_options(given: Mapping[str, Any], known: Collection[str], place: SourceLocation) -> dict[str, Any]:
     """Check options and return those that are not ``None``.
 
     Raises:
@@ -134,7 +134,7 @@ def check_options(given: Mapping[str, Any], known: Collection[str], place: Place
     return said
 
 
-def _check_kind(name: str, value: Any, place: Place) -> None:
+def _check_kind(name: str, value: Any, place: SourceLocation) -> None:
     kinds = KINDS.get(name)
     if kinds and (not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds)):
         place.refuse(f"{name}: expected {' or '.join(_kind_names(kinds))}, got {value!r}")
@@ -143,7 +143,7 @@ def _check_kind(name: str, value: Any, place: Place) -> None:
             place.refuse(f"{name}: expected {KIND_NAMES[ITEMS[name]]} for each, got {each!r}")
 
 
-def _check_value(name: str, value: Any, place: Place) -> None:
+def _check_value(name: str, value: Any, place: SourceLocation) -> None:
     if isinstance(value, str) and not value.strip():
         place.refuse(f"{name}: expected a text, got a blank one")
     if name == "requires_auth" and value in ([], ()):  # an empty list would require nothing
@@ -159,7 +159,7 @@ def _check_value(name: str, value: Any, place: Place) -> None:
     _check_functions(name, value, place)
 
 
-def _check_functions(name: str, value: Any, place: Place) -> None:
+def _check_functions(name: str, value: Any, place: SourceLocation) -> None:
     if name in ("validate", "resume") and not callable(value):
         place.refuse(f"{name}: expected a function, got {value!r}")
     for check in value.values() if name == "formats" and isinstance(value, Mapping) else ():
@@ -167,7 +167,7 @@ def _check_functions(name: str, value: Any, place: Place) -> None:
             place.refuse(f"formats: expected a function for each, got {check!r}")
 
 
-def _require_json(name: str, value: Any, place: Place) -> None:
+def _require_json(name: str, value: Any, place: SourceLocation) -> None:
     plain = dict(value) if isinstance(value, Mapping) else [dict(each) for each in value]
     try:
         json.dumps(plain, allow_nan=False)
@@ -179,7 +179,7 @@ def _kind_names(kinds: tuple[type, ...]) -> list[str]:
     return [KIND_NAMES[kind] for kind in kinds if kind in KIND_NAMES]
 
 
-def read_annotations(given: Any, place: Place) -> JSONObject:
+def read_annotations(given: Any, place: SourceLocation) -> JSONObject:
     """Return annotations in MCP's form; their names may be in snake case or camel case.
 
     Raises:
@@ -199,7 +199,7 @@ def read_annotations(given: Any, place: Place) -> JSONObject:
     return {names[name]: value for name, value in given.items()}
 
 
-def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+def read_object_schema(given: Mapping[str, Any] | str, option: str, place: SourceLocation) -> JSONObject:
     """Read a JSON Schema of an object from a mapping or JSON text. The schema is not changed.
 
     Raises:
@@ -211,7 +211,7 @@ def read_object_schema(given: Mapping[str, Any] | str, option: str, place: Place
     return schema
 
 
-def read_schema(given: Mapping[str, Any] | str, option: str, place: Place) -> JSONObject:
+def read_schema(given: Mapping[str, Any] | str, option: str, place: SourceLocation) -> JSONObject:
     """Read a JSON Schema from a mapping or JSON text. The schema is not changed.
 
     Raises:

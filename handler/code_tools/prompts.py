@@ -11,14 +11,14 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from handler.code_tools.awaiting import answer_of
-from handler.code_tools.content import Content, Text
+from handler.code_tools.content_blocks import Content, Text
 from handler.code_tools.context import Context
 from handler.code_tools.continuation import InputRequired
 from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.option_checks import check_name, check_options
 from handler.code_tools.options import PromptOptions
 from handler.code_tools.signature import NO_DEFAULT, Parameter, Signature, read_signature, resolve_hints
-from handler.code_tools.source_location import Place, name_of, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.errors.protocol import InvalidParams
 from handler.strict_json import JSONObject
 
@@ -77,7 +77,7 @@ def define_prompt(function: Callable[..., Any], given: Mapping[str, Any], names:
     )
 
 
-def _require_texts(signature: Signature, place: Place) -> None:
+def _require_texts(signature: Signature, place: SourceLocation) -> None:
     for each in signature.parameters:
         if _values_of(each.hint) is None:
             expected = "expected str, a Literal or an Enum of str, because arguments of prompts are texts"

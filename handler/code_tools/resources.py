@@ -12,14 +12,14 @@ from urllib.parse import unquote
 
 from handler.bundle.resource_uris import EXPRESSION, UriPattern, pattern_of
 from handler.code_tools.awaiting import answer_of
-from handler.code_tools.content import EmbeddedResource
+from handler.code_tools.content_blocks import EmbeddedResource
 from handler.code_tools.context import Context
 from handler.code_tools.continuation import InputRequired
 from handler.code_tools.docstrings import parse_docstring
 from handler.code_tools.option_checks import check_options
 from handler.code_tools.options import ResourceOptions
 from handler.code_tools.signature import Signature, read_signature, resolve_hints
-from handler.code_tools.source_location import Place, name_of, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, name_of, place_of, plain_function
 from handler.code_tools.type_schemas import to_json
 from handler.strict_json import JSONObject, to_well_formed_json
 
@@ -93,7 +93,7 @@ def define_resource(
     )
 
 
-def _require_expressions(signature: Signature, uri: str, place: Place) -> None:
+def _require_expressions(signature: Signature, uri: str, place: SourceLocation) -> None:
     expressions = [name for _, name in EXPRESSION.findall(uri)]
     parameters = [each.name for each in signature.parameters]
     if sorted(expressions) != sorted(parameters):

@@ -10,13 +10,13 @@ import typing
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from handler.code_tools.content import Content, ErrorObject, Text, ToolResult
+from handler.code_tools.content_blocks import Content, ErrorObject, Text, ToolResult
 from handler.code_tools.continuation import Async, InputRequired
 from handler.code_tools.log import LOG
 from handler.code_tools.option_checks import read_object_schema
 from handler.code_tools.options import Options
 from handler.code_tools.signature import NO_DEFAULT, alternatives
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.code_tools.type_schemas import ValueType, to_json
 from handler.errors.calls import CallError, ToolError
 from handler.json_schema.checker import Checker
@@ -35,7 +35,7 @@ UNSTRUCTURED: tuple[Any, ...] = (
 class Output:
     """The output of a tool: its schema, and its results."""
 
-    def __init__(self, returns: Any, options: Options, place: Place) -> None:
+    def __init__(self, returns: Any, options: Options, place: SourceLocation) -> None:
         self._options = options
         self._place = place
         given = options.output_schema

@@ -13,7 +13,7 @@ from handler.code_tools.boundary import AuthorFailed
 from handler.code_tools.context import Context
 from handler.code_tools.continuation import Err, Ok
 from handler.code_tools.signature import NO_DEFAULT, alternatives, is_context, resolved_hint, yields
-from handler.code_tools.source_location import Place, place_of, plain_function
+from handler.code_tools.source_location import SourceLocation, place_of, plain_function
 from handler.records import record
 
 EXPECTED = "expected resume(tag, outcome), and a parameter of the type Context if it needs the context"
@@ -44,7 +44,7 @@ class Resume:
         return partial(self.function, *args, **{name: values[slot] for name, slot in self.kwargs.items()})
 
 
-def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: Place) -> Resume:
+def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> Resume:
     """Find the slot of each parameter of ``resume``: by its type, else by its name, else by its order.
 
     ``names`` are the local names where the tool was written.
@@ -56,7 +56,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
     if isinstance(function, staticmethod):  # inside the body of a class
         function = function.__func__
     written = place_of(function, f"{place.label}: resume")
-    place = written if written.line else Place(label=written.label, file=place.file, line=place.line)
+    place = written if written.line else SourceLocation(label=written.label, file=place.file, line=place.line)
     plain = plain_function(function)
     if yields(function):
         place.refuse(f"it yields, and one result is needed: {EXPECTED}")
@@ -67,7 +67,7 @@ def read_resume(function: Callable[..., Any], names: Mapping[str, Any], place: P
     return _filled(function, parameters, slots)
 
 
-def _parameters(function: Callable[..., Any], place: Place) -> Sequence[inspect.Parameter]:
+def _parameters(function: Callable[..., Any], place: SourceLocation) -> Sequence[inspect.Parameter]:
     """Return the outermost decorator's parameters, or the wrapped function's if it takes ``*args`` or ``**kwargs``."""
     try:
         return _signature(function)
@@ -94,7 +94,7 @@ def _hints(plain: Any, names: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _slots(parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: Place) -> dict[str, str]:
+def _slots(parameters: Sequence[inspect.Parameter], hints: Mapping[str, Any], place: SourceLocation) -> dict[str, str]:
     """Return the slots by parameter, for parameters that get one."""
     found: dict[str, str] = {}
     known = [each for each in parameters if each.kind not in VARIABLE]
@@ -116,7 +116,7 @@ def _take_context(
     found: dict[str, str],
     known: Sequence[inspect.Parameter],
     hints: Mapping[str, Any],
-    place: Place,
+    place: SourceLocation,
     *,
     takes_any: bool,
 ) -> None:
@@ -148,13 +148,15 @@ def _slot_by_type(hint: Any) -> str:
     return OUTCOME if any(each in (Ok, Err) for each in alternatives(hint)) else ""
 
 
-def _take(found: dict[str, str], parameter: inspect.Parameter, slot: str, place: Place) -> None:
+def _take(found: dict[str, str], parameter: inspect.Parameter, slot: str, place: SourceLocation) -> None:
     if slot in found.values():
         place.refuse(f"its parameter {parameter} is one more for {slot}: {EXPECTED}")
     found[parameter.name] = slot
 
 
-def _require_fitting(found: Mapping[str, str], hints: Mapping[str, Any], place: Place, *, takes_any: bool) -> None:
+def _require_fitting(
+    found: Mapping[str, str], hints: Mapping[str, Any], place: SourceLocation, *, takes_any: bool
+) -> None:
     for slot in (TAG, OUTCOME):
         if slot not in found.values() and not takes_any:
             place.refuse(f"it has no parameter for the {slot}: {EXPECTED}")

@@ -13,7 +13,7 @@ from typing import Any
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.context import Context
 from handler.code_tools.docstrings import parse_docstring
-from handler.code_tools.source_location import Place, plain_function
+from handler.code_tools.source_location import SourceLocation, plain_function
 
 NO_DEFAULT = inspect.Parameter.empty
 
@@ -51,7 +51,7 @@ def caller_names() -> dict[str, Any]:
     return {} if frame.f_locals is frame.f_globals else dict(frame.f_locals)
 
 
-def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place: Place) -> dict[str, Any]:
+def resolve_hints(function: Callable[..., Any], names: Mapping[str, Any], place: SourceLocation) -> dict[str, Any]:
     """Resolve the hints of a function where it is defined; ``names`` are the local names there.
 
     Raises:
@@ -80,7 +80,7 @@ def resolved_hint(plain: Any, name: str, hint: Any, names: Mapping[str, Any]) ->
 
 
 def read_signature(
-    function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: Place
+    function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: SourceLocation
 ) -> Signature:
     """Read a function's signature.
 
@@ -107,7 +107,7 @@ def read_signature(
 
 
 def read_raw_signature(
-    function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: Place
+    function: Callable[..., Any], hints: Mapping[str, Any], *, bound: Mapping[str, Any], place: SourceLocation
 ) -> Sequence[str]:
     """Read the parameters of a function with ``input_schema``, in order: ``arguments``, ``context``, both, or neither.
 
@@ -151,7 +151,7 @@ def alternatives(hint: Any) -> tuple[Any, ...]:
 
 
 def _known_parameters(
-    function: Callable[..., Any], bound: Mapping[str, Any], place: Place
+    function: Callable[..., Any], bound: Mapping[str, Any], place: SourceLocation
 ) -> Mapping[str, inspect.Parameter]:
     try:
         parameters = inspect.signature(function).parameters

@@ -16,7 +16,7 @@ MAX_WRAPPERS = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SourceLocation:
     """A definition, such as ``tool search_docs``, and its place. ``line`` counts from 1; 0 means unknown."""
 
     label: str
@@ -32,17 +32,17 @@ class Place:
         raise ToolDefinitionError(self.label, sentence, file=self.file, line=self.line) from cause
 
 
-def place_of(target: Any, label: str) -> Place:
+def place_of(target: Any, label: str) -> SourceLocation:
     """Return the place of ``target``: the first line of a function, with its decorators, or of a class."""
     plain = plain_function(target)
     code = getattr(plain, "__code__", None)
     if isinstance(code, types.CodeType):
-        return Place(label=label, file=code.co_filename, line=code.co_firstlineno)
+        return SourceLocation(label=label, file=code.co_filename, line=code.co_firstlineno)
     kind = plain if isinstance(plain, type) else type(plain)
     try:
-        return Place(label=label, file=inspect.getsourcefile(kind) or "", line=inspect.getsourcelines(kind)[1])
+        return SourceLocation(label=label, file=inspect.getsourcefile(kind) or "", line=inspect.getsourcelines(kind)[1])
     except (OSError, TypeError):  # typed into a console, or written in C
-        return Place(label=label)
+        return SourceLocation(label=label)
 
 
 def plain_function(target: Any) -> Any:

@@ -20,7 +20,7 @@ from handler.code_tools.options import (
 from handler.code_tools.prompts import PromptDefinition, define_prompt
 from handler.code_tools.resources import ResourceDefinition, define_resource
 from handler.code_tools.signature import caller_names
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.errors.authoring import ToolDefinitionError
 from handler.strict_json import JSONObject
 
@@ -66,7 +66,9 @@ class Toolkit:
         **defaults: Unpack[KitOptions],
     ) -> None:
         said = {**defaults, "category": category, "hidden": hidden, "visible": visible}
-        check_options(said, {*KitOptions.__annotations__, "category", "hidden", "visible"}, Place(label="toolkit"))
+        check_options(
+            said, {*KitOptions.__annotations__, "category", "hidden", "visible"}, SourceLocation(label="toolkit")
+        )
         is_default_hidden = is_hidden({"hidden": hidden, "visible": visible}, default=False)
         self._defaults = KitDefaults(options=defaults, category=category, hidden=is_default_hidden)
         self._allow = () if allow is None else (allow,)

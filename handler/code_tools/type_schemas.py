@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from handler.code_tools.boundary import AuthorFailed, authors_code
 from handler.code_tools.signature import NO_DEFAULT, Parameter
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.json_schema.checker import MAX_VIOLATIONS
 from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
@@ -35,7 +35,7 @@ class Misfits(Exception):
 class ArgumentsModel:
     """The parameters of a function as one pydantic model: the schema and values of its arguments."""
 
-    def __init__(self, parameters: Sequence[Parameter], place: Place) -> None:
+    def __init__(self, parameters: Sequence[Parameter], place: SourceLocation) -> None:
         self._parameters = parameters
         self._model = _model_of(parameters, place)
         self._place = place
@@ -75,7 +75,7 @@ class ArgumentsModel:
 class ValueType:
     """One type: its JSON Schema, and the conversion of its values from and to JSON."""
 
-    def __init__(self, hint: Any, what: str, place: Place) -> None:
+    def __init__(self, hint: Any, what: str, place: SourceLocation) -> None:
         self._adapter = _adapter(hint, what, place)
         self._what = what
         self._place = place
@@ -128,14 +128,14 @@ def _is_json(value: Any) -> bool:
     return value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
 
 
-def _require_pydantic(place: Place) -> None:
+def _require_pydantic(place: SourceLocation) -> None:
     try:
         import pydantic  # noqa: F401 - a check for presence
     except ModuleNotFoundError as exc:
         place.refuse(MISSING, cause=exc)
 
 
-def _model_of(parameters: Sequence[Parameter], place: Place) -> type[BaseModel]:
+def _model_of(parameters: Sequence[Parameter], place: SourceLocation) -> type[BaseModel]:
     _require_pydantic(place)
     from pydantic import ConfigDict, create_model
 
@@ -155,7 +155,7 @@ def _model_of(parameters: Sequence[Parameter], place: Place) -> type[BaseModel]:
         place.refuse(_first_line(exc.error), cause=exc.error)
 
 
-def _adapter(hint: Any, what: str, place: Place) -> TypeAdapter[Any]:
+def _adapter(hint: Any, what: str, place: SourceLocation) -> TypeAdapter[Any]:
     _require_pydantic(place)
     from pydantic import TypeAdapter
 

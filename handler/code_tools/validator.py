@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from handler.code_tools.option_checks import check_options, read_schema
-from handler.code_tools.source_location import Place
+from handler.code_tools.source_location import SourceLocation
 from handler.errors.calls import InvalidArguments
 from handler.json_bounds import excess_of
 from handler.json_schema.checker import TOO_MUCH, Checker, refuse_bad_schema
@@ -27,7 +27,7 @@ class SchemaValidator:
 
     def __init__(self, schema: Mapping[str, Any] | str, *, formats: Formats = True) -> None:
         frame = sys._getframe(1)  # noqa: SLF001 - the only way to the author's line
-        place = Place(label="SchemaValidator", file=frame.f_code.co_filename, line=frame.f_lineno)
+        place = SourceLocation(label="SchemaValidator", file=frame.f_code.co_filename, line=frame.f_lineno)
         check_options({"formats": formats}, ("formats",), place)
         self.schema: JSONObject = read_schema(schema, "schema", place)
         try:

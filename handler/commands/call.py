@@ -13,7 +13,7 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments
 from handler.commands.folders.endpoints import Outcome, compile_all, complain_about
 from handler.commands.local.callers import add_caller_argument
 from handler.commands.local.local_server import local_endpoint, local_http, local_services, stored
-from handler.commands.results import show_questions, show_result
+from handler.commands.printed_results import show_questions, show_result
 from handler.compiler.compile import Compiled
 from handler.errors.access import AccessError, CredentialRequired
 from handler.errors.calls import ToolNotFound
@@ -22,8 +22,8 @@ from handler.server.asgi.request_log import WARNING, level_of
 from handler.server.auth.principal import ANONYMOUS, anonymous_at
 from handler.server.context.caller import Caller
 from handler.server.context.statuses import status_of
-from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import INVALID_PARAMS, Rejected, Request
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import CLIENT_CAPABILITIES, MODERN
 from handler.server.mcp.tools_call import call_any_tool
 from handler.strict_json import JSONObject

@@ -23,7 +23,7 @@ from handler.commands.published.publish_checks import (
 from handler.compiler.codes import CODES
 from handler.compiler.compile import Compiled
 from handler.compiler.config.ignores import left_over, unused_ignores
-from handler.compiler.operations.model import AuthorDocument
+from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN
 from handler.errors.authoring import Problem
 from handler.errors.meanings import REQUEST_CODES

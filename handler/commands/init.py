@@ -10,15 +10,15 @@ from typing import Any
 from handler.bundle.model import ENDPOINT_NAME
 from handler.commands.console import complain, say, show_json
 from handler.commands.folders.atomic_writes import new_folder
-from handler.commands.new_endpoint.config_file import ACCESS, Issuer, Settings
+from handler.commands.new_endpoint.config_file import ACCESS, EndpointSettings, Issuer
 from handler.commands.new_endpoint.draft import Draft, write_draft
 from handler.commands.progress import told_if_slow
 from handler.commands.questions import ask, can_ask, choose
-from handler.commands.schema_source.options import add_source_argument, add_timeout_argument, named_source
+from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
-from handler.commands.schema_source.reading import read_sdl
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
+from handler.commands.schema_source.schema_reading import read_sdl
+from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
 from handler.sentences import counted
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _make(
-    target: Path, source: SchemaSource, settings: Settings, headers: RequestHeaders, *, timeout_s: float
+    target: Path, source: SchemaSource, settings: EndpointSettings, headers: RequestHeaders, *, timeout_s: float
 ) -> Draft:
     with told_if_slow(f"Reading the schema of {source.shown}"):
         sdl = read_sdl(source, headers=headers, timeout_s=timeout_s)
@@ -102,7 +102,7 @@ def _why_not(target: Path) -> str:
     return ""
 
 
-def _answers(options: argparse.Namespace) -> tuple[SchemaSource, Settings]:
+def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSettings]:
     """Return the source and the settings that options or answers name."""
     asking = can_ask() and not options.json
     source = options.source or (_asked_source() if asking else None)
@@ -117,7 +117,7 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, Settings]:
         access = choose(f"{WHO}\nAccess:", ACCESS, default="keys")
     else:
         access = options.access or "keys"
-    return source, Settings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
+    return source, EndpointSettings(url=url, access=access, issuer=_issuer(options, access, asking=asking))
 
 
 def _asked_source() -> SchemaSource:
@@ -150,7 +150,7 @@ def _issuer(options: argparse.Namespace, access: str, *, asking: bool) -> Issuer
     return Issuer(issuer=values["--issuer"], jwks_url=values["--jwks"], audience=values["--audience"])
 
 
-def _report(target: Path, source: SchemaSource, settings: Settings, draft: Draft) -> dict[str, Any]:
+def _report(target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft) -> dict[str, Any]:
     return {
         "endpoint": _endpoint(target),
         "folder": target.as_posix(),
@@ -168,7 +168,9 @@ def _endpoint(target: Path) -> str:
     return "/".join(Path(os.path.abspath(target)).parts[-2:])  # noqa: PTH100 - as written
 
 
-def _show(target: Path, source: SchemaSource, settings: Settings, draft: Draft, *, headers: RequestHeaders) -> None:
+def _show(
+    target: Path, source: SchemaSource, settings: EndpointSettings, draft: Draft, *, headers: RequestHeaders
+) -> None:
     say(f"{_endpoint(target)}: {counted(draft.types, 'type')} of {source.shown}, access: {settings.access}", "green")
     for file in draft.files():
         say(f"  {(target / file).as_posix()}")
@@ -188,7 +190,7 @@ def _show(target: Path, source: SchemaSource, settings: Settings, draft: Draft, 
         say("  upstream.auth in config.yaml\n      give the credential for calls: no header of -H was written")
 
 
-def _next_steps(target: Path, settings: Settings, draft: Draft) -> Iterator[tuple[str, str]]:
+def _next_steps(target: Path, settings: EndpointSettings, draft: Draft) -> Iterator[tuple[str, str]]:
     folder = shlex.quote(target.as_posix())
     yield f"stile dev {folder}", "serve the tools to MCP clients on this machine"
     callable_tools = [

@@ -11,7 +11,7 @@ from handler.commands.folders.endpoint_folders import add_folder_arguments, find
 from handler.commands.folders.endpoints import compile_one
 from handler.commands.progress import told_if_slow
 from handler.commands.schema_changes.comparison import Changes, are_equal, compare
-from handler.commands.schema_source.options import add_source_argument, add_timeout_argument
+from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import (
     SCHEMA_FILE,
     SchemaSource,
@@ -21,9 +21,9 @@ from handler.commands.schema_source.origin import (
     with_heading,
     without_heading,
 )
-from handler.commands.schema_source.reading import read_sdl
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.request_headers import RequestHeaders, add_header_argument, request_headers
+from handler.commands.schema_source.schema_reading import read_sdl
+from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
 from handler.sentences import counted

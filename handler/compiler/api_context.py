@@ -9,8 +9,8 @@ from graphql import GraphQLSchema
 
 from handler.bundle.operations import Limits
 from handler.compiler.access.propagation import Consequences
-from handler.compiler.conditions import Conditions
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.conditions import ConditionTable
 from handler.compiler.json_schemas.descriptions import GRAPHQL_TOOL
 from handler.compiler.json_schemas.scalars import Scalar
 from handler.compiler.problems import Problems
@@ -40,7 +40,7 @@ class ApiContext:
         return self.endpoint.problems
 
     @property
-    def conditions(self) -> Conditions:
+    def conditions(self) -> ConditionTable:
         """The conditions of the endpoint."""
         return self.endpoint.conditions
 

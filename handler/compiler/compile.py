@@ -21,14 +21,14 @@ from handler.compiler.access.code_access import AccessDefaults, access_defaults
 from handler.compiler.access.hidden_along import TakenAlong
 from handler.compiler.access.policies import Rule
 from handler.compiler.checks import CHECKS, CLIENT_CHECKS
-from handler.compiler.checks.check import run_checks
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import run_checks
+from handler.compiler.compile_context import CompileContext, read_context
 from handler.compiler.config.identity import read_identity
 from handler.compiler.config.ignores import Ignore
 from handler.compiler.config.upstream_auth import judge_passthrough
-from handler.compiler.context import CompileContext, read_context
 from handler.compiler.graphql_api import read_api
-from handler.compiler.operations.model import AuthorDocument
+from handler.compiler.operations.author_operations import AuthorDocument
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import ENV_FILE
 from handler.compiler.tools.compiled_code import NO_CODE, CompiledCode

@@ -15,7 +15,7 @@ System = Mapping[int, tuple[str, Alternatives]]
 """Provisional number below 0 -> the type that the condition is of, and its alternatives, which may refer to others."""
 
 
-class Conditions(Sequence[Predicate]):
+class ConditionTable(Sequence[Predicate]):
     """The predicates by their numbers. The first one never holds.
 
     A composed predicate is ``{"any": [[1, 2], [3]]}``: it holds if all conditions of one list hold.

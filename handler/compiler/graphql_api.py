@@ -13,9 +13,9 @@ from handler.compiler.access.hidden_along import TakenAlong
 from handler.compiler.access.policies import Policies, Rule, read_policies, refuse_exceptions
 from handler.compiler.access.propagation import Consequences
 from handler.compiler.api_context import ApiContext
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
 from handler.compiler.json_schemas.author_scalars import read_scalars
-from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations
+from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations
 from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
 from handler.compiler.operations.read import read_operations
 from handler.compiler.problems import Place
@@ -41,7 +41,7 @@ NO_GRAPHQL = GraphQLEndpoint(mode="off", guards={}, conditions=OPEN, documents=(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Api:
+class CompiledApi:
     """The compiled parts that come from the schema. The defaults are those of an endpoint without a schema."""
 
     index: tuple[str, bytes] = ("", b"")  # the digest and the bytes of the schema index
@@ -59,15 +59,15 @@ class Api:
     unread: Sequence[Unread] = ()  # files that look like operations or tools
 
 
-def read_api(context: CompileContext) -> Api:
+def read_api(context: CompileContext) -> CompiledApi:
     """Compile the endpoint's schema and operations. The result is empty without a schema."""
     if context.code_only:
         _refuse_what_needs_a_schema(context)
-        return Api()
+        return CompiledApi()
     author = read_schema(context.files, context.project, problems=context.problems)
     if author.schema is None:
         read_operations(context, author)
-        return Api()
+        return CompiledApi()
     return _compile_api(context, author, schema=author.schema)
 
 
@@ -93,7 +93,7 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 
-def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> Api:
+def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: GraphQLSchema) -> CompiledApi:
     costs = with_list_sizes(author.costs, context.config.list_sizes, schema, context.problems)
     digest, stored = write_index(build_index(schema, costs))
     policies = read_policies(context, schema)
@@ -103,7 +103,7 @@ def _compile_api(context: CompileContext, author: AuthorSchema, *, schema: Graph
     operations = read_operations(context, author, **refuse)
     found = _find_tools(api, author, operations=operations)
     refuse_exceptions(policies, author.hidden, context.problems)
-    return Api(
+    return CompiledApi(
         index=(digest, stored),
         guards=api.guards,
         tools=found.tools,

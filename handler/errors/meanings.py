@@ -238,6 +238,10 @@ HTTP: Meanings = {
         "Use one of the front doors that the function serves.",
     ),
     "unsupported-media-type": ("The body has another media type than JSON.", "Send Content-Type: application/json."),
+    "unusable-build": (
+        "The function was built for another platform, or its files are damaged.",
+        "The owner of the function has to build and deploy it again, as its log says.",
+    ),
 }
 """Refusals by HTTP, and of requests at the GraphQL routes that do not reach a document."""
 

@@ -13,7 +13,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from handler.http.addresses import AddressRules
-from handler.http.response import Answer
+from handler.http.response import ResponseReader
 from handler.lru import Lru
 
 MAX_HOSTS = 32
@@ -106,7 +106,7 @@ class Exchange:
 class Connection(http.client.HTTPConnection):
     """A connection to one host, over TLS if ``tls`` is given. Without ``rules`` it may go to any address."""
 
-    response_class = Answer  # type: ignore[assignment] # has the parts that are used
+    response_class = ResponseReader  # type: ignore[assignment] # has the parts that are used
 
     def __init__(self, host: str, port: int, *, tls: ssl.SSLContext | None, rules: AddressRules | None) -> None:
         self.default_port = 443 if tls else 80  # left out of the host header
@@ -140,7 +140,7 @@ class Connection(http.client.HTTPConnection):
             sock.close()
             raise
 
-    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> Answer:
+    def send_request(self, method: str, path: str, *, body: bytes | None, headers: dict[str, str]) -> ResponseReader:
         """Send a request and read the head of the response."""
         # A server may respond and close before it has read everything; its response counts all the same.
         with contextlib.suppress(BrokenPipeError):

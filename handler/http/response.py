@@ -39,7 +39,7 @@ class OtherEncoding(Exception):
     """A body in an encoding that was not requested."""
 
 
-class Answer:
+class ResponseReader:
     """The response class of http.client's connections, with the part of its interface that is used.
 
     ``headers``: names in lower case; repeated values joined by ", ". ``length`` is that of the body as sent; ``None``

@@ -14,7 +14,7 @@ from referencing.jsonschema import DRAFT202012
 from handler.json_bounds import count_values
 from handler.json_schema.fast_path import QuickCheck
 from handler.json_schema.messages import sentences
-from handler.json_schema.rules import Evaluation, Formats, TooMuchWork, compile_pattern, validator_class
+from handler.json_schema.rules import Formats, TooMuchWork, Validation, compile_pattern, validator_class
 from handler.sentences import pointer_of
 from handler.strict_json import JSONObject
 
@@ -71,7 +71,7 @@ class Checker:
         own = self._formats if isinstance(self._formats, Mapping) else {}
         quick = QuickCheck(self._schema, doubtful_formats=own) if self._is_one_resource else None
         steps = max(MIN_STEPS, STEPS_PER_VALUE * count_values(value))
-        validator = self._make(self._schema, registry=Registry(), format_checker=Evaluation(quick, max_steps=steps))
+        validator = self._make(self._schema, registry=Registry(), format_checker=Validation(quick, max_steps=steps))
         yield from validator.iter_errors(value)
 
 

@@ -31,7 +31,7 @@ class TooMuchWork(Exception):
     """A validation that used all its steps."""
 
 
-class Evaluation:
+class Validation:
     """The validation of one value by one schema. jsonschema passes it from rule to rule, as its format checker."""
 
     def __init__(self, quick: QuickCheck | None, *, max_steps: int) -> None:
@@ -110,7 +110,7 @@ def _passing_over(descend: Callable[..., Iterator[ValidationError]]) -> Callable
     """Make jsonschema skip parts of a value that surely fit."""
 
     def passing_over(self: Any, instance: Any, schema: Any, *args: Any, **places: Any) -> Iterator[ValidationError]:
-        judgement: Evaluation = self.format_checker
+        judgement: Validation = self.format_checker
         if judgement.surely_fits(instance, schema):
             return iter(())
         judgement.step()
@@ -203,7 +203,7 @@ class _Tried:
     """The result of trying branches: the later places if the value fits one, else the misfits of all."""
 
     def __init__(self, validator: Any, branches: Sequence[Any], value: Any) -> None:
-        judgement: Evaluation = validator.format_checker
+        judgement: Validation = validator.format_checker
         self.fits = False
         self.misfits: list[ValidationError] = []
         self.untried = judgement.meant(value, branches)

@@ -11,7 +11,7 @@ from mangum import Mangum
 from mangum.protocols import HTTPCycle
 from mangum.types import LambdaHandler
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.http.client import HttpClient
 from handler.server.app import create_app

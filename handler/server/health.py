@@ -48,7 +48,7 @@ def live_route(_: Services) -> Callable[[HttpCall], Awaitable[Response]]:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Report:
+class HealthReport:
     """The health status. ``why`` is the log's reason if the function is not ready, else empty."""
 
     status: str
@@ -65,7 +65,7 @@ class Health:
         self._storage_trouble = ""
         self._lock = asyncio.Lock()
 
-    async def report(self) -> Report:
+    async def report(self) -> HealthReport:
         """Return the current status and counts. Waits for storage if its last answer is old."""
         async with self._lock:
             if self._endpoints.is_old(self._asked):
@@ -78,7 +78,7 @@ class Health:
             "lacking": sum(each.lacking for each in known),
             "oldestCheckS": None if checked_s is None else int(checked_s),
         }
-        return Report(status=status, why=why, counts=counts)
+        return HealthReport(status=status, why=why, counts=counts)
 
     async def _ask_storage(self) -> None:
         """Ask storage for the endpoint not asked for longest; a failing one that does not serve comes first.

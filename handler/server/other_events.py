@@ -127,7 +127,7 @@ class OtherEvents:
 def _import_for(bundle: Bundle) -> None:
     """Import the modules that only some endpoints need."""
     if bundle.graphql.mode == "on" or any(isinstance(tool, GraphQLTool) for tool in bundle.tools):
-        import handler.graph.documents.check
+        import handler.graph.documents.document_check
         import handler.graph.documents.partial_schema
         import handler.graph.tool_entry  # noqa: F401
     if bundle.identity.issuers:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from aws_lambda_powertools import Logger
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.bundle.model import Bundle
 from handler.errors.calls import EndpointNotFound
 from handler.errors.infrastructure import BundleError, FunctionLacks, StorageError
@@ -19,7 +19,7 @@ from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.log import log_trouble, log_unread
-from handler.server.outgoing.services import outgoing_services
+from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.settings import Settings
 from handler.storage.storage import Storage
 

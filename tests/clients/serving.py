@@ -16,8 +16,8 @@ from handler.server.app import create_app
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
-from handler.server.outgoing.services import OutgoingServices
 from handler.storage.local import MemoryStorage
 from tests.support.function import store
 from tests.support.local import LOCAL

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.commands.schema_source.refusal import SourceRefused
-from handler.commands.schema_source.sdl import sdl_of_introspection
+from handler.commands.schema_source.sdl_file import sdl_of_introspection
 from handler.compiler.schema.sdl_parser import parse_sdl
 from tests.commands.apis import SHOP
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from handler.compiler.conditions import Conditions, least
+from handler.compiler.conditions import ConditionTable, least
 from handler.policy.evaluation import HIDDEN, NEVER, OPEN, Evaluation, Mask
 
 A, B, C = frozenset({1}), frozenset({2}), frozenset({3})
 
 
 @pytest.fixture
-def conditions() -> Conditions:
+def conditions() -> ConditionTable:
     """One for each of three claims."""
-    made = Conditions()
+    made = ConditionTable()
     assert [made.mask({"exists": {"jwt": [name]}}) for name in "abc"] == [A, B, C]
     return made
 
 
-def met(conditions: Conditions, number: int) -> set[str]:
+def met(conditions: ConditionTable, number: int) -> set[str]:
     """The claims that meet a condition: each by itself, two of them, all."""
     every = ("", "a", "b", "c", "ab", "ac", "bc", "abc")
     return {
@@ -26,13 +26,13 @@ def met(conditions: Conditions, number: int) -> set[str]:
     }
 
 
-def test_the_same_predicate_is_one_condition_and_what_always_holds_is_none(conditions: Conditions) -> None:
+def test_the_same_predicate_is_one_condition_and_what_always_holds_is_none(conditions: ConditionTable) -> None:
     assert conditions.mask({"exists": {"jwt": ["a"]}}) == A
     assert conditions.mask({"literal": True}) == OPEN
     assert conditions[0] == NEVER
 
 
-def test_any_of_several_masks_is_a_condition_of_its_own(conditions: Conditions) -> None:
+def test_any_of_several_masks_is_a_condition_of_its_own(conditions: ConditionTable) -> None:
     numbers = conditions.add({-1: ("Money", frozenset({A | B, C}))})
 
     assert numbers == {-1: 4}
@@ -40,7 +40,7 @@ def test_any_of_several_masks_is_a_condition_of_its_own(conditions: Conditions) 
     assert met(conditions, 4) == {"ab", "c", "ac", "bc", "abc"}
 
 
-def test_what_says_the_same_is_the_same_condition(conditions: Conditions) -> None:
+def test_what_says_the_same_is_the_same_condition(conditions: ConditionTable) -> None:
     first = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Pay", frozenset({A, frozenset({-1})}))})
     again = conditions.add({-7: ("Pay", frozenset({frozenset({-3}), A})), -3: ("Money", frozenset({B, A}))})
 
@@ -48,7 +48,7 @@ def test_what_says_the_same_is_the_same_condition(conditions: Conditions) -> Non
     assert len(conditions) == 6
 
 
-def test_types_that_lead_to_each_other_allow_each_other_the_most_that_they_can(conditions: Conditions) -> None:
+def test_types_that_lead_to_each_other_allow_each_other_the_most_that_they_can(conditions: ConditionTable) -> None:
     """``A {a, toB}`` and ``B {b, toA}``: whoever may use ``a`` may use A, and B too, to get there."""
     numbers = conditions.add(
         {-1: ("A", frozenset({A, C | {-2}})), -2: ("B", frozenset({B, C | {-1}}))},
@@ -58,7 +58,7 @@ def test_types_that_lead_to_each_other_allow_each_other_the_most_that_they_can(c
     assert met(conditions, numbers[-2]) == {"b", "ab", "bc", "abc", "ac", "c"}
 
 
-def test_who_skips_policies_meets_what_is_not_for_nobody(conditions: Conditions) -> None:
+def test_who_skips_policies_meets_what_is_not_for_nobody(conditions: ConditionTable) -> None:
     numbers = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Gone", frozenset())})
 
     held = Evaluation(conditions, claims=None, unrestricted=True).outcome()
@@ -68,7 +68,7 @@ def test_who_skips_policies_meets_what_is_not_for_nobody(conditions: Conditions)
     assert held == {1, 2, 3, numbers[-1]}
 
 
-def test_who_is_said_to_lack_a_condition_lacks_what_it_alone_would_open(conditions: Conditions) -> None:
+def test_who_is_said_to_lack_a_condition_lacks_what_it_alone_would_open(conditions: ConditionTable) -> None:
     numbers = conditions.add({-1: ("Money", frozenset({A, B})), -2: ("Pay", frozenset({A}))})
 
     held = Evaluation(conditions, claims=None, unrestricted=True, lacking=A).outcome()
@@ -76,7 +76,7 @@ def test_who_is_said_to_lack_a_condition_lacks_what_it_alone_would_open(conditio
     assert held == {2, 3, numbers[-1]}
 
 
-def test_what_depends_on_variables_depends_through_another_condition(conditions: Conditions) -> None:
+def test_what_depends_on_variables_depends_through_another_condition(conditions: ConditionTable) -> None:
     same = conditions.mask(
         {
             "compare": "==",

@@ -19,7 +19,7 @@ from graphql import (
     validate,
 )
 
-from handler.graph.documents.check import answer_introspection
+from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.sdl import print_view

@@ -40,7 +40,7 @@ from handler.bundle.operations import Limits
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.compile import compile_endpoint
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.check import check_document
+from handler.graph.documents.document_check import check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.index import read_index
 from handler.graph.view import build_view

@@ -14,8 +14,8 @@ from handler.compiler.json_schemas.output_schema import MAX_NAMED_BYTES
 from handler.compiler.operations.validation import MAX_DEPRECATIONS
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.check import MAX_ERRORS as MAX_SOUGHT
 from handler.graph.documents.cost import DEFAULT_LIST_SIZE
+from handler.graph.documents.document_check import MAX_ERRORS as MAX_SOUGHT
 from handler.graph.documents.introspection import MAX_BYTES, MAX_BYTES_OF_A_CALL
 from handler.graph.documents.nearest_names import MAX_COUNTED
 from handler.json_schema.answer_check import MAX_STEPS
@@ -28,7 +28,7 @@ from handler.server.auth.jwks import TIMEOUT_S as KEY_SET_S
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, STALE_S
 from handler.server.auth.sealed_state import STATE_S
 from handler.server.context.challenges import MAX_HELD_CHARS
-from handler.server.endpoints.failures import DOUBTFUL_S, MAX_DOUBTFUL
+from handler.server.endpoints.load_failures import DOUBTFUL_S, MAX_DOUBTFUL
 from handler.server.endpoints.registry import BESIDE_S, MISS_S
 from handler.server.endpoints.schema_views import MAX_VIEWS, read_cost
 from handler.server.mcp.batch_budget import MAX_WORK_S

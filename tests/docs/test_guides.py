@@ -32,7 +32,7 @@ from handler.json_schema.formats import MAX_MATCHED_CHARS, STANDARD_FORMATS
 from handler.listed_sizes import MAX_LISTED_BYTES
 from handler.server.asgi.response_size import MAX_PAGE_BYTES
 from handler.server.auth.sealed_state import STATE_S
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from handler.server.mcp.code_graphql import MAX_REQUESTS
 from handler.server.mcp.jsonrpc import MAX_BATCH
 from handler.server.mcp.revisions import ASSUMED, BATCHING, TEXT_ONLY

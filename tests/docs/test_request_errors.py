@@ -11,6 +11,7 @@ from types import ModuleType
 
 import pytest
 
+from handler import artefact
 from handler.__main__ import main
 from handler.code_tools import awaiting, boundary
 from handler.compiler.codes import CODES
@@ -132,7 +133,7 @@ def test_meanings_are_those_of_the_codes_of_their_kind() -> None:
     assert CALLS.keys() == of_calls | {*FAILURE_CODES.values(), boundary.AuthorFailed.stile_code}
     assert ACCESS.keys() == of_access
     assert PROTOCOL.keys() == {*STILE_CODES.values(), *of_protocol, ANSWER_TOO_LARGE, EXCEEDED, OWN_CODE}
-    assert HTTP.keys() == {*STATUS_OF_REFUSAL, calls.DocumentNotFound.stile_code, "malformed-request"}
+    assert HTTP.keys() == {*STATUS_OF_REFUSAL, calls.DocumentNotFound.stile_code, "malformed-request", artefact.CODE}
 
 
 def test_codes_are_in_kebab_case_and_none_is_a_code_of_the_compiler() -> None:
@@ -159,7 +160,7 @@ def test_statuses_of_the_page_are_those_of_the_routes() -> None:
 
     assert of_calls == {code: "–" if code in MCP_ALONE else str(by_code[code]) for code in CALLS}
     assert of_access == {code: str(by_code[code]) for code in ACCESS}
-    own = {"malformed-request": "400", "document-not-found": str(by_code["document-not-found"])}
+    own = {"malformed-request": "400", artefact.CODE: "503", "document-not-found": str(by_code["document-not-found"])}
     assert of_http == {code: str(status) for code, status in STATUS_OF_REFUSAL.items()} | own
 
 

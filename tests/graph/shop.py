@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from handler.bundle.operations import Limits
-from handler.graph.documents.check import CheckedDocument, check_document
+from handler.graph.documents.document_check import CheckedDocument, check_document
 from handler.graph.documents.partial_schema import ViewSchemas
 from tests.support.schemas import schemas_of
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from handler.graph.documents.check import answer_introspection
+from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.tool_entry import MAX_NAMES_BYTES, MAX_SDL_BYTES, graphql_entry
 from tests.graph.shop import check

@@ -23,7 +23,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from handler.http.response import Answer, BodyTooLarge, OtherEncoding
+from handler.http.response import BodyTooLarge, OtherEncoding, ResponseReader
 
 ASKED = os.environ.get("STILE_ANSWER_CASES")
 CASES = int(ASKED or "800")
@@ -101,7 +101,7 @@ class _Pieces(io.RawIOBase):
 def read_here(pieces: list[bytes], method: str) -> Read | Refused:
     """Read as ``handler.http.client`` does."""
     sock = Socket(pieces)
-    answer = Answer(sock, method=method)
+    answer = ResponseReader(sock, method=method)
     try:
         answer.begin()
         body = answer.read_body(max_bytes=MAX_BYTES)

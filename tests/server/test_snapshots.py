@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import snapshot_restore_py
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.stored import bundle_key, index_key, write_bundle
 from handler.compiler.compile import Compiled
@@ -23,7 +23,7 @@ from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.registry import Endpoints
-from handler.server.outgoing.services import OutgoingServices, outgoing_services
+from handler.server.outgoing.outgoing_services import OutgoingServices, outgoing_services
 from handler.server.snapshots import renew_after_restore
 from handler.settings import read_settings
 from handler.storage.location import open_storage

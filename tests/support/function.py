@@ -25,8 +25,8 @@ from handler.server.auth.tokens import TokenVerifier
 from handler.server.context.services import Services
 from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.registry import CachePolicy, Endpoints
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
-from handler.server.outgoing.services import OutgoingServices
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import WritableStorage
 from tests.support.codes import code_in

@@ -35,6 +35,18 @@ def read_modules(root: Path = ROOT) -> dict[str, Module]:
     return {name: Module(name, file, frozenset(_imports(name, file, files))) for name, file in files.items()}
 
 
+def repeated_names(modules: Mapping[str, Module]) -> dict[str, list[str]]:
+    """Return the names that several modules or several public classes have, each with the modules of that name."""
+    found: dict[str, list[str]] = {}
+    for module in modules.values():
+        if module.file.name not in {"__init__.py", "__main__.py"}:
+            found.setdefault(f"{module.file.stem}.py", []).append(module.name)
+        for node in ast.parse(module.file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                found.setdefault(node.name, []).append(module.name)
+    return {name: sorted(places) for name, places in sorted(found.items()) if len(places) > 1}
+
+
 def import_circles(modules: Mapping[str, Module]) -> list[list[str]]:
     """Return each set of modules that reach each other by imports (the strongly connected components of Tarjan)."""
     index: dict[str, int] = {}

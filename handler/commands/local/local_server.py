@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.commands.console import complain
 from handler.compiler.compile import Compiled
@@ -25,7 +25,7 @@ from handler.server.context.services import Services
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import CachePolicy, Endpoints
 from handler.server.mcp.tools_list import list_entries
-from handler.server.outgoing.services import outgoing_services
+from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.settings import Settings, read_settings
 from handler.storage.local import MemoryStorage
 from handler.storage.storage import Storage

@@ -13,7 +13,7 @@ from functools import partial
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.bundle.model import Bundle
 from handler.http.client import HttpClient

@@ -30,7 +30,7 @@ class Issuer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class EndpointSettings:
     """The settings of a new endpoint. ``issuer`` goes with the access ``identity``."""
 
     url: str
@@ -38,7 +38,7 @@ class Settings:
     issuer: Issuer | None = None
 
 
-def config_text(settings: Settings, *, query: str, mutation: str, ignored: Iterable[str] = ()) -> str:
+def config_text(settings: EndpointSettings, *, query: str, mutation: str, ignored: Iterable[str] = ()) -> str:
     """Return the YAML. ``query`` and ``mutation`` name the root types; ``ignored`` has codes of warnings to silence."""
     parts = [_yaml({"upstream": {"url": settings.url}}), f"{COMMENTS[settings.access]}\n"]
     parts[-1] += _yaml({"access": _access(settings.access, query=query, mutation=mutation)})

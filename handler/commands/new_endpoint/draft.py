@@ -10,11 +10,11 @@ from pathlib import Path
 from graphql import GraphQLObjectType, is_introspection_type, is_specified_scalar_type
 
 from handler.commands.folders.endpoints import Outcome, compile_one
-from handler.commands.new_endpoint.config_file import Settings, config_text
+from handler.commands.new_endpoint.config_file import EndpointSettings, config_text
 from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource, with_heading
 from handler.commands.schema_source.refusal import SourceRefused
 from handler.commands.schema_source.schema_file import INDEX_WITH_TOOL, refuse_problems, write_schema
-from handler.commands.starters.operations import Starter, candidates, chosen
+from handler.commands.starters.starter_files import Starter, candidates, chosen
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import CONFIG, ENTRY
 from handler.errors.authoring import Problem
@@ -35,7 +35,7 @@ class Draft:
         return [SCHEMA_FILE, ENTRY, CONFIG, *(starter.file for starter in self.starters)]
 
 
-def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: Settings) -> Draft:
+def write_draft(folder: Path, sdl: str, source: SchemaSource, settings: EndpointSettings) -> Draft:
     """Write an endpoint's files to an empty folder.
 
     Raises:

@@ -10,11 +10,11 @@ from typing import Any
 
 from graphql import GraphQLError, Source, get_introspection_query
 
+from handler.commands.schema_source.header_options import RequestHeaders
 from handler.commands.schema_source.origin import SchemaSource
 from handler.commands.schema_source.refusal import SourceRefused, quoted
-from handler.commands.schema_source.request_headers import RequestHeaders
 from handler.commands.schema_source.schema_file import is_usable
-from handler.commands.schema_source.sdl import bounded, printable, sdl_of_introspection
+from handler.commands.schema_source.sdl_file import bounded, printable, sdl_of_introspection
 from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.errors.infrastructure import AddressRefused, HttpError, HttpTimeout, HttpTooLarge
 from handler.http.client import HttpClient, HttpRequest, HttpResponse
@@ -63,7 +63,7 @@ class _Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Api:
+class IntrospectedApi:
     """An API that is asked for its schema until a deadline. ``headers`` go to its URL only."""
 
     source: SchemaSource

@@ -22,7 +22,7 @@ from graphql import (
 )
 
 from handler.commands.starters.names import is_about_the_caller, is_readable, is_secret, words_of
-from handler.commands.starters.selection import Selected, is_plain_type, select_item, select_items
+from handler.commands.starters.selection import StarterSelection, is_plain_type, select_item, select_items
 
 PAGE_SIZES = ("first", "limit", "take", "pageSize", "perPage", "page_size", "per_page", "top", "count", "size")
 NEXT_PAGES = ("after", "offset", "skip", "page")
@@ -41,7 +41,7 @@ Kind = Literal["list", "lookup", "other"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class StarterArgument:
     """An argument that a starter takes as a variable, with the variable's type."""
 
     name: str
@@ -57,7 +57,7 @@ class RootField:
     name: str
     kind: Kind
     rank: int
-    takes: tuple[Taken, ...]
+    takes: tuple[StarterArgument, ...]
     selection: str  # without braces; empty for a field with a plain value
     item: str  # the name of the type that it is about
     description: str | None
@@ -136,12 +136,17 @@ def _other(name: str, field: GraphQLField, hidden: Container[str]) -> RootField 
     named = get_named_type(field.type)
     if not is_leaf_type(named) or not is_plain_type(named) or named is GraphQLID:  # an id alone says nothing
         return None
-    plain = Selected(text="", item=name, leaves=1)
+    plain = StarterSelection(text="", item=name, leaves=1)
     return _made(name, field, "other", PLAIN + 8 * len(needed), tuple(needed), plain)
 
 
 def _made(  # noqa: PLR0913 - each form of a starter has these
-    name: str, field: GraphQLField, kind: Kind, rank: int, takes: tuple[Taken, ...], selected: Selected
+    name: str,
+    field: GraphQLField,
+    kind: Kind,
+    rank: int,
+    takes: tuple[StarterArgument, ...],
+    selected: StarterSelection,
 ) -> RootField:
     return RootField(
         name=name,
@@ -154,19 +159,19 @@ def _made(  # noqa: PLR0913 - each form of a starter has these
     )
 
 
-def _poverty(selected: Selected) -> int:
+def _poverty(selected: StarterSelection) -> int:
     """Return a penalty for an item with few values."""
     return max(0, 3 - selected.leaves)
 
 
-def _size(arguments: Mapping[str, GraphQLArgument]) -> Taken | None:
+def _size(arguments: Mapping[str, GraphQLArgument]) -> StarterArgument | None:
     for name in PAGE_SIZES:
         if name in arguments and get_nullable_type(arguments[name].type) is _named(arguments[name].type, "Int"):
             return _taken(name, arguments[name], "size", f"{arguments[name].type} = {DEFAULT_SIZE}")
     return None
 
 
-def _next(arguments: Mapping[str, GraphQLArgument]) -> Taken | None:
+def _next(arguments: Mapping[str, GraphQLArgument]) -> StarterArgument | None:
     for name in NEXT_PAGES:
         argument = arguments.get(name)
         if argument is None or is_required_argument(argument) or argument.deprecation_reason is not None:
@@ -178,7 +183,7 @@ def _next(arguments: Mapping[str, GraphQLArgument]) -> Taken | None:
     return None
 
 
-def _key(arguments: Mapping[str, GraphQLArgument], item: str) -> Taken | None:
+def _key(arguments: Mapping[str, GraphQLArgument], item: str) -> StarterArgument | None:
     """Return the argument that singles out one object, as a required variable."""
     own = set(words_of(item))
     usual = [name for name in KEYS if name in arguments]
@@ -190,7 +195,7 @@ def _key(arguments: Mapping[str, GraphQLArgument], item: str) -> Taken | None:
     return None
 
 
-def _needed(arguments: Mapping[str, GraphQLArgument], taken: Container[str]) -> list[Taken] | None:
+def _needed(arguments: Mapping[str, GraphQLArgument], taken: Container[str]) -> list[StarterArgument] | None:
     """Return the other arguments that must be given; ``None`` if one of them is not a plain value."""
     needed = {name: each for name, each in arguments.items() if name not in taken and is_required_argument(each)}
     types = [get_nullable_type(each.type) for each in needed.values()]
@@ -199,8 +204,10 @@ def _needed(arguments: Mapping[str, GraphQLArgument], taken: Container[str]) -> 
     return [_taken(name, each, "needed", str(each.type)) for name, each in needed.items()]
 
 
-def _taken(name: str, argument: GraphQLArgument, role: Literal["size", "next", "key", "needed"], type_: str) -> Taken:
-    return Taken(name=name, type=type_, role=role, description=argument.description)
+def _taken(
+    name: str, argument: GraphQLArgument, role: Literal["size", "next", "key", "needed"], type_: str
+) -> StarterArgument:
+    return StarterArgument(name=name, type=type_, role=role, description=argument.description)
 
 
 def _named(type_: GraphQLInputType, name: str) -> object:

@@ -34,7 +34,7 @@ Composite = GraphQLObjectType | GraphQLInterfaceType
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Selected:
+class StarterSelection:
     """A selection of one item or of a page of items. ``text`` has no braces."""
 
     text: str
@@ -65,14 +65,14 @@ def is_usable(type_: Composite, name: str, hidden: Container[str]) -> bool:
     )
 
 
-def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> Selected | None:
+def select_item(type_: GraphQLOutputType, hidden: Container[str]) -> StarterSelection | None:
     """Return the selection of one object; ``None`` if it has no plain values."""
     named = get_named_type(type_)
     leaves = leaves_of(named, hidden)
-    return Selected(text=" ".join(leaves), item=named.name, leaves=len(leaves)) if leaves else None
+    return StarterSelection(text=" ".join(leaves), item=named.name, leaves=len(leaves)) if leaves else None
 
 
-def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bool) -> Selected | None:
+def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bool) -> StarterSelection | None:
     """Return the selection of a list or a page of objects; ``None`` for any other type.
 
     ``cursor``: select ``pageInfo`` too, if the page has one.
@@ -89,7 +89,7 @@ def select_items(type_: GraphQLOutputType, hidden: Container[str], *, cursor: bo
     page = _page_info(nullable, hidden) if cursor else ""
     total = "totalCount" if is_total(nullable, hidden) else ""
     whole = " ".join(filter(None, [total, text, page]))
-    return Selected(text=whole, item=inner.item, leaves=inner.leaves, paged=bool(page))
+    return StarterSelection(text=whole, item=inner.item, leaves=inner.leaves, paged=bool(page))
 
 
 def is_total(page: GraphQLObjectType, hidden: Container[str]) -> bool:
@@ -112,7 +112,7 @@ def _is_plain(field: GraphQLField) -> bool:
     return is_leaf_type(get_nullable_type(field.type)) and is_plain_type(get_named_type(field.type))
 
 
-def _items(page: GraphQLObjectType, hidden: Container[str]) -> tuple[str, Selected] | None:
+def _items(page: GraphQLObjectType, hidden: Container[str]) -> tuple[str, StarterSelection] | None:
     for name in ITEMS:
         if name in page.fields and is_usable(page, name, hidden) and _is_list(page.fields[name]):
             inner = select_item(page.fields[name].type, hidden)

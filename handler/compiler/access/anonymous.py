@@ -8,8 +8,8 @@ from graphql import GraphQLSchema
 
 from handler.bundle.identity import Access
 from handler.compiler.access.policies import INTROSPECTION
-from handler.compiler.conditions import Conditions
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.conditions import ConditionTable
 from handler.policy.evaluation import OPEN, Evaluation, Mask, union_of
 from handler.sentences import some
 
@@ -38,7 +38,7 @@ def read_access(context: CompileContext, *, opened: Sequence[str]) -> Access:
 
 
 def opened_by_policies(
-    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: Conditions, *, introspection: bool
+    schema: GraphQLSchema, guards: Sequence[Mapping[str, Mask]], conditions: ConditionTable, *, introspection: bool
 ) -> list[str]:
     """Return the root fields that a caller without claims may use for at least some values of variables."""
     anonymous = Evaluation(conditions, claims=None)

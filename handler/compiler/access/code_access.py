@@ -7,10 +7,10 @@ from typing import Any
 
 from handler.bundle.identity import Access
 from handler.compiler.access.policies import FALSE, Rule, condition_mask
-from handler.compiler.conditions import Conditions
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.code import KitUse
 from handler.compiler.config.upstream_auth import is_by_token
-from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.yaml_section import Section
 from handler.policy.evaluation import KNOWN, OPEN, OWN_TOKEN, Mask
@@ -20,7 +20,7 @@ from handler.policy.evaluation import KNOWN, OPEN, OWN_TOKEN, Mask
 class AccessDefaults:
     """The facts that decide the access to a toolkit without a condition."""
 
-    conditions: Conditions
+    conditions: ConditionTable
     policies: bool  # the endpoint has ``access.policies``
     anonymous: bool  # callers without a credential get in
     by_policies_alone: bool  # they get in only because policies open something, as in StepZen
@@ -68,7 +68,7 @@ def required_auth_rule(tool: str, at: Place, grounds: AccessDefaults) -> Rule:
     return Rule(mask=grounds.known(), coordinates=(f"tool {tool}",), text=text, place=at)
 
 
-def own_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
+def own_mask(section: Section, conditions: ConditionTable, problems: Problems) -> Mask:
     """Return the mask of a ``condition`` outside operations, which cannot use variables."""
     mask = condition_mask(section, conditions, problems)
     if any(_asks_of_variables(conditions[number]) for number in mask):

@@ -9,7 +9,7 @@ from itertools import islice
 
 from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
 
-from handler.compiler.access.input_returns import Answer, Taken, inputs_of, is_structural
+from handler.compiler.access.input_returns import InputMember, ReturnedType, inputs_of, is_structural
 from handler.compiler.access.name_matching import OPERATORS, Mention, beginnings, joined, mentions, spellings
 from handler.compiler.access.rows import Guarded, Rows, compares, members_of_abstract
 from handler.compiler.access.word_meanings import Meanings
@@ -84,7 +84,7 @@ class Questions:
             self._reached[type_name] = reachable([type_name], self._below)
         return self._reached[type_name]
 
-    def _asking(self, inputs: Iterable[Taken], types: Collection[str]) -> Iterator[str]:
+    def _asking(self, inputs: Iterable[InputMember], types: Collection[str]) -> Iterator[str]:
         leading = self.leading_to(types)
         asking: dict[int, bool] = {}
         for taken in inputs:
@@ -94,7 +94,9 @@ class Questions:
             if asking[key]:
                 yield taken.coordinate
 
-    def _judged(self, field: str, types: Collection[str], verdict: Callable[[_Judge, Taken], bool]) -> Iterator[str]:
+    def _judged(
+        self, field: str, types: Collection[str], verdict: Callable[[_Judge, InputMember], bool]
+    ) -> Iterator[str]:
         """Yield the coordinates that mention a field if the verdict on some mention is true."""
         for name, found in self._that_mention(field).items():
             guarded = Guarded(field, types, self.leading_to(types), self.met)
@@ -132,12 +134,12 @@ class Questions:
         return any(each.startswith(letters) and each in self._meanings.fields for each in found)
 
     @cached_property
-    def _taken(self) -> Sequence[Taken]:
+    def _taken(self) -> Sequence[InputMember]:
         return list(inputs_of(self._schema))
 
     @cached_property
-    def _by_name(self) -> Mapping[str, Sequence[Taken]]:
-        found: dict[str, list[Taken]] = {}
+    def _by_name(self) -> Mapping[str, Sequence[InputMember]]:
+        found: dict[str, list[InputMember]] = {}
         for taken in self._taken:
             found.setdefault(taken.name, []).append(taken)
         return found
@@ -187,7 +189,7 @@ class _Judge:
         self._guarded = guarded
         self._compares = compares([*mention.before, *mention.after])
 
-    def asks(self, taken: Taken) -> bool:
+    def asks(self, taken: InputMember) -> bool:
         """Tell if an input chooses rows by the field."""
         if any(self._is_about(answer, taken, near=True) for answer in taken.asked.near):
             return True
@@ -196,12 +198,12 @@ class _Judge:
         data = taken.asked.data if self._compares or taken.compared else ()
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
-    def writes(self, taken: Taken) -> bool:
+    def writes(self, taken: InputMember) -> bool:
         """Tell if an input only gives a mutation a value of the field's name."""
         data = () if self._compares or taken.compared else taken.asked.data
         return any(self._is_about(answer, taken, near=False) for answer in data)
 
-    def _is_about(self, answer: Answer, taken: Taken, *, near: bool) -> bool:
+    def _is_about(self, answer: ReturnedType, taken: InputMember, *, near: bool) -> bool:
         """Tell if an input may mean the field, given one of its answers. A query's must lead to a guarded type."""
         if answer.type not in self._guarded.leading:
             return answer.written and not self._others and not self._shows(answer)
@@ -209,7 +211,7 @@ class _Judge:
             return False
         return not (near and self._questions.rows.speak_of_own(answer, taken, self._mention, self._guarded))
 
-    def _shows(self, answer: Answer) -> bool:
+    def _shows(self, answer: ReturnedType) -> bool:
         """Tell if a mutation's result leads to a field of that name. A mere count does not show what was counted."""
         return answer.type in self._questions.leading_to(self._questions.having(self._guarded.field))
 

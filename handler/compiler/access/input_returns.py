@@ -37,7 +37,7 @@ ORDER_WORDS = frozenset(("asc", "desc", "order", "ordering", "sort"))
 """Words in the names or values of enums that put rows in order."""
 
 
-class Answer(NamedTuple):
+class ReturnedType(NamedTuple):
     """A type that a field returns: one or a list, from a query or a mutation."""
 
     type: str
@@ -46,66 +46,66 @@ class Answer(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class AskedTypes:
     """The answers that an input chooses from. Inputs of one type share one.
 
     ``near`` answers are chosen by their own fields, ``far`` ones perhaps by those of linked types.
     """
 
-    near: frozenset[Answer]
-    far: frozenset[Answer]
-    data: frozenset[Answer] = frozenset()  # of mutations that take the input as data and do not choose by it
+    near: frozenset[ReturnedType]
+    far: frozenset[ReturnedType]
+    data: frozenset[ReturnedType] = frozenset()  # of mutations that take the input as data and do not choose by it
 
-    def chosen(self) -> Iterator[Answer]:
+    def chosen(self) -> Iterator[ReturnedType]:
         """The answers that the input chooses from."""
         yield from self.near
         yield from self.far
 
 
-class Taken(NamedTuple):
+class InputMember(NamedTuple):
     """An argument, input field or enum value."""
 
     coordinate: str
     name: str
-    asked: Asked
+    asked: AskedTypes
     leaf: bool  # takes a scalar or an enum
     compared: bool = False  # takes an object of operators, as ``{gt: 5}``
 
 
-NOTHING: frozenset[Answer] = frozenset()
+NOTHING: frozenset[ReturnedType] = frozenset()
 
 
-def inputs_of(schema: GraphQLSchema) -> Iterator[Taken]:
+def inputs_of(schema: GraphQLSchema) -> Iterator[InputMember]:
     """Yield every input of a schema with its answers."""
     types = _InputTypes(schema)
     own = _Answers({}, {}, {})
     written = {schema.mutation_type, schema.subscription_type} - {schema.query_type, None}
     for type_, name, field in fields_of(schema):
-        answer = Answer(get_named_type(field.type).name, listed=_is_list(field.type), written=type_ in written)
+        answer = ReturnedType(get_named_type(field.type).name, listed=_is_list(field.type), written=type_ in written)
         one = frozenset([answer])
         for argument, value in field.args.items():
             taken = get_named_type(value.type).name
             chooses = not answer.written or types.choose(argument, taken)
             kind = own.data if not chooses else own.near if keeps_rows(argument) else own.far
             kind.setdefault(taken, set()).add(answer)
-            asked = Asked(near=one, far=NOTHING) if chooses else Asked(near=NOTHING, far=NOTHING, data=one)
-            yield Taken(
+            asked = AskedTypes(near=one, far=NOTHING) if chooses else AskedTypes(near=NOTHING, far=NOTHING, data=one)
+            yield InputMember(
                 f"{type_.name}.{name}({argument}:)", argument, asked, types.is_leaf(taken), types.compares(taken)
             )
     yield from _taken_by_directives(schema, types, own)
     yield from types.members(own)
 
 
-def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[Taken]:
+def _taken_by_directives(schema: GraphQLSchema, types: _InputTypes, own: _Answers) -> Iterator[InputMember]:
     """Yield the arguments of the API's directives. A directive may change any answer, so they choose from all."""
-    everything = frozenset(Answer(root.name) for root in (schema.query_type, schema.mutation_type) if root)
-    asked = Asked(near=NOTHING, far=everything)
+    everything = frozenset(ReturnedType(root.name) for root in (schema.query_type, schema.mutation_type) if root)
+    asked = AskedTypes(near=NOTHING, far=everything)
     for directive in executable_directives(schema):
         for argument, value in directive.args.items():
             taken = get_named_type(value.type).name
             own.far.setdefault(taken, set()).update(everything)
             place = f"@{directive.name}({argument}:)"
-            yield Taken(place, argument, asked, types.is_leaf(taken), types.compares(taken))
+            yield InputMember(place, argument, asked, types.is_leaf(taken), types.compares(taken))
 
 
 def is_structural(name: str) -> bool:
@@ -121,9 +121,9 @@ def keeps_rows(name: str) -> bool:
 class _Answers(NamedTuple):
     """Type of inputs -> the answers for it, by the use of the inputs."""
 
-    near: dict[str, set[Answer]]
-    far: dict[str, set[Answer]]
-    data: dict[str, set[Answer]]
+    near: dict[str, set[ReturnedType]]
+    far: dict[str, set[ReturnedType]]
+    data: dict[str, set[ReturnedType]]
 
 
 class _InputTypes:
@@ -151,7 +151,7 @@ class _InputTypes:
             self._chooses[type_name] = _chooses_rows(self._types[type_name])
         return self._chooses[type_name] or not CHOOSING.isdisjoint(spellings(name))
 
-    def members(self, own: _Answers) -> Iterator[Taken]:
+    def members(self, own: _Answers) -> Iterator[InputMember]:
         """Yield every input field and enum value that a caller can give."""
         given = handed_down(own.data, self._leading(lambda name, below: not self.choose(name, below)))
         near = handed_down(own.near, self._leading(lambda name, _: keeps_rows(name)))
@@ -162,9 +162,9 @@ class _InputTypes:
                     far.setdefault(below, set()).update(answers[type_name])
         linked = handed_down(far, self._leading(lambda *_: True))
         for type_name in near.keys() | linked.keys() | given.keys():
-            asked = Asked(*(answers.get(type_name, NOTHING) for answers in (near, linked, given)))
+            asked = AskedTypes(*(answers.get(type_name, NOTHING) for answers in (near, linked, given)))
             for name, taken in self._members(type_name):
-                yield Taken(f"{type_name}.{name}", name, asked, self.is_leaf(taken), self.compares(taken))
+                yield InputMember(f"{type_name}.{name}", name, asked, self.is_leaf(taken), self.compares(taken))
 
     def _members(self, type_name: str) -> Iterable[tuple[str, str]]:
         match self._types[type_name]:

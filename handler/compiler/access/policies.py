@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from graphql import GraphQLSchema
 
 from handler.compiler.access.predicate_parser import parse_predicate
-from handler.compiler.conditions import Conditions
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.conditions import ConditionTable
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.coordinates import resolve, root_or_type, with_members
 from handler.compiler.schema.visibility import FEDERATION_FIELDS, FieldsType, types_with_fields
@@ -249,7 +249,7 @@ def _rule(section: Section, mask: Mask, coordinates: Collection[str], *, default
     return Rule(mask=mask, coordinates=tuple(coordinates), text=text, place=place, default=default)
 
 
-def condition_mask(section: Section, conditions: Conditions, problems: Problems) -> Mask:
+def condition_mask(section: Section, conditions: ConditionTable, problems: Problems) -> Mask:
     """Return the mask of a condition; an invalid one is never met. A message does not show a variable's value."""
     told = Problems() if section.is_variable("condition") else problems
     text = section.text("condition")

@@ -29,7 +29,7 @@ from graphql import (
 from handler.compiler.access.hidden_along import Losses
 from handler.compiler.access.input_inference import Questions
 from handler.compiler.access.name_matching import spellings
-from handler.compiler.conditions import Alternatives, Conditions, least, renumbered
+from handler.compiler.conditions import Alternatives, ConditionTable, least, renumbered
 from handler.compiler.json_schemas.defaults import coordinates_in
 from handler.compiler.schema.coordinates import members_of
 from handler.compiler.schema.executable_directives import executable_directives
@@ -43,7 +43,7 @@ class Consequences:
     If the members of a type have different masks, the type gets a condition of its own, added to ``conditions``.
     """
 
-    def __init__(self, schema: GraphQLSchema, conditions: Conditions, *, shown: Collection[str] = ()) -> None:
+    def __init__(self, schema: GraphQLSchema, conditions: ConditionTable, *, shown: Collection[str] = ()) -> None:
         self._schema = schema
         self._conditions = conditions
         self._shown = frozenset(shown)

@@ -18,7 +18,7 @@ from graphql import (
     is_non_null_type,
 )
 
-from handler.compiler.access.input_returns import Answer, Taken, keeps_rows
+from handler.compiler.access.input_returns import InputMember, ReturnedType, keeps_rows
 from handler.compiler.access.name_matching import Mention, Word, spellings
 from handler.compiler.schema.visibility import FieldsType, types_with_fields
 
@@ -56,7 +56,7 @@ class Rows:
         self._fields: dict[str, frozenset[str]] = {}
         self._linked_alike: dict[str, bool] = {}
 
-    def speak_of_own(self, answer: Answer, taken: Taken, mention: Mention, guarded: Guarded) -> bool:
+    def speak_of_own(self, answer: ReturnedType, taken: InputMember, mention: Mention, guarded: Guarded) -> bool:
         """Tell if an input that mentions a field means one that all rows of an answer have unguarded.
 
         Rows of a list or page are compared by their own fields. A single object is looked up by a value: a comparison

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from handler.compiler.checks.check import Check
 from handler.compiler.checks.consent_bypass import consent_bypass
 from handler.compiler.checks.count_exposure import count_exposure
+from handler.compiler.checks.finding import Check
 from handler.compiler.checks.input_exposure import mutation_data_exposure, similar_name_exposure
 from handler.compiler.checks.list_size import long_tool_list, too_many_tools
 from handler.compiler.checks.lookup_by_id import lookup_by_id

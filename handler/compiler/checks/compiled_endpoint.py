@@ -7,10 +7,10 @@ from functools import cached_property
 
 from handler.bundle.identity import Access, Identity
 from handler.compiler.access.code_access import AccessDefaults
-from handler.compiler.context import CompileContext
-from handler.compiler.graphql_api import Api
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.graphql_api import CompiledApi
 from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.content import Content
+from handler.compiler.tools.content import CompiledContent
 from handler.compiler.tools.declaration import CompiledTool
 
 
@@ -22,9 +22,9 @@ class CompiledEndpoint:
     identity: Identity
     access: Access
     grounds: AccessDefaults
-    api: Api
+    api: CompiledApi
     code: CompiledCode
-    content: Content
+    content: CompiledContent
 
     @cached_property
     def tools(self) -> tuple[CompiledTool, ...]:

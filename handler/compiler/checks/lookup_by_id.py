@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from graphql import GraphQLInterfaceType, GraphQLSchema, GraphQLUnionType, get_named_type
 
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
+from handler.compiler.checks.finding import Finding, check
 from handler.graph.view import View
 from handler.sentences import some
 

@@ -15,12 +15,12 @@ from typing import Any
 
 from handler import invisible
 from handler.bundle.tools import GraphQLTool
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.problems import At, Place, where
 from handler.compiler.source.files import CONFIG, EndpointFiles
 from handler.compiler.tools.compiled_code import CompiledCode
-from handler.compiler.tools.content import Content
+from handler.compiler.tools.content import CompiledContent
 from handler.compiler.tools.declaration import CompiledTool
 from handler.compiler.tools.listed_size import entries_of
 from handler.compiler.tools.resources import RESOURCES_FOLDER
@@ -84,7 +84,7 @@ def _tool_texts(made: Iterable[CompiledTool]) -> Iterator[ReadText]:
             yield ReadText(text, f'"{each.tool.name}"', each.at)
 
 
-def _content_texts(content: Content, *, folder: str) -> Iterator[ReadText]:
+def _content_texts(content: CompiledContent, *, folder: str) -> Iterator[ReadText]:
     """Yield the texts of prompts and of resources in a folder, and the texts of their list entries."""
     for prompt in content.prompts:
         messages = [message.text for message in prompt.messages]

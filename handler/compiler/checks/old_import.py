@@ -10,8 +10,8 @@ from importlib.util import resolve_name
 from pathlib import Path
 from types import ModuleType
 
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.problems import Place
 
 OLD_PLACES = {"handler": "stile", "handler.testing": "stile.testing"}

@@ -9,9 +9,9 @@ from typing import Any
 from graphql import GraphQLScalarType, get_named_type, is_specified_scalar_type
 
 from handler.compiler.access.name_matching import spellings, words_in
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import GuardedTool, guarded_tools, parts_of
+from handler.compiler.checks.finding import Finding, check
 from handler.sentences import some
 
 PLAIN_SCALAR = re.compile(

@@ -10,8 +10,8 @@ from graphql import GraphQLSchema, get_named_type, is_composite_type
 from handler.bundle.tools import GraphQLTool
 from handler.compiler.access.policies import Rule
 from handler.compiler.api_context import ApiContext
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.graph.view import View
 from handler.policy.evaluation import OPEN, Evaluation, Mask
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handler.compiler.access.name_matching import spellings
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
 from handler.compiler.checks.exposure import guarded_tools
+from handler.compiler.checks.finding import Finding, check
 from handler.sentences import some
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.listed_size import BYTES_PER_TOKEN, entries_of, size_of
 
 MAX_DESCRIPTION_BYTES = 2_048

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from handler.bundle.tools import CodeTool
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.config.code import KitUse
 
 EXPECTED = 'expected {{use: "{use}", condition: "…"}}, where true is for every admitted caller'

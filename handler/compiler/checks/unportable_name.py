@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 
 PORTABLE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names that every client and model vendor takes. MCP itself allows 128 characters, and dots."""

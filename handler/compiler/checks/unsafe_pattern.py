@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from handler.bundle.tools import CodeTool
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.json_schemas.regex_safety import python_pattern
 from handler.errors.authoring import PatternRefused
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from handler.compiler.checks.check import Finding, check
 from handler.compiler.checks.compiled_endpoint import CompiledEndpoint
+from handler.compiler.checks.finding import Finding, check
 from handler.compiler.tools.listed_size import fullest_entry
 from handler.sentences import some
 from handler.strict_json import JSONObject

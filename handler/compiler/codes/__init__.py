@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from handler.compiler.codes.graphql_errors import GRAPHQL_ERRORS
+from handler.compiler.codes.graphql_codes import GRAPHQL_ERRORS
 from handler.compiler.codes.project_errors import PROJECT_ERRORS
 from handler.compiler.codes.warning_codes import WARNINGS
 

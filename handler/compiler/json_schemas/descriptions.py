@@ -35,7 +35,7 @@ from graphql import (
 )
 
 from handler.compiler.json_schemas.comments import comment_above
-from handler.compiler.operations.model import AuthorOperation
+from handler.compiler.operations.author_operations import AuthorOperation
 
 GRAPHQL_TOOL = (
     "This tool runs a GraphQL request. Write one that is valid for the schema shown at the `query` parameter, "

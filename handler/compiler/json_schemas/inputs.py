@@ -22,7 +22,7 @@ from graphql import (
     visit,
 )
 
-from handler.compiler.operations.model import AuthorOperation
+from handler.compiler.operations.author_operations import AuthorOperation
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 
 

@@ -30,7 +30,7 @@ from graphql import (
 )
 
 from handler.compiler.json_schemas.definitions import SharedParts
-from handler.compiler.json_schemas.selections import Part, Selected, Selections
+from handler.compiler.json_schemas.selections import Part, ResponseKey, Selections
 from handler.policy.evaluation import OPEN, Mask, hidden_from_everybody
 from handler.sentences import some
 from handler.strict_json import JSONObject
@@ -107,7 +107,7 @@ class _Alike:
     """Types with an equal selection, and that selection by response key."""
 
     names: list[str]
-    selected: dict[str, Selected]
+    selected: dict[str, ResponseKey]
     takes_later: bool = False  # includes types that the API adds later
 
 
@@ -176,7 +176,7 @@ class _Shapes:
             **({"required": required} if required else {}),
         }
 
-    def _value(self, alike: _Alike, part: Selected) -> JSONObject:
+    def _value(self, alike: _Alike, part: ResponseKey) -> JSONObject:
         if part.type is not None:
             return self._typed(part.type, part.parts())
         if part.name != "__typename":

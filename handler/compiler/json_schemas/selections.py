@@ -38,7 +38,7 @@ class Part:
 
 
 @dataclass(slots=True)
-class Selected:
+class ResponseKey:
     """One response key, merged over all its selections."""
 
     name: str  # of the field; an alias makes the key differ
@@ -73,14 +73,14 @@ class Selections:
             node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)
         }
 
-    def collect(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> dict[str, Selected]:
+    def collect(self, type_: GraphQLNamedType, parts: Sequence[Part]) -> dict[str, ResponseKey]:
         """Return response key -> the field, merged over all the parts and the fragments that may apply."""
-        found: dict[str, Selected] = {}
+        found: dict[str, ResponseKey] = {}
         seen: dict[int, bool] = {}
         for within, node, optional in [each for part in parts for each in self._fields(type_, type_, part, seen)]:
             key = (node.alias or node.name).value
             type_of_field = None if self._directives(node) - CONDITIONS else _field_type(within, node)
-            selected = found.setdefault(key, Selected(node.name.value, type_of_field))
+            selected = found.setdefault(key, ResponseKey(node.name.value, type_of_field))
             if str(selected.type) != str(type_of_field):  # two interfaces differ for a type that the API may add
                 selected.type = None
             selected.add(node, optional=optional)

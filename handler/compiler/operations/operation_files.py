@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import OperationText
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.operations.author_operations import OperationText
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.schema import AuthorSchema
 from handler.compiler.source.files import EndpointFiles

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from graphql import DocumentNode, GraphQLError, OperationDefinitionNode, OperationType, parse
 
-from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations, OperationText
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations, OperationText
 from handler.compiler.operations.sources import operation_texts
 from handler.compiler.operations.tool_directives import read_mcp_tool, refuse_misplaced, variable_description
 from handler.compiler.operations.validation import (

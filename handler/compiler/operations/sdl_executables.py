@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import OperationText
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.operations.author_operations import OperationText
 from handler.compiler.operations.operation_files import text_of_file
 from handler.compiler.schema.schema import AuthorSchema, ExecutableFile
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import OperationText
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.operations.author_operations import OperationText
 from handler.compiler.operations.operation_files import texts_in_folder
 from handler.compiler.operations.sdl_executables import texts_named_by_sdl
 from handler.compiler.schema.schema import AuthorSchema

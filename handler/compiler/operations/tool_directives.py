@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graphql import OperationDefinitionNode, VariableDefinitionNode
 
-from handler.compiler.operations.model import McpTool
+from handler.compiler.operations.author_operations import McpTool
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ON_OPERATIONS, read_arguments
 from handler.compiler.schema.tool_options import read_options

@@ -24,8 +24,8 @@ from graphql import (
     validate,
 )
 
-from handler.compiler.context import CompileContext
-from handler.compiler.operations.model import is_bound
+from handler.compiler.compile_context import CompileContext
+from handler.compiler.operations.author_operations import is_bound
 from handler.compiler.operations.normalize import Sendable, Unused, sendable
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import BELONGS

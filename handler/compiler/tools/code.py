@@ -14,12 +14,11 @@ from handler.code_tools.loading import digest_of
 from handler.code_tools.options import RegistrationOptions
 from handler.code_tools.prompts import PromptDefinition
 from handler.code_tools.resources import ResourceDefinition
-from handler.code_tools.source_location import Place as Written
-from handler.code_tools.source_location import place_of
+from handler.code_tools.source_location import SourceLocation, place_of
 from handler.code_tools.toolkit import Toolkit
 from handler.compiler.access.code_access import AccessDefaults, required_auth_rule, rule_of
+from handler.compiler.compile_context import CompileContext
 from handler.compiler.config.code import CatalogUse, KitUse
-from handler.compiler.context import CompileContext
 from handler.compiler.problems import Place, Problems, shown
 from handler.compiler.tools.code_modules import definition_place, import_kit, reporting
 from handler.compiler.tools.compiled_code import CompiledCode
@@ -118,7 +117,7 @@ def _label_of(definition: Definition) -> str:
             return f"resource {definition.uri}"
 
 
-def _as_json(entry: JSONObject, place: Written) -> JSONObject:
+def _as_json(entry: JSONObject, place: SourceLocation) -> JSONObject:
     """Copy a list entry as plain JSON."""
     try:
         plain: JSONObject = parse_json(to_json_bytes(entry))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from handler.bundle.content import FileResource, TextPrompt
 from handler.bundle.resource_uris import SCHEME
 from handler.compiler.access.code_access import AccessDefaults, own_mask
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems
 from handler.compiler.tools.compiled_code import CompiledCode
 from handler.compiler.tools.prompts import PROMPTS_FOLDER, read_prompts
@@ -16,7 +16,7 @@ from handler.compiler.tools.resources import RESOURCES_FOLDER, read_resources
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Content:
+class CompiledContent:
     """Prompts and resources from files; ``places``: prompt name -> its place."""
 
     prompts: tuple[TextPrompt, ...]
@@ -24,7 +24,7 @@ class Content:
     resources: tuple[FileResource, ...]
 
 
-def read_content(context: CompileContext, grounds: AccessDefaults) -> Content:
+def read_content(context: CompileContext, grounds: AccessDefaults) -> CompiledContent:
     """Read ``prompts/`` and ``resources/``.
 
     Files without a condition have the mask ``AccessDefaults.unsaid``. Without policies, that admits only callers who
@@ -36,7 +36,7 @@ def read_content(context: CompileContext, grounds: AccessDefaults) -> Content:
     section.expect("condition")
     guarded = "condition" in section
     mask = own_mask(section, context.conditions, context.problems) if guarded else default
-    return Content(
+    return CompiledContent(
         prompts=tuple(prompt for prompt, _ in found),
         places={prompt.name: at for prompt, at in found},
         resources=read_resources(context, mask=mask),
@@ -57,7 +57,7 @@ def _warn_of_similar_folders(context: CompileContext) -> None:
                 )
 
 
-def refuse_shared_names(content: Content, code: CompiledCode, *, at: Place, problems: Problems) -> None:
+def refuse_shared_names(content: CompiledContent, code: CompiledCode, *, at: Place, problems: Problems) -> None:
     """Report code prompts named like a file's prompt, and code resources in the URI scheme of files and schemas.
 
     ``at`` is the place where the toolkits are named.

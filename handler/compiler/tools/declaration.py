@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from handler.bundle.tools import Tool
 from handler.compiler.json_schemas.descriptions import expand
-from handler.compiler.operations.model import AuthorOperation
+from handler.compiler.operations.author_operations import AuthorOperation
 from handler.compiler.problems import At
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.schema.tool_options import AuthorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Declaration:
+class ToolDeclaration:
     """One tool as declared. The name is expanded; descriptions may be templates."""
 
     at: At
@@ -24,9 +24,9 @@ class Declaration:
     options: AuthorOptions
 
 
-def directive_declaration(directive: ToolDirective, *, name_variables: Mapping[str, str]) -> Declaration:
+def directive_declaration(directive: ToolDirective, *, name_variables: Mapping[str, str]) -> ToolDeclaration:
     """Return the declaration of a ``@tool``, with its name expanded."""
-    return Declaration(
+    return ToolDeclaration(
         at=directive.node,
         name=expand(directive.name, name_variables),
         description=directive.description,
@@ -52,4 +52,4 @@ class CompiledTool:
     writes: bool
     described: bool = True  # False: neither author nor API describes it
     operation: AuthorOperation | None = None  # if the tool runs one
-    declaration: Declaration | None = None  # of a tool that runs an operation
+    declaration: ToolDeclaration | None = None  # of a tool that runs an operation

@@ -17,7 +17,7 @@ from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective, VisibilityPattern
 from handler.compiler.schema.tool_options import NO_OPTIONS
 from handler.compiler.schema.visibility import fold_types, hidden_by_patterns
-from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
+from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.graph.tool_entry import graphql_entry
 from handler.graph.view import BUILT_IN_SCALARS
 from handler.policy.evaluation import Evaluation, Mask
@@ -90,11 +90,11 @@ def default_tool(context: ApiContext, *, operations: bool) -> CompiledTool:
         )
     all_of_query = VisibilityPattern(at=at, expose=True, types="Query", fields=".*")
     guards = hidden_by_patterns(context.schema, [all_of_query], problems) or {}
-    declaration = Declaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
+    declaration = ToolDeclaration(at=at, name=name, description=None, descriptions={}, options=NO_OPTIONS)
     return _guarded_tool(context, declaration, own=guards)
 
 
-def _guarded_tool(context: ApiContext, declaration: Declaration, *, own: Mapping[str, Mask]) -> CompiledTool:
+def _guarded_tool(context: ApiContext, declaration: ToolDeclaration, *, own: Mapping[str, Mask]) -> CompiledTool:
     guards = fold_types(context.schema, context.guards_with(own))
     conditions = context.conditions_of(guards)
     # Precomputed for anonymous and for unrestricted callers.
@@ -128,7 +128,7 @@ def _guarded_tool(context: ApiContext, declaration: Declaration, *, own: Mapping
     )
 
 
-def _refuse_read_only_hint(declaration: Declaration, problems: Problems) -> None:
+def _refuse_read_only_hint(declaration: ToolDeclaration, problems: Problems) -> None:
     if declaration.options.annotations.get("readOnlyHint"):
         problems.add(
             declaration.at,
@@ -137,7 +137,7 @@ def _refuse_read_only_hint(declaration: Declaration, problems: Problems) -> None
         )
 
 
-def _template(context: ApiContext, declaration: Declaration) -> JSONObject:
+def _template(context: ApiContext, declaration: ToolDeclaration) -> JSONObject:
     """Return the template of the tool's entry, completed for each view in ``graph/tool_entry.py``."""
     values = context.description_variables
     texts = {"query": "", "operationName": OPERATION_NAME, "variables": VARIABLES}

@@ -15,7 +15,7 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
-from handler.compiler.operations.model import AuthorOperation, Operations
+from handler.compiler.operations.author_operations import AuthorOperation, Operations
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings

@@ -19,12 +19,12 @@ from handler.compiler.json_schemas.descriptions import (
 from handler.compiler.json_schemas.input_schema import advertised_schema, bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
-from handler.compiler.operations.model import AuthorOperation, McpTool, Operations
+from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
-from handler.compiler.tools.declaration import CompiledTool, Declaration, directive_declaration
+from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
 from handler.compiler.tools.persisted import asked_of_the_schema, sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
@@ -45,7 +45,7 @@ def prescribed_tool(context: ApiContext, directive: ToolDirective, *, operations
 
 def mcp_tool(context: ApiContext, operation: AuthorOperation, *, declared: McpTool) -> CompiledTool:
     """Compile an operation with ``@mcpTool``."""
-    declaration = Declaration(
+    declaration = ToolDeclaration(
         at=operation.node,
         name=expand(declared.name or operation.name, context.name_variables),
         description=declared.description,
@@ -85,7 +85,7 @@ class _OperationTool:
 
     context: ApiContext
     operation: AuthorOperation
-    declaration: Declaration
+    declaration: ToolDeclaration
     flat: bool
 
     def compile(self) -> CompiledTool:

@@ -12,7 +12,7 @@ from graphql import Source
 
 from handler.bundle.content import PromptMessage, TextPrompt
 from handler.compiler.access.code_access import own_mask
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place, Problems, place_in, shown
 from handler.compiler.source.files import EndpointFiles
 from handler.compiler.source.yaml_section import Section

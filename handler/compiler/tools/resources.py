@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from handler.bundle.content import FileResource
 from handler.bundle.resource_uris import file_uri
-from handler.compiler.context import CompileContext
+from handler.compiler.compile_context import CompileContext
 from handler.compiler.problems import Place
 from handler.compiler.source.files import EndpointFiles
 from handler.policy.evaluation import Mask

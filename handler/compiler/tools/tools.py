@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from handler.compiler.api_context import ApiContext
 from handler.compiler.json_schemas.descriptions import names_in
-from handler.compiler.operations.model import Operations
+from handler.compiler.operations.author_operations import Operations
 from handler.compiler.problems import At, Problems, shown, where
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.declaration import CompiledTool

@@ -17,7 +17,7 @@ LINE_BREAK = re.compile(r"\r\n|[\n\r]")
 """Source: GraphQL specification, section 2.1.2 (Line Terminators)."""
 
 
-class Text(Source):
+class DocumentText(Source):
     """A document's text whose lines are found once, not again for each location."""
 
     @cached_property

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from math import inf
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.errors.infrastructure import AwsDenied, AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.secret_variables import Secret, SecretArn
 from handler.strict_json import parse_json

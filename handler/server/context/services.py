@@ -10,7 +10,7 @@ from handler.server.auth.pseudonyms import Pseudonyms
 from handler.server.auth.sealed_state import RequestStates
 from handler.server.auth.tokens import TokenVerifier
 from handler.server.endpoints.registry import Endpoints
-from handler.server.outgoing.services import OutgoingServices
+from handler.server.outgoing.outgoing_services import OutgoingServices
 
 
 @record(frozen=True, slots=True, kw_only=True)

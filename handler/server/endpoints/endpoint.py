@@ -21,7 +21,7 @@ from handler.strict_json import Entry, JSONObject, to_json_bytes
 
 if TYPE_CHECKING:
     from handler.json_schema.answer_check import AnswerChecker, Misfit
-    from handler.server.endpoints.arguments import ArgumentsValidator
+    from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
 MAX_ENTRIES = 256
 """Entries of ``tools/list`` cached for one endpoint because the bundle does not have them as callers see them."""
@@ -220,7 +220,7 @@ class Endpoint:
     ) -> ArgumentsValidator:
         def made() -> ArgumentsValidator:
             from handler.policy.guarded_schema import conditions_in, seen_by
-            from handler.server.endpoints.arguments import ArgumentsValidator
+            from handler.server.endpoints.arguments_validator import ArgumentsValidator
 
             seen = seen_by(schema, outcome) if conditions_in(schema) else schema
             return ArgumentsValidator(name, seen, max_values=(limits or self.bundle.limits).max_values)

@@ -18,7 +18,7 @@ from handler.lru import Lru
 from handler.records import record
 from handler.server.endpoints.clock import Instant, now
 from handler.server.endpoints.endpoint import Endpoint
-from handler.server.endpoints.failures import Failures
+from handler.server.endpoints.load_failures import Failures
 from handler.storage.storage import READ_TIMEOUT_S, Storage
 
 if TYPE_CHECKING:

@@ -16,11 +16,11 @@ from handler.errors.calls import DocumentNotFound, DocumentRefused, Fault, Value
 from handler.records import record
 from handler.server.auth.scopes import require_scopes
 from handler.server.context.caller import Caller
-from handler.server.endpoints.arguments import refuse_excess
+from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.endpoints.schema_views import schema_loading
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute
-from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ async def prepare_document(
     """
     limits = (tool or caller.endpoint.bundle).limits
     refuse_excess(tool.name if tool else "graphql", document.variables, max_values=limits.max_values)
-    from handler.graph.documents.check import answer_introspection, check_document
+    from handler.graph.documents.document_check import answer_introspection, check_document
 
     schemas = await _view_schemas(caller, tool)
     checked = check_document(

@@ -9,7 +9,7 @@ from handler.bundle.tools import CatalogTool
 from handler.code_tools.catalog_search import Sections, find_in_catalog
 from handler.errors.calls import ToolError
 from handler.server.asgi.response_size import encoded
-from handler.server.mcp.call import Call
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.prompts import prompts_for
 from handler.server.mcp.resources import resources_for, templates_for
 from handler.server.mcp.tools_list import usable_tools

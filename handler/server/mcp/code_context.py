@@ -6,9 +6,9 @@ from copy import deepcopy
 from typing import Any
 
 from handler.code_tools.context import LEVELS, Context
-from handler.server.mcp.call import Call
 from handler.server.mcp.code_graphql import OwnRequests
 from handler.server.mcp.input_required import answers_to
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import CLIENT_INFO, wanted_log_level
 from handler.server.upstream.api_access import api_access
 from handler.strict_json import JSONObject

@@ -29,10 +29,10 @@ from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import encoded
 from handler.server.auth.principal import ANONYMOUS
 from handler.server.auth.scopes import require_scopes
-from handler.server.endpoints.arguments import refuse_excess
-from handler.server.mcp.call import Call
+from handler.server.endpoints.arguments_validator import refuse_excess
 from handler.server.mcp.code_context import context_of
 from handler.server.mcp.input_required import ask
+from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
 
 Definition = TypeVar("Definition", ToolDefinition, PromptDefinition, ResourceDefinition)

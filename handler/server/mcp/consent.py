@@ -17,8 +17,8 @@ from handler.bundle.tools import CONFIRM, MAX_CONSENT_CHARS, Tool
 from handler.errors.calls import ConsentDeclined, ConsentImpossible, ConsentRequired, ConsentTooLong
 from handler.invisible import escaped
 from handler.records import record
-from handler.server.mcp.call import Call
 from handler.server.mcp.input_required import answers_to, ask
+from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
 
 BRAILLE_BLANK = "\u2800"
@@ -69,13 +69,15 @@ class Agreed:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ConsentRequest:
     """The result that asks the user."""
 
     result: JSONObject
 
 
-async def ask_consent(call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal) -> Agreed | Asked:
+async def ask_consent(
+    call: Call, tool: Tool, arguments: Mapping[str, Any], proposal: Proposal
+) -> Agreed | ConsentRequest:
     """Return the consent to a call of a tool that says ``confirm``, or the result that asks for consent.
 
     Raises:
@@ -121,10 +123,10 @@ def _take_at_its_word(tool: Tool, arguments: Mapping[str, Any], *, is_required: 
     return Agreed()
 
 
-async def _ask(call: Call, question: str, state: JSONObject) -> Asked:
+async def _ask(call: Call, question: str, state: JSONObject) -> ConsentRequest:
     params = {"mode": "form", "message": question, "requestedSchema": FORM}
     asked = await ask(call, {CONFIRM: {"method": "elicitation/create", "params": params}}, state=state)
-    return Asked(result=asked)
+    return ConsentRequest(result=asked)
 
 
 def _shown(text: str, tool: Tool, part: str) -> str:

@@ -11,8 +11,8 @@ from handler.errors.protocol import InvalidParams, McpError
 from handler.errors.upstream import UpstreamError
 from handler.json_bounds import excess_of
 from handler.server.context.caller import Caller
-from handler.server.mcp.call import Call, Method
 from handler.server.mcp.completion import complete
+from handler.server.mcp.method_call import Call, Method
 from handler.server.mcp.prompts import find_prompt, get_prompt, prompts_for
 from handler.server.mcp.resources import fixed_contents, read_resource, resources_for, templates_for
 from handler.server.mcp.revisions import cacheable

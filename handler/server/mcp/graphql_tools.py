@@ -12,10 +12,10 @@ from handler.errors.upstream import AnswerMisfit, UpstreamError
 from handler.server.asgi.deadlines import before
 from handler.server.asgi.response_size import TOO_LARGE, Room, encoded
 from handler.server.context.caller import Caller
-from handler.server.mcp.call import Call
+from handler.server.mcp.method_call import Call
 from handler.server.upstream.bound_variables import fill_bound
 from handler.server.upstream.graphql_client import execute, telling_answer
-from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.strict_json import JSONObject, to_well_formed_json
 
 CARRIED_OUT = "The mutation was carried out: do not repeat it."
@@ -71,10 +71,10 @@ async def _call_prescribed(call: Call, tool: PrescribedTool, arguments: Mapping[
         is_query=tool.operation.kind == "query",
     )
     if tool.options.confirm:
-        from handler.server.mcp.consent import Asked, Proposal, ask_consent
+        from handler.server.mcp.consent import ConsentRequest, Proposal, ask_consent
 
         consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=given))
-        if isinstance(consent, Asked):
+        if isinstance(consent, ConsentRequest):
             return consent.result
         sent = _repeatable(sent, consent.idempotency_key)
     response = await execute(caller, sent)
@@ -93,11 +93,11 @@ async def _call_graphql(call: Call, tool: GraphQLTool, arguments: Mapping[str, A
     )
     prepared = await prepare_document(call.caller, document, tool=tool)
     if prepared.consent_for:
-        from handler.server.mcp.consent import Asked, Proposal, ask_consent
+        from handler.server.mcp.consent import ConsentRequest, Proposal, ask_consent
 
         sent = prepared.request
         consent = await ask_consent(call, tool, arguments, Proposal(text=sent.text, variables=sent.variables))
-        if isinstance(consent, Asked):
+        if isinstance(consent, ConsentRequest):
             return consent.result
         prepared = replace(prepared, request=_repeatable(sent, consent.idempotency_key))
     response = await run(call.caller, prepared)

@@ -18,8 +18,8 @@ from handler.errors.protocol import InvalidParams, StateRefused
 from handler.json_bounds import MAX_NESTING, nests_deeper
 from handler.records import record
 from handler.server.auth.principal import Principal
-from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import MISSING_CAPABILITY, NAMED_METHODS, Rejected
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import is_modern
 from handler.strict_json import JSONObject
 

@@ -9,7 +9,6 @@ from handler.bundle.tools import GraphQLTool
 from handler.errors import StileError
 from handler.errors.protocol import AuthenticationRequired, McpError
 from handler.server.asgi.response_size import ANSWER_TOO_LARGE, TOO_LARGE
-from handler.server.mcp.call import Call, Method
 from handler.server.mcp.jsonrpc import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -18,6 +17,7 @@ from handler.server.mcp.jsonrpc import (
     Rejected,
     SignInRequired,
 )
+from handler.server.mcp.method_call import Call, Method
 from handler.server.mcp.revisions import (
     MODERN,
     SERVER_INFO,

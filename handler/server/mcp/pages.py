@@ -16,7 +16,7 @@ from typing import Any
 from handler.errors.protocol import InvalidParams
 from handler.listed_sizes import is_listable
 from handler.server.asgi.response_size import Room
-from handler.server.mcp.call import Call
+from handler.server.mcp.method_call import Call
 from handler.strict_json import Entries, Entry, JSONObject
 
 DIGEST_BYTES = 12

@@ -11,7 +11,7 @@ from handler.code_tools.catalog_search import Listed
 from handler.errors.calls import PromptNotFound
 from handler.errors.protocol import InvalidParams
 from handler.server.context.caller import Caller
-from handler.server.mcp.call import Call
+from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject
 
 MAX_PROMPT_CHARS = 200_000

@@ -17,8 +17,8 @@ from handler.server.auth.scopes import has_scopes, require_scopes
 from handler.server.context.caller import Caller
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
-from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import INTERNAL_ERROR, Rejected
+from handler.server.mcp.method_call import Call
 from handler.strict_json import JSONObject, to_well_formed_json
 
 SDL = "application/graphql"

@@ -22,7 +22,6 @@ from handler.server.asgi.trace_context import continue_trace
 from handler.server.context.caller import Caller
 from handler.server.context.request_context import find_endpoint, identify_caller, read_body
 from handler.server.context.services import Services
-from handler.server.mcp.call import Call
 from handler.server.mcp.jsonrpc import (
     DENIED,
     INTERNAL_ERROR,
@@ -36,6 +35,7 @@ from handler.server.mcp.jsonrpc import (
     SignInRequired,
     classify,
 )
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.methods import answer
 from handler.server.mcp.revisions import BATCHING, error_id, is_modern, resource_not_found_code, revision_told
 from handler.strict_json import Entries, JSONObject, spliced, to_well_formed_json

@@ -13,9 +13,9 @@ from handler.errors.upstream import UpstreamError
 from handler.records import record
 from handler.server.asgi.headers import find_mismatch
 from handler.server.auth.scopes import require_scopes
-from handler.server.mcp.call import Call
 from handler.server.mcp.graphql_tools import call_tool, failed
 from handler.server.mcp.jsonrpc import HEADER_MISMATCH, Rejected
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import is_modern
 from handler.server.mcp.tools_list import asked_kits, tools_of_kit
 from handler.strict_json import JSONObject

@@ -10,7 +10,7 @@ from handler.bundle.tools import CodeKit, CodeTool, Tool
 from handler.policy.evaluation import Evaluation
 from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.schema_views import schema_loading
-from handler.server.mcp.call import Call
+from handler.server.mcp.method_call import Call
 from handler.server.mcp.revisions import listed as listed_for
 from handler.strict_json import Entries, Entry, JSONObject
 

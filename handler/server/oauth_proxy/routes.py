@@ -25,7 +25,7 @@ from handler.server.context.request_context import endpoint_name, find_endpoint,
 from handler.server.context.services import Services
 from handler.server.oauth_proxy.flow import authorize_location, callback_location, metadata, registration
 from handler.server.oauth_proxy.proxy import ProxySite, error_of
-from handler.server.oauth_proxy.tokens import token_answer, token_form
+from handler.server.oauth_proxy.token_request import token_answer, token_form
 from handler.strict_json import parse_json
 
 MAX_FORM_BYTES = 65_536

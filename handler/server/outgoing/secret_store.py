@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.bundle.upstream import SecretReference, is_reference, parse_reference
 from handler.errors.infrastructure import AwsError, AwsUnanswered, SecretUnavailable, SettingsError
 from handler.errors.upstream import CredentialUnavailable

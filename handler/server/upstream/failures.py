@@ -13,7 +13,7 @@ from handler.errors.upstream import UpstreamFailure
 from handler.http.client import HttpResponse
 from handler.records import record
 from handler.server.asgi.content_negotiation import EVENT_STREAM, media_type_of
-from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.plain_words import plain_text, quoted, waiting, words_in
 
 UNDECIDED = frozenset({408})

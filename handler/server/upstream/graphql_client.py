@@ -13,7 +13,7 @@ from handler.errors.infrastructure import AddressRefused, HttpError
 from handler.errors.upstream import AnswerMisfit, UpstreamError, UpstreamFailure, UpstreamForbidden
 from handler.http.client import HttpRequest, HttpResponse
 from handler.server.context.caller import Caller
-from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.sending import send
 from handler.strict_json import JSONObject, parse_json, to_json_bytes
 

@@ -14,15 +14,15 @@ from handler.bundle.upstream import UpstreamAuth
 from handler.http.client import HttpResponse
 from handler.records import record
 from handler.server.upstream.failures import in_graphql, is_usual
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.server.upstream.named_coordinates import names_in, without_names, without_suggestions
-from handler.server.upstream.operation import GraphQLRequest
 from handler.server.upstream.schema_drift import (
     AS_TEXT_ONLY,
     BY_ID_ONLY,
     LIMIT,
     MAX_MESSAGE_CHARS,
     UNLISTED,
-    Finding,
+    Classification,
     find_in,
     is_static,
 )
@@ -66,14 +66,16 @@ _CODE = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Report:
+class FilteredResponse:
     """The filtered response, and the log's reason: of the first error of a known kind, or of the status."""
 
     response: JSONObject
     reason: str
 
 
-def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth) -> Report:
+def report(
+    body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequest, *, auth: UpstreamAuth
+) -> FilteredResponse:
     """Filter a response with errors. ``body`` is the JSON of the response to ``operation``."""
     data = body.get("data") or None  # some servers send an empty object if they executed nothing
     executed, has_value = data is not None, any(value is not None for value in (data or {}).values())
@@ -87,7 +89,7 @@ def report(body: Mapping[str, Any], answer: HttpResponse, operation: GraphQLRequ
             told.insert(0, {"message": said})
         if said or not (judged or is_usual(answer.status)):
             reason = trouble.reason
-    return Report(response={"data": data, "errors": told}, reason=reason)
+    return FilteredResponse(response={"data": data, "errors": told}, reason=reason)
 
 
 def _told(errors: Sequence[Any], *, executed: bool, names: Set[str] | None) -> tuple[list[JSONObject], str]:
@@ -113,7 +115,7 @@ def _judged(error: Any, *, executed: bool, names: Set[str] | None) -> tuple[JSON
         return {"message": UNNAMED}, OTHER
     if executed and error.get("path"):
         names = None
-    finding = Finding() if names is None else find_in(error, names=names)
+    finding = Classification() if names is None else find_in(error, names=names)
     kept: JSONObject = {"message": _message(error, finding, names=names)}
     code, path = _code(error), _path(error)
     if path and not finding.of_document and (names is None or not is_static(path)):
@@ -123,7 +125,7 @@ def _judged(error: Any, *, executed: bool, names: Set[str] | None) -> tuple[JSON
     return kept, _reason(finding, code)
 
 
-def _message(error: Mapping[str, Any], finding: Finding, *, names: Set[str] | None) -> str:
+def _message(error: Mapping[str, Any], finding: Classification, *, names: Set[str] | None) -> str:
     if finding.kind in SENTENCES:
         return SENTENCES[finding.kind]
     if finding.coordinate:
@@ -153,7 +155,7 @@ def _code(error: Mapping[str, Any]) -> str:
     return code[:MAX_CODE_CHARS] if isinstance(code, str) else ""
 
 
-def _reason(finding: Finding, code: str) -> str:
+def _reason(finding: Classification, code: str) -> str:
     if finding.coordinate:
         return f"Drift: {finding.coordinate}"
     if finding.kind in REASONS:

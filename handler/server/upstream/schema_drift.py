@@ -75,7 +75,7 @@ def is_static(path: object) -> bool:
 
 
 @record(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Classification:
     """The classification of an error. ``kind`` is a kind of habit, or empty if the kind is unknown.
 
     ``coordinate``: the used coordinate that the API's schema lacks or defines otherwise; empty if there is no drift.
@@ -87,7 +87,7 @@ class Finding:
     of_document: bool = False
 
 
-def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
+def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Classification:
     """Classify an error of a response without data. ``names`` are the names in the document.
 
     An error about the value of a variable has no kind, because the caller can correct the value.
@@ -95,10 +95,10 @@ def find_in(error: Mapping[str, Any], *, names: Set[str]) -> Finding:
     kinds = {HABITS[habit].kind for habit in habits_in(error)}
     coordinate = coordinate_in(_message(error), names=names) if VALIDATION in kinds else ""
     if coordinate:
-        return Finding(kind=VALIDATION, coordinate=coordinate, of_document=True)
+        return Classification(kind=VALIDATION, coordinate=coordinate, of_document=True)
     kind = next((each for each in KINDS if each in kinds), "")
     of_document = kind == VALIDATION or (kind == LIMIT and not error.get("path"))
-    return Finding(kind=kind, of_document=of_document)
+    return Classification(kind=kind, of_document=of_document)
 
 
 def habits_in(error: Mapping[str, Any]) -> list[str]:

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from handler.compiler.access.propagation import Consequences
-from handler.compiler.conditions import Conditions
+from handler.compiler.conditions import ConditionTable
 from handler.compiler.problems import Place, Problems
 from handler.compiler.schema.directives import VisibilityPattern
 from handler.compiler.schema.visibility import hidden_by_patterns
@@ -48,7 +48,7 @@ enum EmployeeOrder { NAME_ASC SALARY_ASC SALARY_DESC }
 
 
 def guards_of(sdl: str, own: Mapping[str, Mask], *shown: str) -> dict[str, Mask]:
-    return Consequences(build_schema(sdl), Conditions(), shown=shown).of(own)
+    return Consequences(build_schema(sdl), ConditionTable(), shown=shown).of(own)
 
 
 def hidden_with(sdl: str, *own: str, shown: tuple[str, ...] = ()) -> set[str]:
@@ -406,7 +406,7 @@ class Case:
         inputs = [each for each in hideable if each.startswith(("F", "O")) or "(" in each]
         self.shown = set(random.sample(inputs, random.randint(0, 2))) - set(own)
         self.gone = expected_gone(self.schema, set(own), self.shown)
-        self.guards = Consequences(self.schema, Conditions(), shown=self.shown).of(own)
+        self.guards = Consequences(self.schema, ConditionTable(), shown=self.shown).of(own)
         self.left = view_of(self.schema, self.guards)
         self.left_without_rules = view_of(self.schema, own)
 
@@ -447,7 +447,7 @@ def test_what_the_rules_leave_is_a_valid_schema(random: Random) -> None:
 @given(st.randoms(use_true_random=False))
 def test_callers_of_every_outcome_lose_what_would_be_hidden_with_what_they_lack(random: Random) -> None:
     schema = build_schema(random_sdl(random))
-    conditions = Conditions()
+    conditions = ConditionTable()
     numbers = [0, *(number for name in "ab" for number in conditions.mask({"exists": {"jwt": [name]}}))]
     chosen = random.sample([*sorted(coordinates_in_reach(schema)), *TYPES], random.randint(4, 8))
     own = {coordinate: frozenset(random.sample(numbers, random.randint(1, 2))) for coordinate in chosen}
@@ -469,9 +469,9 @@ def test_without_the_rules_something_would_be_left() -> None:
     assert {"Qu", "F0", "O0"} <= kinds  # arguments, input fields and enum values
 
 
-def many_rules(types: int, fields: int) -> tuple[str, dict[str, Mask], Conditions]:
+def many_rules(types: int, fields: int) -> tuple[str, dict[str, Mask], ConditionTable]:
     """Types that an interface joins and that lead to each other, every field with a condition of its own."""
-    conditions = Conditions()
+    conditions = ConditionTable()
     own: dict[str, Mask] = {}
     parts = ["type Query { all: [I!]! }", "interface I { shared: Int }"]
     for kind in range(types):

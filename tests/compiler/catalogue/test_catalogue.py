@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from handler.compiler.codes.graphql_errors import GRAPHQL_ERRORS
+from handler.compiler.codes.graphql_codes import GRAPHQL_ERRORS
 from handler.compiler.codes.project_errors import PROJECT_ERRORS
 from handler.compiler.codes.warning_codes import WARNINGS
 from tests.compiler.catalogue.entries import CATALOGUE, Entry, found_by_check, print_entries, read_entries

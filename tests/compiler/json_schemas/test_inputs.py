@@ -10,7 +10,7 @@ import pytest
 from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import InvalidArguments
 from handler.policy.evaluation import HIDDEN
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from tests.support.endpoints import compiled, doubted, prescribed_tool
 
 SDL = """

@@ -31,7 +31,7 @@ from jsonschema import Draft202012Validator
 
 from handler.bundle.tools import PrescribedTool
 from handler.errors.calls import InvalidArguments
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from tests.compiler.json_schemas.random_operations import CONFIG, object_values, operations
 from tests.support.endpoints import compiled, prescribed_tool
 from tests.support.examples import examples

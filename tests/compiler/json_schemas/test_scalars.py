@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from handler.compiler.json_schemas.scalars import KNOWN
 from handler.errors.calls import InvalidArguments
 from handler.json_schema.formats import STANDARD_FORMATS
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from tests.support.endpoints import compiled, prescribed_tool, reported
 
 # Advertised, values that are taken, values that are not.

@@ -10,7 +10,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from handler.bundle.tools import PrescribedTool
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from tests.compiler.json_schemas.random_operations import (
     CONFIG,
     ONE_OF,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from handler.compiler.context import read_context
-from handler.compiler.operations.model import OperationText
+from handler.compiler.compile_context import read_context
+from handler.compiler.operations.author_operations import OperationText
 from handler.compiler.operations.sources import operation_texts
 from handler.compiler.schema.schema import read_schema
 from tests.support.endpoints import write_endpoint

@@ -17,6 +17,9 @@ from tests.support.rooms import read_modules
 DOCUMENTS = ROOT / "handler" / "graph" / "documents"
 FAST = "handler.graph.documents.fast_nodes"
 
+DEPLOY_TIME = frozenset(("compiler", "commands"))
+"""Folders of modules that the function does not load."""
+
 DESCRIBE = """
 import copy, dataclasses, json, pickle, sys
 if sys.argv[1] == "shared":
@@ -117,8 +120,8 @@ print(dataclasses.dataclass is dataclass, dataclass.__module__, "__node_fields__
 STANDARD_BEFORE = """
 import graphql
 before = graphql.DocumentNode
-import handler.graph.documents.fast_nodes, handler.graph.documents.check
-print(handler.graph.documents.check.DocumentNode is before, "__node_fields__" in vars(before))
+import handler.graph.documents.fast_nodes, handler.graph.documents.document_check
+print(handler.graph.documents.document_check.DocumentNode is before, "__node_fields__" in vars(before))
 """
 
 
@@ -156,7 +159,7 @@ def test_classes_stay_as_they_are_where_graphql_core_was_imported_before() -> No
     assert run(STANDARD_BEFORE) == "True False\n"
 
 
-@pytest.mark.parametrize("first", ["check", "partial_schema", "operation_kind"])
+@pytest.mark.parametrize("first", ["document_check", "partial_schema", "operation_kind"])
 def test_whichever_module_loads_graphql_core_first_its_nodes_share_methods(first: str) -> None:
     program = (
         f"import handler.graph.documents.{first}\nimport graphql; print('__node_fields__' in vars(graphql.FieldNode))"
@@ -173,8 +176,7 @@ def test_graphql_core_loads_fast_from_one_place() -> None:
 
 def test_at_request_time_graphql_core_is_imported_in_the_package_of_documents_alone() -> None:
     """The package loads it fast before any of its modules imports it."""
-    deploy_time = {"compiler", "commands"}
-    files = [path for path in sorted((ROOT / "handler").rglob("*.py")) if deploy_time.isdisjoint(path.parts)]
+    files = [path for path in sorted((ROOT / "handler").rglob("*.py")) if DEPLOY_TIME.isdisjoint(path.parts)]
 
     assert {path.parent for path in files if imports_graphql(path)} == {DOCUMENTS}
 

@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.check import answer_introspection
-from handler.graph.documents.locations import Text
+from handler.graph.documents.document_check import answer_introspection
+from handler.graph.documents.locations import DocumentText
 from tests.graph.documents.test_limits import calls
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, WIDE, check
 from tests.support.examples import FULL
@@ -242,7 +242,7 @@ def test_many_mistakes_among_many_lines_take_no_more_work_than_few(what: str) ->
 @given(st.text(alphabet="ab\r\n\u2028\f", max_size=30))
 def test_places_are_those_of_graphql_core(text: str) -> None:
     for position in range(len(text) + 1):
-        assert Text(text).get_location(position) == Source(text).get_location(position)
+        assert DocumentText(text).get_location(position) == Source(text).get_location(position)
 
 
 @pytest.mark.parametrize("what", ANSWERED)

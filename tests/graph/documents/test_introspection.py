@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.check import answer_introspection
+from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.introspection import MAX_BYTES, answer
 from handler.graph.documents.partial_schema import ViewSchemas
 from handler.graph.documents.printed_texts import text_of

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from handler.errors.calls import DocumentRefused
-from handler.graph.documents.check import answer_introspection
+from handler.graph.documents.document_check import answer_introspection
 from handler.graph.documents.limits import MAX_FRAGMENT_NESTING
 from tests.graph.shop import LIMITS, VIEW, WIDE, check
 from tests.support.schemas import schemas_of

@@ -11,12 +11,12 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.http.addresses import STRICT
 from handler.http.client import HttpClient
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
-from handler.server.outgoing.services import OutgoingServices
 from handler.settings import read_settings
 from tests.server.asgi.test_public_url import load_balancer
 from tests.support.api import Reply, running_api

@@ -21,10 +21,10 @@ from handler.server.endpoints.endpoint import Endpoint
 from handler.server.endpoints.registry import Endpoints
 from handler.server.outgoing.circuit_breaker import Circuits
 from handler.server.outgoing.credential_cache import SingleFlightCache
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.outgoing.secret_store import SecretStore
-from handler.server.outgoing.services import OutgoingServices
 from handler.server.upstream.graphql_client import execute
-from handler.server.upstream.operation import GraphQLRequest
+from handler.server.upstream.graphql_request import GraphQLRequest
 from handler.storage.local import MemoryStorage
 from handler.strict_json import JSONObject
 from tests.support.endpoints import PUBLIC, compiled

@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from handler.aws.services import AwsJson
+from handler.aws.json_client import AwsJson
 from handler.aws.sigv4 import CredentialSource
 from handler.errors.infrastructure import SecretUnavailable
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
 from handler.secret_variables import SecretArn
 from handler.server.auth.own_secrets import MAX_RETRY_S, REFUSED_PAUSE_S, RETRY_S, STALE_S, TTL_S, OwnSecrets
+from handler.server.outgoing.outgoing_services import outgoing_services
 from handler.server.outgoing.secret_store import STALE_STEP_S, SecretStore
-from handler.server.outgoing.services import outgoing_services
 from handler.settings import read_settings
 from tests.infra.cloudformation import read_template
 from tests.server.outgoing.serving import Clock

@@ -19,7 +19,7 @@ from handler.aws.sigv4 import Credentials, CredentialSource
 from handler.http.client import HttpClient
 from handler.server.asgi.request_log import FOR_MAINTAINERS, INFO, WARNING, level_of
 from handler.server.outgoing.circuit_breaker import MAX_FAILURES
-from handler.server.outgoing.services import OutgoingServices
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from handler.server.upstream.graphql_errors import MAX_ERRORS
 from tests.conftest import ROOT
 from tests.server.outgoing.serving import asking, identity_with, with_token

@@ -18,7 +18,7 @@ from handler.aws.sigv4 import CredentialSource
 from handler.bundle.upstream import SIGNED_SERVICES, SigV4Auth
 from handler.errors.upstream import CredentialUnavailable
 from handler.http.client import HttpClient
-from handler.server.outgoing.services import OutgoingServices
+from handler.server.outgoing.outgoing_services import OutgoingServices
 from tests.server.outgoing.serving import asking, endpoint, with_token
 from tests.support.api import Asked, Reply, running_api
 from tests.support.function import Function, running_function

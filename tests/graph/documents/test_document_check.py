@@ -14,7 +14,7 @@ from handler.compiler.config.config import read_config
 from handler.compiler.problems import Problems
 from handler.compiler.source.files import EndpointFiles
 from handler.errors.calls import DocumentRefused, Fault
-from handler.graph.documents.check import CheckedDocument, answer_introspection
+from handler.graph.documents.document_check import CheckedDocument, answer_introspection
 from handler.graph.documents.operation import print_executable
 from tests.conftest import DEMO
 from tests.graph.shop import HIDDEN, LIMITS, SDL, VIEW, check

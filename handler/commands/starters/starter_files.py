@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphql import GraphQLSchema, StringValueNode, parse, print_ast
 
 from handler.commands.starters.names import tool_words, words_of
-from handler.commands.starters.root_fields import PLAIN, Kind, RootField, Taken, root_fields
+from handler.commands.starters.root_fields import PLAIN, Kind, RootField, StarterArgument, root_fields
 from handler.invisible import escaped
 
 MAX_TRIED = 4
@@ -84,11 +84,11 @@ def _starter(field: RootField) -> Starter:
     return Starter(tool=name, field=field, text=f"{text}\n{heading} {laid_out}\n")
 
 
-def _variable(taken: Taken) -> str:
+def _variable(taken: StarterArgument) -> str:
     return f"${taken.name}: {taken.type} @mcpToolArg(description: {_string(_meaning(taken))})"
 
 
-def _meaning(taken: Taken) -> str:
+def _meaning(taken: StarterArgument) -> str:
     written = _one_line(taken.description)
     if written:
         return written

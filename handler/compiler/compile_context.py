@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from handler.compiler.conditions import Conditions
+from handler.compiler.conditions import ConditionTable
 from handler.compiler.config.config import Config, read_config
 from handler.compiler.problems import Place, Problems
 from handler.compiler.source.files import CONFIG, ENTRY, EndpointFiles
@@ -22,7 +22,7 @@ class CompileContext:
     config: Config
     environ: Mapping[str, str]
     problems: Problems
-    conditions: Conditions = field(default_factory=Conditions)
+    conditions: ConditionTable = field(default_factory=ConditionTable)
     code_only: bool  # the endpoint has toolkits in Python and no ``index.graphql``
 
     @property

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from graphql import GraphQLError, parse
 
-from handler.compiler.context import CompileContext, read_context
+from handler.compiler.compile_context import CompileContext, read_context
 from handler.compiler.problems import Place, located
 from handler.errors.authoring import CompileError
 from tests.support.endpoints import compiled, write_endpoint

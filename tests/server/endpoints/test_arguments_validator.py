@@ -9,7 +9,7 @@ import pytest
 
 from handler.errors.calls import InvalidArguments
 from handler.json_schema.checker import MAX_VIOLATIONS
-from handler.server.endpoints.arguments import ArgumentsValidator
+from handler.server.endpoints.arguments_validator import ArgumentsValidator
 from tests.support.endpoints import READABLE, compiled
 from tests.support.function import running_function
 

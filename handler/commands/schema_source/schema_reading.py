@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from handler.commands.local.local_server import local_http
-from handler.commands.schema_source.introspection import MAX_ANSWER_BYTES, Api
+from handler.commands.schema_source.header_options import RequestHeaders
+from handler.commands.schema_source.introspection import MAX_ANSWER_BYTES, IntrospectedApi
 from handler.commands.schema_source.origin import SchemaSource
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.request_headers import RequestHeaders
-from handler.commands.schema_source.sdl import bounded, printable, sdl_of_introspection
+from handler.commands.schema_source.sdl_file import bounded, printable, sdl_of_introspection
 from handler.strict_json import parse_json
 
 
@@ -37,7 +37,7 @@ def _ask(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> 
     """Ask an API. Neither the schema nor a refusal repeats the value of a header."""
     with closing(local_http()) as http:
         deadline = time.monotonic() + timeout_s
-        api = Api(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s)
+        api = IntrospectedApi(source=source, headers=headers, http=http, deadline=deadline, timeout_s=timeout_s)
         try:
             sdl = api.sdl()
         except SourceRefused as exc:

@@ -32,7 +32,7 @@ from handler.errors.calls import DocumentRefused, Fault
 from handler.graph.documents.cost import refuse_costly
 from handler.graph.documents.hidden_types import TYPE_NAME, HiddenNames, find_hidden_names
 from handler.graph.documents.limits import refuse_large
-from handler.graph.documents.locations import Text, fault_of
+from handler.graph.documents.locations import DocumentText, fault_of
 from handler.graph.documents.operation import (
     MAX_CHARS,
     alone,
@@ -137,7 +137,7 @@ def _parse(text: str, limits: Limits) -> DocumentNode:
         more = f"it has more than {MAX_CHARS:,} characters"
         raise DocumentRefused(Fault(f"{more}: ask for less in one request, and give long values as variables"))
     try:
-        return parse(Text(text), max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
+        return parse(DocumentText(text), max_tokens=limits.max_tokens, allow_empty_selection_sets=False)
     except GraphQLError as exc:
         raise DocumentRefused(fault_of(exc)) from exc
 
