@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from math import inf
 from typing import Any
 
 MAX_SHOWN_CHARS = 80
@@ -21,8 +22,28 @@ def counted(count: int, what: str) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return a question for the end of a sentence; empty string if no known name is near."""
-    near = get_close_matches(name, list(known), n=1)
-    return f"; did you mean {near[0]}?" if near else ""
+    near = nearest(name, list(known))
+    return "" if near is None else f"; did you mean {near}?"
+
+
+def nearest(name: str, known: Sequence[str], *, most_chars: float = inf) -> str | None:
+    """Return the known name that may have been meant; equal names but for case or ``_`` go before others.
+
+    ``most_chars``: the characters of the name times the known names, above which only equal names are found.
+    """
+    names: dict[str, str] = {}
+    for form in (str.lower, _plain):
+        names = {form(each): each for each in reversed(known)}
+        if form(name) in names:
+            return names[form(name)]
+    meant = _plain(cut(name))
+    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= most_chars else []
+    return names[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    """Normalize a name, so that ``FIRST_NAME`` equals ``firstName``."""
+    return name.lower().replace("_", "")
 
 
 def pointer_of(path: Iterable[Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import copy
 import dataclasses
 import pickle
@@ -16,6 +17,7 @@ import pytest
 
 import handler
 from handler import records
+from tests.conftest import ROOT
 
 
 def _plain() -> Any:
@@ -298,3 +300,17 @@ def test_every_record_has_the_fields_that_the_standard_library_sees() -> None:
     assert len(found) > 80
     for each in typing.cast("set[Any]", found):
         assert [field.name for field in dataclasses.fields(each)] == [name for name, _, _ in each.__layout__], each
+
+
+def test_no_module_gives_what_makes_no_field_another_name() -> None:
+    """``record`` reads the texts of annotations, and would take a renamed ``ClassVar`` for a field."""
+    renamed = [
+        f"{file.name}:{node.lineno}"
+        for file in sorted((ROOT / "handler").rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        for each in node.names
+        if each.name in {"ClassVar", "InitVar", "KW_ONLY"} and each.asname
+    ]
+
+    assert renamed == []

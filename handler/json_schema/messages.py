@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 from itertools import groupby, islice
 from typing import Any
 
 from handler.json_schema.formats import FORMATS, MAX_MATCHED_CHARS
-from handler.sentences import below, cut, pointer_of, some
+from handler.sentences import below, cut, nearest, pointer_of, some
 
 MAX_UNKNOWN = 51
 MAX_SHOWN_NAMES = 30
 MAX_COMPARED_CHARS = 12_000
 """Characters of an unknown name times known names: this many take 10 ms, and an error has 50 names."""
-
 ANY_TYPE = {"string", "number", "boolean", "object", "array"}
 """All types except ``null``."""
 
@@ -115,7 +113,7 @@ def _near_value(error: Any) -> str:
     names = [str(value) for value in error.validator_value if value is not None]
     if not isinstance(error.instance, str) or len(names) <= MAX_SHOWN_NAMES:
         return ""
-    near = _nearest(error.instance, names)
+    near = nearest(error.instance, names, most_chars=MAX_COMPARED_CHARS)
     return "" if near is None else f" (did you mean {json.dumps(near)}?)"
 
 
@@ -176,24 +174,8 @@ def _stands_for_a_list(error: Any) -> bool:
 
 
 def _hint(name: str, known: Sequence[str]) -> str:
-    near = _nearest(name, known)
+    near = nearest(name, known, most_chars=MAX_COMPARED_CHARS)
     return f"; known here: {some(known, most=MAX_SHOWN_NAMES) or 'none'}" if near is None else f"; did you mean {near}?"
-
-
-def _nearest(name: str, known: Sequence[str]) -> str | None:
-    """Return the known name that may have been meant; equal names but for case or ``_`` go before others."""
-    for form in (str.lower, _plain):
-        names = {form(each): each for each in reversed(known)}
-        if form(name) in names:
-            return names[form(name)]
-    meant = _plain(cut(name))
-    near = get_close_matches(meant, names, n=1) if len(meant) * len(names) <= MAX_COMPARED_CHARS else []
-    return names[near[0]] if near else None
-
-
-def _plain(name: str) -> str:
-    """Normalize a name, so that ``FIRST_NAME`` equals ``firstName``."""
-    return name.lower().replace("_", "")
 
 
 def _shown(value: Any) -> str:
