@@ -153,13 +153,17 @@ class _ToolsFound:
 def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _ToolsFound:
     context = api.endpoint
     any_operation = any(operation.tool for operation in operations.valid)
-    declared = bool(author.tools) or any_operation or context.config.code.named
+    adopting = bool(context.config.adopted)
+    declared = bool(author.tools) or any_operation or context.config.code.named or adopting
     others = (context.project.path(RESOURCES_FOLDER), context.project.path(PROMPTS_FOLDER))
     unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
     slips = [one.at.file for one in unread if one.tool and not declared]
     tools = make_tools(api, author.tools, operations=operations)
     if not declared and _wants_default_tool(context, slips):
         tools = [default_tool(api, operations=bool(operations.valid))]
+    if adopting and not tools and not context.config.code.named:
+        sentence = "no operation becomes a tool, so the endpoint has none: expected a named query in operations/"
+        context.problems.warn(context.config.tools_at, sentence, code="no-tool")
     mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
     return _ToolsFound(tools=tools, unread=unread, graphql_mode=mode)
 

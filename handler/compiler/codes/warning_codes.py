@@ -49,6 +49,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A tool's entry takes a good part of a model's context.",
         "Shorten descriptions, or take fewer inputs.",
     ),
+    "left-out-operation": (
+        "An operation is not a tool, although tools in config.yaml makes tools of operations.",
+        "Change the operation or tools as the message says, or ignore the warning with a reason.",
+    ),
     "literal-secret": (
         "config.yaml holds a secret itself, so the endpoint cannot be published.",
         "Write env:NAME, secret:NAME or ssm:NAME.",
@@ -86,8 +90,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Add the audience.",
     ),
     "no-tool": (
-        "No tool is declared, and files that may declare some are not read; so there is no tool.",
-        "Move or rename the files, or say default_tool: true.",
+        "There is no tool: files that may declare some are not read, or tools in config.yaml finds no operation.",
+        "Move or rename the files, add a named query, or say default_tool: true.",
     ),
     "no-upstream": (
         "config.yaml names no API, so the endpoint cannot be published.",

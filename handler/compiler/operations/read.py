@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from graphql import DocumentNode, GraphQLError, OperationDefinitionNode, OperationType, parse
 
 from handler.compiler.context import CompileContext
+from handler.compiler.operations.adoption import Adoption, has_mcp_tool
 from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations, OperationText
 from handler.compiler.operations.sources import operation_texts
 from handler.compiler.operations.tool_directives import read_mcp_tool, refuse_misplaced, variable_description
@@ -28,7 +29,15 @@ NOT_SENT = SentOperation(
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
     """Read every operation of all sources. If the schema is ``None``, only errors that need no schema are reported."""
-    reader = _TextReader(problems=context.problems, validator=Validator(context=context, author=author, refuse=refuse))
+    reader = _TextReader(
+        problems=context.problems,
+        validator=Validator(context=context, author=author, refuse=refuse),
+        adoption=Adoption(
+            kinds=context.config.adopted,
+            prescribed=frozenset(each.prescribed for each in author.tools if each.prescribed),
+            problems=context.problems,
+        ),
+    )
     read = [reader.read(text) for text in operation_texts(context, author)]
     warn_of_deprecations([error for each in read for error in each.deprecated], context.problems)
     named = [operation for each in read for operation in each.operations if operation.name]
@@ -63,6 +72,7 @@ class _TextReader:
 
     problems: Problems
     validator: Validator
+    adoption: Adoption
 
     def read(self, text: OperationText) -> _ReadText:
         document = self._parse(text)
@@ -92,19 +102,20 @@ class _TextReader:
             sent = found.get(name, NOT_SENT)
             if node.operation is OperationType.SUBSCRIPTION:
                 sentence = f'"{name}" is a subscription: a tool is one request and one answer'
-                self.problems.add(node, sentence, code="subscription")
+                if not self.adoption.leaves_out(node, sentence):
+                    self.problems.add(node, sentence, code="subscription")
                 sent = NOT_SENT
             if node.name or sent is not NOT_SENT:
                 yield self._operation(node, sent, persisted=text.persisted)
 
     def _is_called_by_id(self, node: OperationDefinitionNode, text: OperationText, *, alone: bool) -> bool:
         """Tell if requests may run an unnamed operation by its document's id alone; report it if not."""
-        is_tool = any(directive.name.value == "mcpTool" for directive in node.directives or ())
-        callable_ = text.called_by_id and alone and not is_tool
+        callable_ = text.called_by_id and alone and not has_mcp_tool(node)
+        left_out = self.adoption.leaves_out(node, "an operation without a name is not a tool: name it")
         sentence = "an operation without a name cannot be called: name it"
-        if not callable_:
+        if not callable_ and not left_out:
             self.problems.add(node, sentence, code="anonymous-operation")
-        elif not text.persisted:
+        elif callable_ and not text.persisted:
             self.problems.warn(node, sentence, code="uncallable-operation")
         return callable_ and text.persisted
 
@@ -123,7 +134,9 @@ class _TextReader:
             text=sent.text,
             optional_conditions=sent.optional_conditions,
             persisted=persisted,
-            tool=read_mcp_tool(node, self.problems),
+            tool=read_mcp_tool(node, self.problems)
+            if has_mcp_tool(node)
+            else self.adoption.tool_of(node, sent.document),
             descriptions={name: text for name, text in texts.items() if text.strip() and name not in sent.unsent},
         )
 
