@@ -10,7 +10,7 @@ from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefin
 from handler.compiler.schema.tool_options import AuthorOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OperationText:
     """One text with operations, as a source of operations gives it."""
 
@@ -19,6 +19,7 @@ class OperationText:
     persisted: bool  # requests may run its operations by its id
     id: str  # empty if it is unreadable
     called_by_id: bool  # requests name it by its id, so that its only operation needs no name
+    shares_fragments: bool = True  # with the other texts that do; False: it is complete in itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from graphql import DocumentNode, GraphQLError, OperationDefinitionNode, Operati
 from handler.compiler.context import CompileContext
 from handler.compiler.operations.adoption import Adoption, has_mcp_tool
 from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations, OperationText
+from handler.compiler.operations.shared_fragments import complete_documents
 from handler.compiler.operations.sources import operation_texts
 from handler.compiler.operations.tool_directives import read_mcp_tool, refuse_misplaced, variable_description
 from handler.compiler.operations.validation import (
@@ -38,16 +39,34 @@ def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Re
             problems=context.problems,
         ),
     )
-    read = [reader.read(text) for text in operation_texts(context, author)]
+    read = [reader.read(text, document) for text, document in _documents(context, author)]
     warn_of_deprecations([error for each in read for error in each.deprecated], context.problems)
     named = [operation for each in read for operation in each.operations if operation.name]
     unique = _uniquely_named(named, context.problems)
     return Operations(
         valid=tuple(operation for operation in unique if operation.document.definitions),
-        documents=tuple(each.persisted() for each in read if each.document and each.text.persisted),
+        documents=tuple(
+            each.persisted() for each in read if each.document and each.document.definitions and each.text.persisted
+        ),
         refused=frozenset(operation.name for operation in unique if not operation.document.definitions),
         complete=all(each.document for each in read),
     )
+
+
+def _documents(context: CompileContext, author: AuthorSchema) -> list[tuple[OperationText, DocumentNode | None]]:
+    """Parse the texts of all sources. Files take fragments from each other."""
+    parsed = {text: _parse(text, context.problems) for text in operation_texts(context, author)}
+    sharing = {text: document for text, document in parsed.items() if document and text.shares_fragments}
+    completed = complete_documents(list(sharing.values()), context.problems)
+    return list((parsed | dict(zip(sharing, completed, strict=True))).items())
+
+
+def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
+    try:
+        return parse(text.source, allow_empty_selection_sets=False) if text.source else None
+    except GraphQLError as exc:
+        problems.add(exc, exc.message, code="syntax-error")
+    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,20 +93,14 @@ class _TextReader:
     validator: Validator
     adoption: Adoption
 
-    def read(self, text: OperationText) -> _ReadText:
-        document = self._parse(text)
+    def read(self, text: OperationText, document: DocumentNode | None) -> _ReadText:
         if document is None:
             return _ReadText(text=text, document=None)
+        if not document.definitions:  # all of its fragments are for other files
+            return _ReadText(text=text, document=document)
         validated = self.validator.validate(document, file=text.file)
         operations = tuple(self._operations(document, text, validated.sent))
         return _ReadText(text=text, document=document, operations=operations, deprecated=validated.deprecated)
-
-    def _parse(self, text: OperationText) -> DocumentNode | None:
-        try:
-            return parse(text.source, allow_empty_selection_sets=False) if text.source else None
-        except GraphQLError as exc:
-            self.problems.add(exc, exc.message, code="syntax-error")
-        return None
 
     def _operations(
         self, document: DocumentNode, text: OperationText, found: Mapping[str, SentOperation]
