@@ -16,7 +16,14 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.context import CompileContext
 from handler.compiler.json_schemas.author_scalars import read_scalars
 from handler.compiler.operations.model import AuthorDocument, AuthorOperation, Operations
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
+from handler.compiler.operations.operation_files import (
+    MANIFEST_SUFFIXES,
+    OPERATIONS_FOLDER,
+    SUFFIXES,
+    Unread,
+    operation_files,
+    unread_files,
+)
 from handler.compiler.operations.read import read_operations
 from handler.compiler.problems import Place
 from handler.compiler.schema.coordinates import with_members
@@ -89,7 +96,8 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
         problems.add(
             config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
         )
-    for name in operation_files(context.files, project.path(OPERATIONS_FOLDER), problems):
+    folder, suffixes = project.path(OPERATIONS_FOLDER), (*SUFFIXES, *MANIFEST_SUFFIXES)
+    for name in operation_files(context.files, folder, problems, suffixes=suffixes):
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 

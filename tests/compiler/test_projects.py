@@ -1,4 +1,4 @@
-"""Whole endpoint folders, as authors of StepZen, AppSync, Federation, Hasura, Apollo MCP Server and Cosmo write them."""
+"""Whole endpoint folders, as authors write them for StepZen, AppSync, Federation, Hasura, Apollo and Cosmo."""
 
 from __future__ import annotations
 

@@ -29,6 +29,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A description is given as description, where Stile reads value.",
         "Write value.",
     ),
+    "foreign-document-id": (
+        "A manifest has an id that is not the SHA-256 of its text, and the API gets the SHA-256.",
+        "Register the operation with the API by its SHA-256, as stile manifest lists it.",
+    ),
     "ignored-section": (
         "A section of config.yaml is for StepZen, and has no effect here.",
         "Remove it, or keep it for StepZen.",

@@ -19,7 +19,7 @@ from handler.compiler.operations.validation import (
     Validator,
     warn_of_deprecations,
 )
-from handler.compiler.problems import Place, Problems, place_of
+from handler.compiler.problems import Problems, place_of
 from handler.compiler.schema.schema import AuthorSchema
 
 NOT_SENT = SentOperation(
@@ -107,7 +107,8 @@ class _TextReader:
     ) -> Iterator[AuthorOperation]:
         nodes = _operation_nodes(document)
         if not nodes:
-            self.problems.add(Place(text.file), "it has no operation", code="no-operation")
+            self.problems.add(text.place, "it has no operation", code="no-operation")
+        self._refuse_other_than_declared(nodes, text)
         for node in nodes:
             if node.name is None and not self._is_called_by_id(node, text, alone=len(nodes) == 1):
                 continue
@@ -120,6 +121,13 @@ class _TextReader:
                 sent = NOT_SENT
             if node.name or sent is not NOT_SENT:
                 yield self._operation(node, sent, persisted=text.persisted)
+
+    def _refuse_other_than_declared(self, nodes: Sequence[OperationDefinitionNode], text: OperationText) -> None:
+        found = [(node.operation.value, node.name.value if node.name else "") for node in nodes]
+        if text.declares and nodes and found != [text.declares]:
+            kind, name = text.declares
+            sentence = f'the manifest calls this the {kind} "{name:.80}": expected this operation and no other'
+            self.problems.add(nodes[0], sentence, code="invalid-manifest")
 
     def _is_called_by_id(self, node: OperationDefinitionNode, text: OperationText, *, alone: bool) -> bool:
         """Tell if requests may run an unnamed operation by its document's id alone; report it if not."""

@@ -71,7 +71,8 @@ def test_own_fragment_does_not_replace_the_one_that_a_taken_fragment_means(tmp_p
     files = {
         "index.graphql": FILES["index.graphql"],
         "operations/a.graphql": "query A { a { ...Long ...Short } } fragment Short on A { id }",
-        "operations/b.graphql": "query B { a { ...Long } } fragment Long on A { ...Short } fragment Short on A { name }",
+        "operations/b.graphql": "query B { a { ...Long } } fragment Long on A { ...Short }"
+        " fragment Short on A { name }",
     }
 
     assert [each.partition(":")[0] for each in reported(tmp_path, files)] == ["operations/b.graphql"]
