@@ -33,6 +33,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A manifest has an id that is not the SHA-256 of its text, and the API gets the SHA-256.",
         "Register the operation with the API by its SHA-256, as stile manifest lists it.",
     ),
+    "foreign-setting": (
+        "A setting in config.yaml is for Apollo MCP Server or for Cosmo's router, and has no effect here.",
+        "Write what the message says instead, and remove the setting.",
+    ),
     "ignored-section": (
         "A section of config.yaml is for StepZen, and has no effect here.",
         "Remove it, or keep it for StepZen.",

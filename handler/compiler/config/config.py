@@ -11,6 +11,7 @@ import yaml
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
@@ -135,6 +136,9 @@ def _expect_keys(top: Section, problems: Problems) -> None:
                 code="ignored-section",
                 about=[key],
             )
+    # Apollo's instructions are those of Stile, so the key tells nothing about its file.
+    ours = [*(key for key in KEYS if key != "instructions"), "deployment", *STEPZEN_IGNORED]
+    warn_of_foreign_keys(top, problems, own=ours)
     top.expect(*KEYS)
 
 
