@@ -10,6 +10,7 @@ from handler.bundle.tools import PrescribedTool
 from handler.compiler.compile import Compiled, compile_endpoint
 from tests.commands.running import FILES, Stile
 from tests.support.endpoints import write_endpoint
+from tests.support.projects import PROJECTS
 
 SENT = "query A {\n  a\n}"
 STEPZEN = {
@@ -133,3 +134,23 @@ def prescribed(made: Compiled) -> dict[str, tuple[object, str]]:
     """Return the tools by name, each with what clients are listed and the digest of what the API gets."""
     tools = [each.tool for each in made.made if isinstance(each.tool, PrescribedTool)]
     return {tool.name: (tool.entry, tool.operation.sha256) for tool in tools}
+
+
+@pytest.mark.parametrize("form", ["apollo", "relay"])
+def test_manifest_of_a_folder_for_apollo_mcp_server_is_read_back_with_its_names_and_ids(
+    workplace: Path, stile: Stile, form: str
+) -> None:
+    project = PROJECTS / "apollo-mcp"
+    name = {"apollo": "persisted-query-manifest.json", "relay": "persisted_queries.json"}[form]
+    kept = {each: (project / each).read_text("utf-8") for each in ("index.graphql", "schema.graphql", "config.yaml")}
+    listed = stile("manifest", str(project), "--format", form).out
+
+    again = write_endpoint(workplace, kept | {f"operations/{name}": listed})
+
+    assert sends(compile_endpoint(again)) == sends(compile_endpoint(project))
+    assert stile("manifest", str(again), "--format", form).out == listed
+
+
+def sends(made: Compiled) -> dict[str, str]:
+    """Return the tools by name, each with the digest of what the API gets."""
+    return {name: digest for name, (_, digest) in prescribed(made).items()}
