@@ -16,7 +16,14 @@ from handler.compiler.api_context import ApiContext
 from handler.compiler.compile_context import CompileContext
 from handler.compiler.json_schemas.author_scalars import read_scalars
 from handler.compiler.operations.author_operations import AuthorDocument, AuthorOperation, Operations
-from handler.compiler.operations.operation_files import OPERATIONS_FOLDER, Unread, operation_files, unread_files
+from handler.compiler.operations.operation_files import (
+    MANIFEST_SUFFIXES,
+    OPERATIONS_FOLDER,
+    SUFFIXES,
+    Unread,
+    operation_files,
+    unread_files,
+)
 from handler.compiler.operations.read import read_operations
 from handler.compiler.problems import Place
 from handler.compiler.schema.coordinates import with_members
@@ -89,7 +96,8 @@ def _refuse_what_needs_a_schema(context: CompileContext) -> None:
         problems.add(
             config.scalars.key_place(key), f"scalars: {without} there is no scalar to describe", code="needs-schema"
         )
-    for name in operation_files(context.files, project.path(OPERATIONS_FOLDER), problems):
+    folder, suffixes = project.path(OPERATIONS_FOLDER), (*SUFFIXES, *MANIFEST_SUFFIXES)
+    for name in operation_files(context.files, folder, problems, suffixes=suffixes):
         problems.add(Place(name), f"{without} no operation fits anything", code="needs-schema")
 
 
@@ -153,13 +161,17 @@ class _ToolsFound:
 def _find_tools(api: ApiContext, author: AuthorSchema, *, operations: Operations) -> _ToolsFound:
     context = api.endpoint
     any_operation = any(operation.tool for operation in operations.valid)
-    declared = bool(author.tools) or any_operation or context.config.code.named
+    adopting = bool(context.config.adopted)
+    declared = bool(author.tools) or any_operation or context.config.code.named or adopting
     others = (context.project.path(RESOURCES_FOLDER), context.project.path(PROMPTS_FOLDER))
     unread = unread_files(context.files, context.project.path(OPERATIONS_FOLDER), declared=declared, others=others)
     slips = [one.at.file for one in unread if one.tool and not declared]
     tools = make_tools(api, author.tools, operations=operations)
     if not declared and _wants_default_tool(context, slips):
         tools = [default_tool(api, operations=bool(operations.valid))]
+    if adopting and not tools and not context.config.code.named:
+        sentence = "no operation becomes a tool, so the endpoint has none: expected a named query in operations/"
+        context.problems.warn(context.config.tools_at, sentence, code="no-tool")
     mode = _graphql_mode(context, open_by_default=context.project.stepzen or not (declared or slips))
     return _ToolsFound(tools=tools, unread=unread, graphql_mode=mode)
 

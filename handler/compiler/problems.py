@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from graphql import GraphQLError, Node, Source, get_location
@@ -19,6 +19,16 @@ class Place:
     file: str
     line: int = 0
     column: int = 0
+
+
+class EmbeddedText(Source):
+    """A text inside a file of the author, such as a string of JSON. Its positions are places in that file."""
+
+    __slots__ = ("place_at",)
+
+    def __init__(self, body: str, name: str, place_at: Callable[[int], Place]) -> None:
+        super().__init__(body, name)
+        self.place_at = place_at
 
 
 NOWHERE = Place("index.graphql")
@@ -66,6 +76,8 @@ def place_of(node: Node) -> Place:
     if node.loc is None:
         return NOWHERE
     first = node.loc.start_token
+    if isinstance(node.loc.source, EmbeddedText):
+        return node.loc.source.place_at(first.start)
     return Place(node.loc.source.name, first.line, first.column)
 
 
@@ -81,6 +93,8 @@ def shown(place: Place) -> str:
 
 def place_in(source: Source, position: int) -> Place:
     """Return the place of a position in a file's text."""
+    if isinstance(source, EmbeddedText):
+        return source.place_at(position)
     at = get_location(source, position)
     return Place(source.name, at.line, at.column)
 

@@ -4,8 +4,13 @@ import json
 from hashlib import sha256
 from pathlib import Path
 
+import pytest
+
+from handler.bundle.tools import PrescribedTool
+from handler.compiler.compile import Compiled, compile_endpoint
 from tests.commands.running import FILES, Stile
 from tests.support.endpoints import write_endpoint
+from tests.support.projects import PROJECTS
 
 SENT = "query A {\n  a\n}"
 STEPZEN = {
@@ -96,3 +101,56 @@ def test_a_manifest_that_cannot_be_written_is_said(workplace: Path, stile: Stile
 def test_an_unknown_format_is_a_wrong_use(workplace: Path, stile: Stile) -> None:
     assert stile("manifest", ".", "--format", "json").code == 2
     assert stile("manifest", ".").code == 2
+
+
+ADOPTED = {
+    "index.graphql": "type Query { a(n: Int! = 1): A b: Int } type A { id: ID name: String }",
+    "config.yaml": "tools: operations\n",
+    "operations/a.graphql": "# Reads a.\nquery ReadA(\n  # Which\n  $n: Int!\n) { a(n: $n) { id } }\n",
+    "operations/two.gql": "query First { a { ...Parts } } query Second { a { ...Parts id } b }",
+    "operations/parts.graphql": "fragment Parts on A { name }",
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [("apollo", "persisted-query-manifest.json"), ("relay", "persisted_queries.json")]
+)
+def test_manifest_that_is_read_back_gives_the_tools_and_ids_of_its_folder(
+    workplace: Path, stile: Stile, form: str, name: str
+) -> None:
+    folder = write_endpoint(workplace, ADOPTED)
+    listed = stile("manifest", str(folder), "--format", form).out
+    back = {file: text for file, text in ADOPTED.items() if not file.startswith("operations/")}
+    again = write_endpoint(workplace / "again", back | {f"operations/{name}": listed})
+
+    made = compile_endpoint(again)
+
+    assert prescribed(made) == prescribed(compile_endpoint(folder))
+    assert {each.id for each in made.documents} == {f"sha256:{each[1]}" for each in prescribed(made).values()}
+    assert stile("manifest", str(again), "--format", form).out == listed
+
+
+def prescribed(made: Compiled) -> dict[str, tuple[object, str]]:
+    """Return the tools by name, each with what clients are listed and the digest of what the API gets."""
+    tools = [each.tool for each in made.made if isinstance(each.tool, PrescribedTool)]
+    return {tool.name: (tool.entry, tool.operation.sha256) for tool in tools}
+
+
+@pytest.mark.parametrize("form", ["apollo", "relay"])
+def test_manifest_of_a_folder_for_apollo_mcp_server_is_read_back_with_its_names_and_ids(
+    workplace: Path, stile: Stile, form: str
+) -> None:
+    project = PROJECTS / "apollo-mcp"
+    name = {"apollo": "persisted-query-manifest.json", "relay": "persisted_queries.json"}[form]
+    kept = {each: (project / each).read_text("utf-8") for each in ("index.graphql", "schema.graphql", "config.yaml")}
+    listed = stile("manifest", str(project), "--format", form).out
+
+    again = write_endpoint(workplace, kept | {f"operations/{name}": listed})
+
+    assert sends(compile_endpoint(again)) == sends(compile_endpoint(project))
+    assert stile("manifest", str(again), "--format", form).out == listed
+
+
+def sends(made: Compiled) -> dict[str, str]:
+    """Return the tools by name, each with the digest of what the API gets."""
+    return {name: digest for name, (_, digest) in prescribed(made).items()}

@@ -1,4 +1,4 @@
-"""Whole endpoint folders, as authors of StepZen, AppSync, Federation and Hasura write them."""
+"""Whole endpoint folders, as authors write them for StepZen, AppSync, Federation, Hasura, Apollo and Cosmo."""
 
 from __future__ import annotations
 
@@ -17,3 +17,10 @@ def test_project_loads_as_it_is_and_lists_its_tools(folder: Path) -> None:
 
 def test_there_are_a_dozen_projects() -> None:
     assert len(FOLDERS) >= 12
+
+
+@pytest.mark.parametrize("name", ["apollo-mcp", "cosmo-mcp"])
+def test_folder_of_another_mcp_server_has_ten_tools_at_least(name: str) -> None:
+    (folder,) = [each for each in FOLDERS if each.name == name]
+
+    assert len(given(folder)["tools"]) >= 10

@@ -16,10 +16,11 @@ from handler.compiler.checks.list_size import MAX_LIST_TOKENS, MAX_LISTED
 from handler.compiler.checks.tool_size import MAX_DESCRIPTION_BYTES, MAX_ENTRY_BYTES
 from handler.compiler.compile import compile_endpoint
 from handler.compiler.config.config import MAX_INSTRUCTIONS_BYTES
+from handler.compiler.config.foreign import APOLLO, COSMO
 from handler.compiler.json_schemas.author_scalars import NUMBER_KEYWORDS, TEXT_KEYWORDS, TYPES
 from handler.compiler.json_schemas.descriptions import MAX_ENUM_CHARS
 from handler.compiler.json_schemas.regex_safety import MAX_PATTERN_CHARS
-from handler.compiler.operations.operation_files import SCHEMA_SUFFIX, SUFFIXES
+from handler.compiler.operations.operation_files import MANIFEST_SUFFIXES, SCHEMA_SUFFIX, SUFFIXES
 from handler.compiler.schema.directives import DEFINITIONS
 from handler.compiler.tools.prompts import MAX_PROMPT_BYTES
 from handler.compiler.tools.resources import MAX_RESOURCE_BYTES, MAX_RESOURCES_BYTES
@@ -249,3 +250,16 @@ def test_comments_of_an_apollo_file_are_descriptions(tmp_path: Path) -> None:
 
     assert tool.entry["description"] == "Get the weather alerts of a state."
     assert "Two letters, such as CO" in json.dumps(tool.entry["inputSchema"])
+
+
+@pytest.mark.parametrize(("page", "table"), [("docs/from-apollo.md", APOLLO), ("docs/from-cosmo.md", COSMO)])
+def test_page_has_each_setting_of_the_other_server(page: str, table: dict[str, str]) -> None:
+    told = set(re.findall(r"\w+", section(read(page), "Settings and their places").partition("\n## ")[0]))
+
+    assert {part for name in table for part in name.split(".")} - told == set()
+
+
+def test_page_names_the_manifests_that_are_read() -> None:
+    told = section(read("docs/endpoints.md"), "Manifests of persisted queries")
+
+    assert all(f"`{name}`" in told for name in MANIFEST_SUFFIXES)

@@ -21,6 +21,7 @@ PAGES = {
     "docs/deploy.md": 4,
     "docs/endpoints.md": 7,
     "docs/from-apollo.md": 5,
+    "docs/from-cosmo.md": 5,
     "docs/graphql-http.md": 1,
     "docs/install.md": 2,
     "docs/local.md": 1,

@@ -17,6 +17,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Two folders make one endpoint, so one would overwrite the other.",
         "Give one of them another name.",
     ),
+    "duplicate-id": (
+        "Two texts of a manifest have one id.",
+        "Remove one of them.",
+    ),
     "duplicate-identity": (
         "identity appears at the top of config.yaml and in deployment.",
         "Keep one of them.",
@@ -26,7 +30,7 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
         "Put all of its keys into one entry.",
     ),
     "duplicate-key": (
-        "A key appears twice in one mapping of a YAML file.",
+        "A key appears twice in one mapping of a YAML file, or in one object of a manifest.",
         "Remove one of them.",
     ),
     "duplicate-key-id": (
@@ -108,6 +112,10 @@ PROJECT_ERRORS: Mapping[str, tuple[str, str]] = {
     "invalid-key": (
         "A text is not a public key for its algorithm.",
         "Write the key as PEM, of the kind and size that the message says.",
+    ),
+    "invalid-manifest": (
+        "A manifest of persisted queries cannot be read, or says something else than its texts.",
+        "Correct it as the message says, or write it anew with the tool that made it.",
     ),
     "invalid-placeholder": (
         "The text of a prompt has braces that name no argument.",

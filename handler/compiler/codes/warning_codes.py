@@ -29,6 +29,14 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "A description is given as description, where Stile reads value.",
         "Write value.",
     ),
+    "foreign-document-id": (
+        "A manifest has an id that is not the SHA-256 of its text, and the API gets the SHA-256.",
+        "Register the operation with the API by its SHA-256, as stile manifest lists it.",
+    ),
+    "foreign-setting": (
+        "A setting in config.yaml is for Apollo MCP Server or for Cosmo's router, and has no effect here.",
+        "Write what the message says instead, and remove the setting.",
+    ),
     "ignored-section": (
         "A section of config.yaml is for StepZen, and has no effect here.",
         "Remove it, or keep it for StepZen.",
@@ -48,6 +56,10 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
     "large-tool": (
         "A tool's entry takes a good part of a model's context.",
         "Shorten descriptions, or take fewer inputs.",
+    ),
+    "left-out-operation": (
+        "An operation is not a tool, although tools in config.yaml makes tools of operations.",
+        "Change the operation or tools as the message says, or ignore the warning with a reason.",
     ),
     "literal-secret": (
         "config.yaml holds a secret itself, so the endpoint cannot be published.",
@@ -86,8 +98,8 @@ WARNINGS: Mapping[str, tuple[str, str]] = {
         "Add the audience.",
     ),
     "no-tool": (
-        "No tool is declared, and files that may declare some are not read; so there is no tool.",
-        "Move or rename the files, or say default_tool: true.",
+        "There is no tool: files that may declare some are not read, or tools in config.yaml finds no operation.",
+        "Move or rename the files, add a named query, or say default_tool: true.",
     ),
     "no-upstream": (
         "config.yaml names no API, so the endpoint cannot be published.",

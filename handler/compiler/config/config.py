@@ -11,6 +11,7 @@ import yaml
 from handler.bundle.operations import Limits
 from handler.bundle.upstream import Upstream
 from handler.compiler.config.code import CodeConfig, read_code_config
+from handler.compiler.config.foreign import warn_of_foreign_keys
 from handler.compiler.config.ignores import Ignore, read_ignores
 from handler.compiler.config.upstream import read_upstream
 from handler.compiler.problems import Place, Problems
@@ -25,6 +26,7 @@ KEYS = (
     "limits",
     "access",
     "identity",
+    "tools",
     "default_tool",
     "graphql",
     "scalars",
@@ -45,6 +47,12 @@ STEPZEN_IGNORED: Mapping[str, str] = {
 GRAPHQL_MODES = ("off", "persisted", "on")
 """Documents that the endpoint's own GraphQL takes: none, persisted ones only, or any."""
 
+ADOPTED: Mapping[str, frozenset[str]] = {
+    "queries": frozenset({"query"}),
+    "queries_and_mutations": frozenset({"query", "mutation"}),
+}
+"""Value of ``tools.operations`` -> the kinds of operations that become tools without ``@mcpTool``."""
+
 MAX_INSTRUCTIONS_BYTES = 2_048
 """The limit of ``instructions``, which clients show their model. A widely used client cuts longer ones."""
 
@@ -61,6 +69,8 @@ class Config:
     identity: tuple[Section, ...]  # one, or a list with one for each issuer
     identity_in_deployment: bool  # ``identity`` is below ``deployment``, as in StepZen
     scalars: Section
+    adopted: frozenset[str]  # kinds of operations that become tools without a directive
+    tools_at: Place
     default_tool: bool | None  # an endpoint without declared tools gets one; ``None`` if not given
     graphql: str  # one of GRAPHQL_MODES; empty if not given
     graphql_at: Place
@@ -96,6 +106,8 @@ def read_config(
         identity=_identity(top, problems),
         identity_in_deployment="identity" in top.section("deployment"),
         scalars=top.section("scalars"),
+        adopted=_adopted(top),
+        tools_at=top.place("tools"),
         default_tool=top.boolean("default_tool", default=True) if "default_tool" in top else None,
         graphql=top.choice("graphql", GRAPHQL_MODES, default="persisted") if "graphql" in top else "",
         graphql_at=top.place("graphql"),
@@ -124,7 +136,23 @@ def _expect_keys(top: Section, problems: Problems) -> None:
                 code="ignored-section",
                 about=[key],
             )
+    # Apollo's instructions are those of Stile, so the key tells nothing about its file.
+    ours = [*(key for key in KEYS if key != "instructions"), "deployment", *STEPZEN_IGNORED]
+    warn_of_foreign_keys(top, problems, own=ours)
     top.expect(*KEYS)
+
+
+def _adopted(top: Section) -> frozenset[str]:
+    """Read ``tools``: the text ``operations``, or a mapping that also says which operations."""
+    if "tools" not in top:
+        return frozenset()
+    if not top.is_mapping("tools"):
+        if top.text("tools", "operations") != "operations":
+            top.refuse("tools", "operations, or {operations: queries_and_mutations}")
+        return ADOPTED["queries"]
+    section = top.section("tools")
+    section.expect("operations")
+    return ADOPTED[section.choice("operations", tuple(ADOPTED), default="queries")] if section.keys() else frozenset()
 
 
 def _instructions(top: Section, problems: Problems) -> str:

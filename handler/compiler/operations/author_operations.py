@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from graphql import DocumentNode, OperationDefinitionNode, Source, VariableDefinitionNode
 
+from handler.compiler.problems import EmbeddedText, Place, place_in
 from handler.compiler.schema.tool_options import AuthorOptions
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class OperationText:
     """One text with operations, as a source of operations gives it."""
 
@@ -19,6 +20,13 @@ class OperationText:
     persisted: bool  # requests may run its operations by its id
     id: str  # empty if it is unreadable
     called_by_id: bool  # requests name it by its id, so that its only operation needs no name
+    declares: tuple[str, str] | None = None  # kind and name of its only operation, as a manifest gives them
+    shares_fragments: bool = True  # with the other texts that do; False: it is complete in itself
+
+    @property
+    def place(self) -> Place:
+        """Return the place of its beginning; of its file if it is the whole file."""
+        return place_in(self.source, 0) if isinstance(self.source, EmbeddedText) else Place(self.file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,11 @@ OPERATIONS_FOLDER = "operations"
 
 SUFFIXES = (".graphql", ".gql")
 SCHEMA_SUFFIX = ".graphqls"
+MANIFEST_SUFFIXES = ("persisted-query-manifest.json", "persisted_queries.json")
+"""Names of manifests: those that Apollo's and Relay's compilers write by default."""
+
 READABLE = "expected a name that ends in .graphql or .gql"
+READABLE_JSON = f"a manifest of operations has a name that ends in {' or '.join(MANIFEST_SUFFIXES)}"
 
 MAX_LOOKED_INTO = 1_000
 """The number of unread files in a folder that are searched."""
@@ -53,12 +57,14 @@ def text_of_file(files: EndpointFiles, name: str, *, named_at: Place, persisted:
     )
 
 
-def operation_files(files: EndpointFiles, folder: str, problems: Problems) -> list[str]:
+def operation_files(
+    files: EndpointFiles, folder: str, problems: Problems, *, suffixes: tuple[str, ...] = SUFFIXES
+) -> list[str]:
     """Return the files of operations in or below ``folder``, by name. Unreadable folders are reported."""
-    found = files.find(folder, suffixes=SUFFIXES)
+    found = files.find(folder, suffixes=suffixes)
     for at, reason in found.faults:
         problems.add(Place(at), f"it {reason}", code="unreadable-file")
-    names = [name for name in found.files if name.lower().endswith(SUFFIXES)]
+    names = [name for name in found.files if name.lower().endswith(suffixes)]
     for name in names:
         if not _is_utf8(name):
             problems.add(Place(name), "its name is not UTF-8", code="invalid-file-name")
@@ -132,6 +138,8 @@ def _is_wanted(name: str, suffixes: tuple[str, ...]) -> bool:
 def _remedy(name: str, at: str, folder: str) -> str:
     if at != folder:
         return f"operations belong in {folder}/"
+    if name.lower().endswith(".json"):
+        return READABLE_JSON
     return f"{SCHEMA_SUFFIX} is for schemas: {READABLE}" if name.lower().endswith(SCHEMA_SUFFIX) else READABLE
 
 

@@ -129,7 +129,7 @@ class AuthorOptions:
 
 
 NO_OPTIONS = AuthorOptions(annotations={}, meta={}, versions={}, limits={})
-"""The options of the default tool."""
+"""The options of a tool without a directive: the default tool, and an operation that `config.yaml` makes a tool."""
 
 
 def read_options(node: DirectiveNode, values: Mapping[str, Any], problems: Problems) -> AuthorOptions:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from graphql import BREAK, DocumentNode, FieldNode, GraphQLSchema, Visitor, type_from_ast, visit
+from graphql import GraphQLSchema, type_from_ast
 
 from handler.bundle.operations import GraphQLEndpoint, Operation, PersistedDocument, PersistedOperation
 from handler.bundle.tools import CONFIRM_LEVELS, PrescribedTool, Tool
@@ -16,14 +16,13 @@ from handler.compiler.json_schemas.defaults import default_of
 from handler.compiler.json_schemas.input_schema import bound_schema, enforced_schema
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.operations.author_operations import AuthorOperation, Operations
+from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.policy.evaluation import union_of
 from handler.policy.guarded_schema import conditions_in
 from handler.strict_json import JSONObject
-
-INTROSPECTION = ("__schema", "__type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,22 +130,3 @@ def _is_introspection(operation: AuthorOperation, problems: Problems) -> bool:
         sentence = f"it asks for {asked}, so it is not kept as a persisted document: send it as a query"
         problems.warn(operation.node, sentence, code="unkept-document", about=[operation.name])
     return bool(asked)
-
-
-def asked_of_the_schema(document: DocumentNode) -> str:
-    """Return a document's ``__schema`` or ``__type``, which reveal hidden coordinates; empty string if it has none."""
-    finder = _Finder()
-    visit(document, finder)
-    return finder.found
-
-
-class _Finder(Visitor):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found = ""
-
-    def enter_field(self, node: FieldNode, *_: object) -> object:
-        if node.name.value in INTROSPECTION:
-            self.found = node.name.value
-            return BREAK
-        return None

@@ -20,12 +20,13 @@ from handler.compiler.json_schemas.input_schema import advertised_schema, bound_
 from handler.compiler.json_schemas.inputs import Inputs
 from handler.compiler.json_schemas.output_schema import output_schema
 from handler.compiler.operations.author_operations import AuthorOperation, McpTool, Operations
+from handler.compiler.operations.schema_queries import asked_of_the_schema
 from handler.compiler.operations.used_coordinates import coordinates_used
 from handler.compiler.problems import Problems
 from handler.compiler.schema.directives import ToolDirective
 from handler.compiler.tools.bindings import coordinates_bound, read_bindings
 from handler.compiler.tools.declaration import CompiledTool, ToolDeclaration, directive_declaration
-from handler.compiler.tools.persisted import asked_of_the_schema, sent
+from handler.compiler.tools.persisted import sent
 from handler.compiler.tools.uploads import judge_files
 from handler.graph.tool_entry import default_annotations
 from handler.policy.evaluation import Mask, hidden_from_everybody, union_of

@@ -148,7 +148,7 @@ def test_a_file_in_the_place_of_the_folder_is_reported(tmp_path: Path) -> None:
         ("sub/q.txt", TOOL, "1:9", ENDING),
         ("q", TOOL, "1:9", ENDING),
         ("q.ts", f"\nexport const q = gql`{TOOL}`", "2:30", ENDING),
-        ("manifest.json", '{"body": "query Q($a: Int) @mcpTool { x }"}', "1:28", ENDING),
+        ("manifest.json", '{"body": "query Q($a: Int) @mcpTool { x }"}', "1:28", "persisted_queries.json"),
         ("q.graphqls", TOOL, "1:9", f".graphqls & {ENDING}"),
     ],
 )
