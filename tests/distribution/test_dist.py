@@ -13,7 +13,23 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from handler import __version__
+from handler.commands.folders.vendored_wheel import FILES
 from tests.distribution.builds import SDIST, WHEEL, copy_tree, make_dist, tracked
+
+REPOSITORY = {
+    "infra/build_artifact.sh",
+    "infra/build_settings.py",
+    "infra/find_python.sh",
+    "infra/pack_modules.py",
+    "infra/storage.yaml",
+    "requirements/cli.txt",
+    "requirements/run-code.txt",
+    "requirements/run-jwt.txt",
+    "requirements/run.txt",
+    "samconfig.toml",
+    "template.yaml",
+}
+"""Files of this repository that `stile new` writes into another one."""
 
 INFO = f"stile_mcp-{__version__}.dist-info"
 
@@ -46,8 +62,9 @@ def test_wheel_holds_the_two_packages_and_the_licence(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         names = set(archive.namelist())
 
+    own = {name.removeprefix("infra/new/") for name in tracked("infra/new")}
     about = {f"{INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
-    assert names == about | set(tracked("handler", "stile"))
+    assert names == about | set(tracked("handler", "stile")) | {f"{FILES}{name}" for name in REPOSITORY | own}
     assert {"handler/py.typed", "stile/py.typed"} <= names
 
 
@@ -56,7 +73,7 @@ def test_sdist_holds_what_the_wheel_is_built_from(built: Path) -> None:
         names = {name.partition("/")[2] for name in archive.getnames()}
 
     beside = {"LICENSE", "README.md", "pyproject.toml", "PKG-INFO", ".gitignore"}
-    assert names == beside | set(tracked("handler", "stile"))
+    assert names == beside | set(tracked("handler", "stile")) | REPOSITORY | set(tracked("infra/new"))
 
 
 def test_wheel_of_the_sdist_is_the_wheel(built: Path, tmp_path: Path) -> None:

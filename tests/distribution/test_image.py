@@ -1,4 +1,4 @@
-"""The Dockerfile by its text, and the tree of its image, built without Docker by the script that the Dockerfile runs."""
+"""The text of the Dockerfile, and the tree of its image, built without Docker by the script that it runs."""
 
 from __future__ import annotations
 

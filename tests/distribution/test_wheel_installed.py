@@ -51,6 +51,13 @@ def test_tools_in_python_are_imported_from_the_installed_package(installed: Path
     assert all(str(installed.parent) in path for path in done.stdout.split())
 
 
+def test_wheel_that_was_installed_goes_into_a_new_repository(installed: Path, wheel: Path, tmp_path: Path) -> None:
+    made = run(str(installed / "stile"), "new", "repository", cwd=tmp_path)
+
+    assert (made.returncode, made.stderr) == (0, "")
+    assert (tmp_path / "repository" / "vendor" / wheel.name).read_bytes() == wheel.read_bytes()
+
+
 def test_wheel_without_its_packages_says_what_to_install(wheel: Path, tmp_path: Path) -> None:
     programs = empty_environment(tmp_path / "bare")
     install(programs, "--no-index", str(wheel))
