@@ -20,6 +20,9 @@ CLIENTS := node node-mastra0 familiar mcp1 agents chains
 PEERS := labs sdk fastmcp graphql-mcp
 UPSTREAMS := upstreams upstreams-graphene
 
+# What runs the `stile` command: the environment for development if it is there, or a smaller one in the same place.
+RUN_STAMP := $(VENV)/$(if $(wildcard $(VENV)/.stamp),.stamp,.run-stamp)
+
 PIP_INSTALL := -m pip install --quiet --quiet --disable-pip-version-check
 SAM := SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} $(SAM_VENV)/bin/sam
 HOST_ARCH := $(if $(filter aarch64 arm64,$(shell uname -m)),arm64,x86_64)
@@ -114,7 +117,7 @@ soak: $(VENV)/.stamp  ## Many warm calls with publishes going on: no error, and 
 	$(VENV)/bin/python -m benchmarks.soak --calls $(CALLS)
 
 .PHONY: run
-run: $(VENV)/.stamp  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
+run: $(RUN_STAMP)  ## The demo: an upstream and its endpoint on localhost; ENDPOINTS=folder for your own
 	$(VENV)/bin/python examples/run.py $(ENDPOINTS)
 
 .PHONY: validate
@@ -179,6 +182,8 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra code -c requirements/run.txt -o requirements/run-code.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml $(IN_LAMBDA) --extra jwt -c requirements/run.txt -o requirements/run-jwt.txt $(ARGS)
 	$(UV_COMPILE) pyproject.toml --extra cli --extra code --extra jwt --group dev -o requirements/dev.txt $(ARGS)
+	$(UV_COMPILE) pyproject.toml --extra cli --extra code -c requirements/dev.txt -o requirements/cli.txt $(ARGS)
+	$(UV_COMPILE) --group demo -c requirements/dev.txt -o requirements/demo.txt $(ARGS)
 	$(UV_COMPILE) --group sam -o requirements/sam.txt $(ARGS)
 	$(UV_COMPILE) --group corpora --override tests/corpora/unused.txt -o requirements/corpora.txt $(ARGS)
 	$(UV_COMPILE) --group familiar -o requirements/familiar.txt $(ARGS)
@@ -189,6 +194,13 @@ lock: .venv-lock/.stamp  ## Write requirements/*.txt anew from pyproject.toml; A
 UV_COMPILE := .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-header
 IN_LAMBDA := --override requirements/in-lambda.txt
+
+# Bytes depend on the commit alone: its time is the time of every file (https://reproducible-builds.org/specs/source-date-epoch).
+.PHONY: dist
+dist: $(RUN_STAMP)  ## A wheel and an sdist in dist/, the same bytes from the same commit, and their digests
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$$(git log -1 --format=%ct)} $(VENV)/bin/python -m hatchling build --target wheel --target sdist --directory dist
+	@cd dist && sha256sum *
 
 .PHONY: sam-setup
 sam-setup: $(SAM_VENV)/.stamp  ## .venv-sam with the SAM CLI and cfn-lint
@@ -215,6 +227,17 @@ $(VENV)/.stamp: requirements/dev.txt pyproject.toml
 	@$(call make_venv,$(VENV))
 	@echo "Installing requirements/dev.txt into $(VENV) (a minute or less)"
 	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --require-hashes -r requirements/dev.txt
+	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# Bytecode is compiled when a module is first imported, because most of these modules are not needed here.
+$(VENV)/.run-stamp: requirements/cli.txt requirements/demo.txt pyproject.toml
+	@echo "1/3 Making the environment $(VENV)"
+	@$(call make_venv,$(VENV))
+	@echo "2/3 Installing $$(grep -hE '^[a-z]' requirements/cli.txt requirements/demo.txt | sort -u | wc -l) packages into $(VENV) (a minute or less)"
+	@$(VENV)/bin/python -m pip install --disable-pip-version-check --no-compile --no-deps --require-hashes \
+		-r requirements/cli.txt -r requirements/demo.txt
+	@echo "3/3 Installing the \`stile\` command into $(VENV)"
 	@$(VENV)/bin/python $(PIP_INSTALL) --no-deps --no-build-isolation --editable .
 	@touch $@
 

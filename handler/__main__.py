@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 MISSING_EXTRA = (
     "stile: the command needs packages that the function does not ({name} is missing).\n"
-    "Install them with: pip install 'stile-mcp[cli]'"
+    "Install the wheel of Stile with its extra `cli`, or run `make setup` in a clone: docs/install.md shows both."
 )
 
 

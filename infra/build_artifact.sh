@@ -40,6 +40,10 @@ for extra in ${extras//,/ }; do
     esac
 done
 requirements=("${requirements[@]:-requirements/run.txt}")
+# A repository that `stile new` made has this package as a wheel.
+if [ -f vendor/requirements.txt ]; then
+    requirements+=(vendor/requirements.txt)
+fi
 
 for module in $code; do
     if [ ! -d "$module" ] && [[ ! -f $module || $module != *.py ]]; then
@@ -83,7 +87,9 @@ find "$artifact/aws_lambda_powertools/utilities" -mindepth 1 -maxdepth 1 -type d
 
 # The request's half of the function, and what authors' modules import: the compiler and the commands work at deploy
 # time only.
-cp -R handler stile "$artifact/"
+if [ ! -f vendor/requirements.txt ]; then
+    cp -R handler stile "$artifact/"
+fi
 rm -rf "$artifact/handler/compiler" "$artifact/handler/commands" "$artifact/handler/__main__.py"
 
 for module in $code; do

@@ -88,5 +88,8 @@ if not TYPE_CHECKING:  # a visible __getattr__ would let any name pass a type ch
         except ModuleNotFoundError as exc:
             if exc.name != "pydantic":
                 raise
-            message = f"{name} is pydantic's, which is in the extra `code`: pip install 'stile-mcp[code]'"
+            message = (
+                f"{name} is pydantic's, which is in the extra `code`: install the wheel of Stile with that extra, "
+                "or run `make setup` in a clone"
+            )
             raise ModuleNotFoundError(message, name=exc.name) from exc

@@ -65,10 +65,11 @@ def test_folders_that_ci_leaves_out_of_the_run_with_coverage_have_steps_of_their
     text = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     corpora = (ROOT / "Makefile").read_text(encoding="utf-8").partition("\ncorpora:")[2]
 
-    assert re.findall(r"--ignore (\S+?)[\s\"]", text) == ["tests/corpora", "tests/work"]
+    assert re.findall(r"--ignore (\S+?)[\s\"]", text) == ["tests/corpora", "tests/distribution", "tests/work"]
     assert "make corpora\n" in text
     assert "pytest tests/corpora" in corpora
     assert "pytest --quiet tests/work\n" in text
+    assert "--dist loadfile tests/distribution\n" in text
 
 
 @pytest.mark.parametrize(("asked", "tried"), [("full", "300 1"), ("", "60 1")])

@@ -18,7 +18,10 @@ from handler.strict_json import JSONObject
 if TYPE_CHECKING:
     from pydantic import BaseModel, TypeAdapter
 
-MISSING = "tools in Python need pydantic, which is in the extra `code`: pip install 'stile-mcp[code]'"
+MISSING = (
+    "tools in Python need pydantic, which is in the extra `code`: install the wheel of Stile with that extra, or run "
+    "`make setup` in a clone"
+)
 EXPECTED_TYPE = "expected a type that JSON Schema can describe"
 FIELD = "stile_argument_{}"
 """The model's names for parameters, because pydantic refuses names such as ``schema`` and ``_id``."""

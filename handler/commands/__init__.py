@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from handler import __version__
-from handler.commands import build, call, check, dev, explain, init, key, manifest, publish, pull, serve
+from handler.commands import build, call, check, dev, explain, init, key, manifest, new, publish, pull, serve
 from handler.commands.command_line import parse_in_any_order
 from handler.commands.console import EscapingFormatter, complain
 from handler.commands.folders.endpoint_folders import fault_in
@@ -33,6 +33,7 @@ class Command(Protocol):
 COMMANDS: Mapping[str, Command] = {
     "init": init,
     "pull": pull,
+    "new": new,
     "check": check,
     "dev": dev,
     "call": call,

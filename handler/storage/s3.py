@@ -118,7 +118,10 @@ class S3Storage:
             import boto3  # noqa: TID251 (at deploy time only)
             from botocore.exceptions import BotoCoreError, ClientError
         except ImportError as exc:
-            raise StorageError(self.location, "boto3 is missing: install stile-mcp[cli]") from exc
+            raise StorageError(
+                self.location,
+                "boto3 is missing: install the wheel of Stile, which brings it, or run `make setup` in a clone",
+            ) from exc
         try:
             return ask(self._writer(boto3.Session)), ""
         except ClientError as exc:

@@ -172,4 +172,4 @@ def test_missing_pydantic_is_told_with_the_extra_that_brings_it(code: str, sente
     )
 
     assert sentence in done.stdout
-    assert "pip install 'stile-mcp[code]'" in done.stdout
+    assert "install the wheel of Stile with that extra, or run `make setup` in a clone" in done.stdout

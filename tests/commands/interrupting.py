@@ -64,7 +64,9 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         happened = os.read(reading, 1) != b"n"
         os.close(reading)
-        files = {path.as_posix(): path.read_text("utf-8") for path in Path().rglob("*") if path.is_file()}
+        files = {
+            path.as_posix(): path.read_text("utf-8", errors="replace") for path in Path().rglob("*") if path.is_file()
+        }
         left = [path.name for path in (*Path().glob(".*"), *Path("..").glob(".stile-*"))]
         folders = [path.as_posix() for path in Path().iterdir() if path.is_dir()]
         code = os.waitstatus_to_exitcode(status)

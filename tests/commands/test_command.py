@@ -31,7 +31,7 @@ def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.splitlines() == [
         f"stile: the command needs packages that the function does not ({missing} is missing).",
-        "Install them with: pip install 'stile-mcp[cli]'",
+        "Install the wheel of Stile with its extra `cli`, or run `make setup` in a clone: docs/install.md shows both.",
     ]
 
 

@@ -201,7 +201,7 @@ def is_run(line: str) -> bool:
     if words[0].startswith("../") or (words[1:2] == ["-m"] and words[2] in NOT_RUN_MODULES):
         return False
     if Path(words[0]).name == "stile":
-        return words[1] not in ("dev", "publish", "serve")
+        return words[1] not in ("dev", "new", "publish", "serve")  # `new` needs a wheel
     return "examples.upstream" not in words or "--print-schema" in words
 
 

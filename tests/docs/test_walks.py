@@ -28,6 +28,7 @@ PAGES = {
     "docs/security/hiding.md": 3,
     "docs/security/policies.md": 1,
     "docs/security/sign-in.md": 1,
+    "docs/serve.md": 1,
     "docs/start.md": 7,
     "docs/stepzen.md": 5,
     "docs/tutorial.md": 23,

@@ -529,7 +529,9 @@ class TestS3:
         ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
         assert ran.returncode == 1
-        assert "StorageError: s3://bundles: boto3 is missing: install stile-mcp[cli]" in ran.stderr
+        assert (
+            "StorageError: s3://bundles: boto3 is missing: install the wheel of Stile, which brings it, " in ran.stderr
+        )
 
     def test_reading_imports_neither_boto3_nor_botocore(self, open_moto: Moto) -> None:
         open_moto.client("s3").put_object(Bucket="stile-bundles", Key="cold/k", Body=b"{}")
