@@ -205,8 +205,8 @@ HTTP: Meanings = {
     ),
     "endpoint-unavailable": ("The endpoint cannot be loaded at the moment.", LATER),
     "foreign-host": (
-        "stile dev does not answer to this Host.",
-        "Use the address that stile dev prints.",
+        "stile dev or stile serve does not answer to this Host.",
+        "Use the address that the command prints, or name the host with --public-url or --allowed-host of stile serve.",
     ),
     "foreign-origin": (
         "The page that sends the request has an origin that is not allowed.",
