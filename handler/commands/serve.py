@@ -19,14 +19,14 @@ from handler.commands.console import announce, complain
 from handler.commands.folders.endpoint_folders import add_compile_options, find_endpoints
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
-from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, settings_of
+from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
 from handler.commands.published.publish_checks import (
     have_allowed_addresses,
     have_no_credentials,
     have_no_secrets,
     have_upstreams,
 )
-from handler.errors.infrastructure import BundleError
+from handler.errors.infrastructure import BundleError, StorageError
 from handler.server.asgi.own_machine import own_hosts
 from handler.storage.local import FolderStorage
 
@@ -86,6 +86,11 @@ def run(options: argparse.Namespace) -> int:
     if not public_url and not _is_loopback(options.host):
         complain(f"--host {options.host} can be reached from elsewhere: name the server's URL with --public-url.")
         return 2
+    try:
+        require_location(options.source)
+    except StorageError as exc:
+        complain(str(exc))
+        return 1
     signal.signal(signal.SIGTERM, _exit)  # uvicorn raises the signal again after its own end
     with _bundles_of(options) as bundles:
         if bundles is None:
@@ -123,9 +128,23 @@ def _serve(listener: socket.socket, service: Service, options: argparse.Namespac
     port = listener.getsockname()[1]
     announce(f"Serving {options.source} at {service.public_url}, on port {port} of {options.host}; Ctrl-C ends it.")
     if options.workers > 1:
-        Multiprocess(config, sockets=[listener]).run()
+        _Workers(config, sockets=[listener]).run()
     else:
         uvicorn.Server(config).run(sockets=[listener])
+
+
+class _Workers(Multiprocess):
+    """Processes that share one listening socket.
+
+    uvicorn keeps the parent's copy open until the last worker has ended. The system would accept connections for it
+    that no process answers.
+    """
+
+    def terminate_all(self) -> None:
+        """Close the parent's socket, and tell the workers to end."""
+        for listener in self.sockets:
+            listener.close()
+        super().terminate_all()
 
 
 @contextmanager

@@ -107,6 +107,45 @@ def test_folder_is_served_until_sigterm(endpoint: Path, workers: str) -> None:
     assert (tools, code) == (["a"], 0)
 
 
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_no_connection_is_taken_after_sigterm(workplace: Path, workers: str) -> None:
+    """A call still runs, so the processes are still there."""
+    released = threading.Event()
+
+    def answer(_: Asked) -> Reply:
+        released.wait(WAIT_S)
+        return Reply({"data": {"a": "late"}})
+
+    with running_api(answer) as api:
+        folder = write_endpoint(workplace, with_config(api.url))
+        with serving(str(folder), "--workers", workers, **LOCAL) as served:
+            body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "a", "arguments": {}}}
+            caller = threading.Thread(target=lambda: served.send("POST", "/api/things/mcp", body))
+            caller.start()
+            deadline = time.monotonic() + WAIT_S
+            while not api.asked and time.monotonic() < deadline:
+                time.sleep(0.02)
+            served.process.send_signal(signal.SIGTERM)
+            refused = is_refused(served.port, deadline_s=5)
+            running = served.process.poll() is None
+            released.set()
+            caller.join(WAIT_S)
+
+    assert (refused, running) == (True, True)
+
+
+def is_refused(port: int, *, deadline_s: float) -> bool:
+    """Tell if a port refuses connections within a time."""
+    deadline = time.monotonic() + deadline_s
+    while time.monotonic() < deadline:
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except ConnectionRefusedError:
+            return True
+        time.sleep(0.1)
+    return False
+
+
 def test_folder_of_bundles_is_served(endpoint: Path, stile: Stile, tmp_path: Path) -> None:
     assert stile("build", str(endpoint), "--out", str(tmp_path / "bundles")).code == 0
 
@@ -233,6 +272,17 @@ def test_what_cannot_be_served_is_said(endpoint: Path, arguments: list[str], cod
     refused = ran("serve", *(str(endpoint) if each == "." else each for each in arguments), "--port", "0")
 
     assert (refused.code, said in refused.err) == (code, True), refused.err
+    assert "Traceback" not in refused.err
+    assert "Serving" not in refused.err
+
+
+def test_s3_without_a_region_is_refused_before_any_worker_starts(tmp_path: Path) -> None:
+    nowhere = {"AWS_REGION": "", "AWS_DEFAULT_REGION": "", "AWS_CONFIG_FILE": str(tmp_path / "none")}
+
+    refused = ran("serve", "s3://bucket/prefix", "--port", "0", "--workers", "2", **nowhere)
+
+    assert refused.code == 2
+    assert refused.err.startswith("AWS_REGION='': expected the region")
 
 
 def test_endpoint_that_may_not_be_published_is_not_served(workplace: Path) -> None:

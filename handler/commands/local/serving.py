@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -50,6 +51,18 @@ def settings_of(bundles: str, *, public_url: str = "") -> Settings:
     """
     named = {"STILE_PUBLIC_URL": public_url} if public_url else {}
     return read_settings({**os.environ, "STILE_BUNDLES": bundles, **named})
+
+
+def require_location(source: str) -> None:
+    """Refuse a source in S3 that no process could open. Nothing is sent.
+
+    Raises:
+        SettingsError: an AWS variable is missing or does not fit.
+        StorageError: the location is not valid.
+    """
+    if source.startswith("s3://"):
+        with closing(HttpClient(settings_of(source).addresses)) as http:
+            open_storage(source, http=http, environ=os.environ)
 
 
 def make_application(service: Service) -> ASGIApp:
