@@ -21,11 +21,14 @@ from handler.compiler.operations.validation import (
 )
 from handler.compiler.problems import Problems, place_of
 from handler.compiler.schema.schema import AuthorSchema
+from handler.compiler.schema.sdl_parser import is_empty
 
 NOT_SENT = SentOperation(
     document=DocumentNode(), text="", optional_conditions=frozenset[str](), unsent=frozenset[str]()
 )
 """An operation of a document with errors."""
+
+NO_OPERATION = "it has no operation"
 
 
 def read_operations(context: CompileContext, author: AuthorSchema, *, refuse: Refuse = lambda _: False) -> Operations:
@@ -65,7 +68,10 @@ def _parse(text: OperationText, problems: Problems) -> DocumentNode | None:
     try:
         return parse(text.source, allow_empty_selection_sets=False) if text.source else None
     except GraphQLError as exc:
-        problems.add(exc, exc.message, code="syntax-error")
+        if text.source and is_empty(text.source):
+            problems.add(text.place, NO_OPERATION, code="no-operation")
+        else:
+            problems.add(exc, exc.message, code="syntax-error")
     return None
 
 
@@ -107,7 +113,7 @@ class _TextReader:
     ) -> Iterator[AuthorOperation]:
         nodes = _operation_nodes(document)
         if not nodes:
-            self.problems.add(text.place, "it has no operation", code="no-operation")
+            self.problems.add(text.place, NO_OPERATION, code="no-operation")
         self._refuse_other_than_declared(nodes, text)
         for node in nodes:
             if node.name is None and not self._is_called_by_id(node, text, alone=len(nodes) == 1):

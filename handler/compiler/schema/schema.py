@@ -35,7 +35,7 @@ from handler.compiler.schema.merge import merge_definitions
 from handler.compiler.schema.name_graph import reachable
 from handler.compiler.schema.recovery import mend
 from handler.compiler.schema.rule_codes import code_of, coded, with_code
-from handler.compiler.schema.sdl_parser import parse_sdl
+from handler.compiler.schema.sdl_parser import is_empty, parse_sdl
 from handler.compiler.schema.vendor_directives import (
     coordinates_of,
     inaccessible,
@@ -147,7 +147,7 @@ class _Reader:
         try:
             return parse_sdl(source)
         except GraphQLError as exc:
-            empty = exc.message.endswith("Unexpected <EOF>.") and not exc.message.startswith("Syntax Error: Expected")
+            empty = is_empty(source)
             self._problems.add(
                 exc,
                 "it is empty: expected type definitions" if empty else exc.message,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from graphql import DocumentNode, Source, TokenKind, parse
+from graphql import DocumentNode, GraphQLSyntaxError, Lexer, Source, TokenKind, parse
 from graphql.language.parser import Parser
 
 T = TypeVar("T")
@@ -24,6 +24,14 @@ def parse_sdl(source: Source) -> DocumentNode:
         return _SdlParser(source).parse_document()
     except RecursionError:
         return parse(source)  # raises a syntax error instead
+
+
+def is_empty(source: Source) -> bool:
+    """Tell if a file has comments and white space only."""
+    try:
+        return Lexer(source).advance().kind is TokenKind.EOF
+    except GraphQLSyntaxError:
+        return False
 
 
 class _SdlParser(Parser):

@@ -57,6 +57,20 @@ def test_schema_without_a_query_type_is_reported(tmp_path: Path) -> None:
     assert reported(tmp_path, {"index.graphql": "type Mutation { a: Int }"}) == ["index.graphql missing-query-type"]
 
 
+@pytest.mark.parametrize(
+    ("text", "place"), [("type Query { a(x: Int = ", "1:25"), ('type Query { a: Int }\n"""A description."""', "2:21")]
+)
+def test_file_that_ends_too_early_is_not_called_empty(tmp_path: Path, text: str, place: str) -> None:
+    assert reported(tmp_path, {"index.graphql": text}) == [f"index.graphql:{place} syntax-error"]
+
+
+@pytest.mark.parametrize("text", ["", "\n# nothing yet\n"])
+def test_operation_file_without_an_operation_is_reported(tmp_path: Path, text: str) -> None:
+    files = {"index.graphql": "type Query { a: Int }", "operations/o.graphql": text}
+
+    assert reported(tmp_path, files) == ["operations/o.graphql no-operation"]
+
+
 @pytest.mark.parametrize(("text", "place"), [("", "1:1"), ("\n# nothing yet\n", "3:1")])
 def test_empty_index_is_reported(tmp_path: Path, text: str, place: str) -> None:
     assert reported(tmp_path, {"index.graphql": text}) == [f"index.graphql:{place} empty-file"]
