@@ -17,7 +17,7 @@ from handler.commands.questions import ask, can_ask, choose
 from handler.commands.schema_source.header_options import RequestHeaders, add_header_argument, request_headers
 from handler.commands.schema_source.origin import EXPECTED, SchemaSource, parse_source
 from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
-from handler.commands.schema_source.schema_reading import read_sdl
+from handler.commands.schema_source.schema_reading import NO_FILE, read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument, named_source
 from handler.compiler.source.files import ENTRY
 from handler.compiler.source.project import EXPECTED_NAME, STEPZEN_CONFIG
@@ -111,6 +111,8 @@ def _answers(options: argparse.Namespace) -> tuple[SchemaSource, EndpointSetting
     if source.is_url and options.url:
         raise UsageRefused("--url is for a schema from a file: --from names the API already")
     url = source.endpoint_url or options.url or (_asked_url() if asking else "")
+    if not url and not os.path.lexists(source.text):
+        raise UsageRefused(f"{source.shown}: {NO_FILE}")
     if not url:
         raise UsageRefused(f"{source.shown} is a file: --url names the API that it is the schema of")
     if options.access is None and asking:

@@ -410,7 +410,15 @@ def test_file_without_a_schema_is_one_sentence(workplace: Path, stile: Stile, co
 
 
 def test_missing_file_is_said(workplace: Path, stile: Stile) -> None:
-    assert made(stile, "nowhere.graphql", "--url", URL) == (1, "nowhere.graphql: there is no such file\n")
+    cause = "there is no such file, and the URL of an API begins with https:// or http://"
+
+    assert made(stile, "nowhere.graphql", "--url", URL) == (1, f"nowhere.graphql: {cause}\n")
+
+
+def test_url_without_its_scheme_is_not_called_a_file(workplace: Path, stile: Stile) -> None:
+    cause = "there is no such file, and the URL of an API begins with https:// or http://"
+
+    assert made(stile, "api.example.com/graphql") == (2, f"graphql: {cause}\n")
 
 
 # Hostile schemas

@@ -17,6 +17,8 @@ from handler.commands.schema_source.refusal import SourceRefused, UsageRefused
 from handler.commands.schema_source.sdl_file import bounded, printable, sdl_of_introspection
 from handler.strict_json import parse_json
 
+NO_FILE = "there is no such file, and the URL of an API begins with https:// or http://"
+
 
 def read_sdl(source: SchemaSource, *, headers: RequestHeaders, timeout_s: float) -> str:
     """Return the SDL of an API or a file.
@@ -71,7 +73,7 @@ def _read_bytes(source: SchemaSource) -> bytes:
                 raise SourceRefused(source.shown, f"the file has {size:,} bytes; {MAX_ANSWER_BYTES:,} are read")
             return file.read(MAX_ANSWER_BYTES)
     except FileNotFoundError:
-        raise SourceRefused(source.shown, "there is no such file") from None
+        raise SourceRefused(source.shown, NO_FILE) from None
     except (OSError, ValueError) as exc:
         raise SourceRefused(source.shown, f"the file cannot be read: {getattr(exc, 'strerror', None) or exc}") from exc
 
