@@ -82,9 +82,9 @@ def _split(raw: bytes) -> tuple[JSONObject, bytes]:
     try:
         header = parse_stored(head + b"}")  # an object, by its last byte
     except BundleError as exc:
-        raise BundleError("this is no bundle") from exc
+        raise BundleError("this is not a bundle") from exc
     if not rest.endswith(b"}"):
-        raise BundleError("this is no whole bundle")
+        raise BundleError("this is not a whole bundle")
     return header, rest[:-1]
 
 

@@ -66,7 +66,7 @@ def require_key(key: str, location: str) -> None:
     """
     segments = key.split("/")
     if not {"", ".", ".."}.isdisjoint(segments) or _NEVER_IN_A_KEY.search(key):
-        raise StorageError(location, f"{key!r} is no key: expected names joined by single slashes")
+        raise StorageError(location, f"{key!r} is not a key: expected names joined by single slashes")
 
 
 _NEVER_IN_A_KEY = re.compile(r"[\x00-\x1f\x7f\\]")

@@ -369,7 +369,7 @@ def test_bundle_of_another_endpoint_is_refused() -> None:
     "raw", [b"", b"{}", b"null", b"[]", b"\xff\xfe", b"<html>", b'{"content":{}}', b'[1,"content":{}}', b"[" * 100_000]
 )
 def test_what_is_no_bundle_is_refused(raw: bytes) -> None:
-    with pytest.raises(BundleError, match=r"^this is no (whole )?bundle$"):
+    with pytest.raises(BundleError, match=r"^this is not a (whole )?bundle$"):
         read_bundle(raw, endpoint="api/things")
 
 

@@ -103,7 +103,7 @@ class TestEveryStorage:
     )  # fmt: skip
     def test_a_key_that_could_leave_the_storage_is_refused(self, storage: WritableStorage, key: str) -> None:
         for use in both_uses(storage, key):
-            with pytest.raises(StorageError, match="is no key") as caught:
+            with pytest.raises(StorageError, match="is not a key") as caught:
                 use()
 
             assert not isinstance(caught.value, ObjectNotFound)

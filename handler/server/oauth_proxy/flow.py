@@ -137,7 +137,7 @@ def _opened(text: str) -> tuple[str, str | None]:
                 return redirect_uri, state
     except ValueError:
         pass
-    raise OAuthRefused("invalid_request", "the state is none of a request that went through here")
+    raise OAuthRefused("invalid_request", "the state is not from a request that went through here")
 
 
 def _provider_location(site: ProxySite, asked: Mapping[str, str], state: str) -> str:

@@ -98,7 +98,7 @@ def _read(response: HttpResponse, *, exchanged: bool) -> tuple[str, float]:
     if not isinstance(token, str) or not TOKEN.fullmatch(token) or len(token) > MAX_TOKEN_CHARS:
         raise CredentialUnavailable("token endpoint: the answer has no access_token")
     if not isinstance(kind, str) or kind.lower() != "bearer":
-        raise CredentialUnavailable("token endpoint: the token is no bearer token")
+        raise CredentialUnavailable("token endpoint: the token is not a bearer token")
     if exchanged and body.get("issued_token_type", TOKEN_TYPES["access_token"]) not in _USABLE_TYPES:
         raise CredentialUnavailable("token endpoint: the token is of a type that no API takes")
     return token, _kept_s(body.get("expires_in"))

@@ -285,7 +285,7 @@ FAULTS = {
     "other bytes": (_with_other_bytes, "the content does not match the checksum it was stored with"),
 }
 BUNDLES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
-    "half a bundle": (lambda raw: raw[: len(raw) // 2], "this is no whole bundle"),
+    "half a bundle": (lambda raw: raw[: len(raw) // 2], "this is not a whole bundle"),
     "an unknown format": (
         lambda raw: raw.replace(b'"format_version":1', b'"format_version":99'),
         "format_version 99 is unknown",

@@ -297,8 +297,8 @@ FAILURES: dict[str, tuple[Reply, str]] = {
     "no token": (Reply({"token_type": "Bearer"}), "the answer has no access_token"),
     "a token with a line break": (issuing(access_token="a\r\nx-role: admin"), "the answer has no access_token"),
     "a token that is no text": (issuing(access_token={"a": 1}), "the answer has no access_token"),
-    "another type of token": (issuing(token_type="DPoP"), "the token is no bearer token"),
-    "a type that is no text": (issuing(token_type=1), "the token is no bearer token"),
+    "another type of token": (issuing(token_type="DPoP"), "the token is not a bearer token"),
+    "a type that is no text": (issuing(token_type=1), "the token is not a bearer token"),
     "500": (Reply(b"oops", status=500), "status 500 and no token"),
 }
 
