@@ -138,11 +138,16 @@ def test_a_file_that_is_not_the_wheel_of_this_release_is_refused(workplace: Path
 
 
 @pytest.mark.parametrize("sort", SORTS)
-def test_a_whole_repository_is_made_or_nothing(workplace: Path, wheel: Path, sort: str) -> None:
+def test_a_whole_repository_is_made_or_nothing(workplace: Path, tmp_path: Path, sort: str) -> None:
+    few = ("template.yaml", "samconfig.toml", "infra/build_artifact.sh", "endpoints/shop/orders/index.graphql")
+    (tmp_path / "few").mkdir()
+    wheel = wheel_with(tmp_path / "few", **{f"{FILES}{name}": name for name in few})
+
     *ended, whole = runs(sort, [], "new", "made", "--wheel", str(wheel))
 
-    assert len(ended) > len(OWN | REPOSITORY)
-    assert {name.removeprefix("made/") for name in whole["files"]} == OWN | REPOSITORY
+    made = {*few, f"vendor/{WHEEL}", "vendor/requirements.txt"}
+    assert len(ended) > len(made)
+    assert {name.removeprefix("made/") for name in whole["files"]} == made
     for each in ended:
         assert each["left"] == []
         assert set(each["files"]) in (set(), set(whole["files"]))
