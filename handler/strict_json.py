@@ -45,7 +45,7 @@ def parse_stored(raw: bytes) -> Any:
     try:
         return parse_json(raw)
     except ValueError as exc:
-        raise BundleError("this is no JSON") from exc
+        raise BundleError("invalid JSON") from exc
 
 
 def inside(part: str, reader: Callable[[Any], T], raw: Any) -> T:
