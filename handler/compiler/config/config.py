@@ -136,9 +136,7 @@ def _expect_keys(top: Section, problems: Problems) -> None:
                 code="ignored-section",
                 about=[key],
             )
-    # Apollo's instructions are those of Stile, so the key tells nothing about its file.
-    ours = [*(key for key in KEYS if key != "instructions"), "deployment", *STEPZEN_IGNORED]
-    warn_of_foreign_keys(top, problems, own=ours)
+    warn_of_foreign_keys(top, problems, own=[*KEYS, "deployment", *STEPZEN_IGNORED])
     top.expect(*KEYS)
 
 

@@ -59,12 +59,15 @@ COSMO: Mapping[str, str] = {
     "storage_providers": OPERATIONS,
 }
 
+SHARED = "instructions"
+"""A key that Apollo MCP Server and Stile have with one meaning: it tells nothing about its file, and has an effect."""
+
 LEAST = 2
 """Top keys that make a file Apollo's: a single one may be a slip in a file for Stile."""
 
 
 def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[str]) -> None:
-    """Accept the settings of another server, with a warning for each. ``own`` are the keys of Stile alone.
+    """Accept the settings of another server, with a warning for each. ``own`` are the keys of Stile.
 
     In a file with settings of Stile, keys that no server documents remain errors.
     """
@@ -72,7 +75,7 @@ def warn_of_foreign_keys(top: Section, problems: Problems, *, own: Collection[st
     if not table:
         return
     known = {name.partition(".")[0] for name in table}
-    mixed = any(key in top for key in own)
+    mixed = any(key in top for key in own if key != SHARED)
     foreign = [key for key in top.keys() if key in known or not (mixed or key in own)]  # noqa: SIM118 - not a dict
     top.accept(*foreign)
     warning = _Warning(server=server, table=table, problems=problems)

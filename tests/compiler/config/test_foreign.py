@@ -64,6 +64,18 @@ def test_own_settings_in_such_a_file_are_read(tmp_path: Path) -> None:
     assert [each.tool.name for each in made.made] == ["A"]
 
 
+def test_instructions_of_apollo_are_those_of_stile(tmp_path: Path) -> None:
+    config = "endpoint: a\nschema: b\ninstructions: Be brief.\none: 1\n"
+    made = compiled(tmp_path, FILES | {"config.yaml": config})
+
+    assert made.bundle.instructions == "Be brief."
+    assert [warning.about for warning in made.warnings if warning.code == "foreign-setting"] == [
+        ("endpoint",),
+        ("schema",),
+        ("one",),
+    ]
+
+
 def test_unknown_key_beside_own_settings_remains_an_error(tmp_path: Path) -> None:
     files = FILES | {"config.yaml": "endpoint: a\nschema: b\ntools: operations\nacess: {hide: [Query.a]}\n"}
 
