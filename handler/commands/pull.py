@@ -26,7 +26,7 @@ from handler.commands.schema_source.schema_reading import read_sdl
 from handler.commands.schema_source.source_options import add_source_argument, add_timeout_argument
 from handler.compiler.source.files import MAX_FILE_BYTES
 from handler.errors.authoring import Problem
-from handler.sentences import counted
+from handler.sentences import counted, some
 
 HELP = "Renew the schema of an endpoint folder, and say what the new one breaks."
 
@@ -172,8 +172,12 @@ def _show_tools(changes: Changes) -> None:
 
 
 def _show_rules(folder: Path, ruled: Mapping[str, Sequence[str]]) -> None:
-    for coordinate, rules in list(ruled.items())[:MAX_SHOWN]:
+    decided = {coordinate: rules for coordinate, rules in ruled.items() if rules}
+    for coordinate, rules in list(decided.items())[:MAX_SHOWN]:
         places = "; ".join(f"{folder.as_posix()}/{rule}" if rule.partition(":")[2] else rule for rule in rules)
         say(f"new {coordinate}: {places}", "yellow")
-    if len(ruled) > MAX_SHOWN:
-        say(f"and {len(ruled) - MAX_SHOWN} more under these rules", "yellow")
+    if len(decided) > MAX_SHOWN:
+        say(f"and {len(decided) - MAX_SHOWN} more under these rules", "yellow")
+    undecided = [coordinate for coordinate, rules in ruled.items() if not rules]
+    if undecided:
+        say(f"no policy is for the new {some(undecided, most=MAX_SHOWN)}", "yellow")

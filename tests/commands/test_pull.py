@@ -15,6 +15,7 @@ from tests.support.secrecy import SESSION
 
 TOKEN = SESSION.keep("a token for a new schema", "tok_5kQ2Yw7Rm9ZtLc1")
 FOLDER = "shop/products"
+TILL = "\ntype Till { pin: Int }\ninput Wish { pin: Int }\n"
 
 
 def make(stile: Stile, api: Api) -> None:
@@ -93,6 +94,17 @@ def test_new_fields_are_shown_with_the_rules_that_are_for_them(workplace: Path, 
     assert "  + Query.invoices\n" in done.out
     assert "new Query.invoices: shop/products/config.yaml:10: policyDefault: true\n" in done.out
     assert "This breaks nothing in the endpoint.\n" in done.out
+
+
+def test_new_fields_that_no_policy_is_for_are_named(workplace: Path, stile: Stile) -> None:
+    with running_shop() as api:
+        make(stile, api)
+        api.answer = answering(changed("price: Float!", "price: Float! margin: Float till: Till") + TILL)
+        done = stile("pull", "shop", "--check")
+        plain = json.loads(stile("pull", "shop", "--check", "--json").out)
+
+    assert "no policy is for the new Product.margin, Product.till, Till.pin\n" in done.out
+    assert plain["policies"] == {"Product.margin": [], "Product.till": [], "Till.pin": []}
 
 
 def test_policy_whose_type_is_gone_breaks(workplace: Path, stile: Stile) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphql import GraphQLError, GraphQLSchema, Source, print_ast
+from graphql import GraphQLError, GraphQLInterfaceType, GraphQLObjectType, GraphQLSchema, Source, print_ast
 
 from handler.bundle.tools import GraphQLTool
 from handler.commands.folders.atomic_writes import scratch_folder
@@ -44,7 +44,7 @@ class Changes:
     new_tools: tuple[str, ...]
     lost_tools: tuple[str, ...]
     changed_tools: Mapping[str, tuple[str, ...]]  # tool -> the parts of its entry that differ
-    ruled: Mapping[str, tuple[str, ...]]  # new coordinate -> the rules of policies that are for it
+    ruled: Mapping[str, tuple[str, ...]]  # new coordinate -> the rules of policies for it; a field may have none
 
     @property
     def breaks(self) -> bool:
@@ -99,7 +99,7 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
         problems=_new(old.problems, new.problems),
         warnings=_new(_warnings(old), _warnings(new)),
         **_tool_changes(old.compiled, new.compiled),
-        ruled=_ruled(new.compiled, added),
+        ruled=_ruled(new.compiled, new_schema, added),
     )
 
 
@@ -171,13 +171,21 @@ def _differing(before: JSONObject, after: JSONObject) -> tuple[str, ...]:
     return tuple(part for part in before if before[part] != after[part])
 
 
-def _ruled(new: Compiled | None, added: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the new coordinates that rules of policies are for, each with these rules."""
-    found: dict[str, list[str]] = {}
-    for rule in new.rules if new else ():
+def _ruled(new: Compiled | None, schema: GraphQLSchema | None, added: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the new fields, and the other new coordinates that rules of policies are for, each with these rules."""
+    if new is None or schema is None:
+        return {}
+    found: dict[str, list[str]] = {each: [] for each in added if _is_field(each, schema)}
+    for rule in new.rules:
         for coordinate in set(rule.coordinates) & set(added):
             found.setdefault(coordinate, []).append(_text(rule))
     return {coordinate: tuple(rules) for coordinate, rules in sorted(found.items())}
+
+
+def _is_field(coordinate: str, schema: GraphQLSchema) -> bool:
+    """Tell if a coordinate is a field that answers can have."""
+    owner, _, member = coordinate.partition(".")
+    return bool(member) and isinstance(schema.type_map[owner], GraphQLObjectType | GraphQLInterfaceType)
 
 
 def _text(rule: Rule) -> str:
