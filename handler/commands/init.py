@@ -89,6 +89,8 @@ def _url(text: str) -> str:
     source = named_source(text)
     if not source.is_url:
         raise argparse.ArgumentTypeError("expected the http(s) URL of a GraphQL API")
+    if "?" in source.text:
+        raise argparse.ArgumentTypeError("a query string is written nowhere: expected the URL without it")
     return source.shown
 
 

@@ -150,6 +150,7 @@ def test_without_a_terminal_only_holders_of_keys_get_in(workplace: Path, stile: 
         (("--from", "https://:secret@a.example/graphql"), "are not sent"),
         (("--from", "https://a.example:99999/graphql"), "expected the http(s) URL"),
         (("--from", "."), "expected the http(s) URL"),
+        (("--from", "shop.graphql", "--url", f"{URL}?key=secret"), "a query string is written nowhere"),
         (("--from", "shop.graphql", "--url", URL, "--access", "identity"), "needs --issuer, --jwks, --audience"),
         (("--from", "shop.graphql", "--url", URL, "--issuer", "a"), "only --access identity"),
         (("--from", URL, "--timeout", "0"), "expected seconds"),
