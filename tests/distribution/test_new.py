@@ -91,6 +91,31 @@ def test_actions_are_pinned_by_commit_and_only_main_publishes(repository: Path) 
     assert "secrets." not in text
 
 
+def test_pull_requests_are_shown_with_what_they_change(repository: Path) -> None:
+    workflow = yaml.safe_load((repository / ".github" / "workflows" / "stile.yml").read_text("utf-8"))
+    steps = workflow["jobs"]["check"]["steps"]
+    (shown,) = [step for step in steps if "make --silent diff BASE=HEAD^1" in step.get("run", "")]
+    assert "github.event_name == 'pull_request'" in shown["if"]
+    assert steps[0]["with"]["fetch-depth"] == 2
+    bin_folder = repository / ".venv" / "bin"  # as `make setup` would fill it
+    bin_folder.mkdir(parents=True)
+    (bin_folder / "stile").symlink_to(Path(sys.executable).parent / "stile")
+    (repository / ".venv" / ".stamp").touch()
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.com", "-c", "commit.gpgsign=false")
+    for words in (("init", "--quiet"), ("add", "--all"), (*who, "commit", "--quiet", "--message=one")):
+        assert run("git", *words, cwd=repository).returncode == 0
+
+    same = run("make", "--silent", "diff", "BASE=HEAD", cwd=repository)
+    assert (same.returncode, same.stdout) == (0, "")
+    operation = repository / "endpoints" / "shop" / "orders" / "operations" / "list_orders.graphql"
+    operation.write_text(operation.read_text("utf-8").replace("list_orders", "all_orders"), encoding="utf-8")
+    other = run("make", "--silent", "diff", "BASE=HEAD", cwd=repository)
+    assert other.returncode == 0
+    assert "\n-list_orders  prescribed" in other.stdout
+    assert "\n+all_orders  prescribed" in other.stdout
+    assert run("make", "--silent", "diff", "BASE=gone", cwd=repository).returncode != 0
+
+
 @pytest.mark.parametrize("sort", ["file", "folder", "link"])
 def test_nothing_is_overwritten(workplace: Path, stile: Stile, wheel: Path, sort: str) -> None:
     there = workplace / "there"
