@@ -64,6 +64,7 @@ def test_field_that_is_gone_breaks_the_tools_that_ask_for_it(workplace: Path, st
         "  - Product.price",
         f"shop/products/operations/get_product.graphql:6:5: {gone}",
         f"shop/products/operations/list_products.graphql:8:7: {gone}",
+        "no policy is for the new Product.cost",
         "This breaks the endpoint: 2 problems.",
         "Wrote shop/products/schema.graphql.",
     ]
@@ -105,6 +106,26 @@ def test_new_fields_that_no_policy_is_for_are_named(workplace: Path, stile: Stil
 
     assert "no policy is for the new Product.margin, Product.till, Till.pin\n" in done.out
     assert plain["policies"] == {"Product.margin": [], "Product.till": [], "Till.pin": []}
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_schema_that_breaks_a_tool_does_not_hide_what_policies_open(
+    workplace: Path, stile: Stile, *, linked: bool
+) -> None:
+    with running_shop() as api:
+        make(stile, api)
+        operations = workplace / FOLDER / "operations"
+        if linked:
+            operations.rename(operations.with_name("own"))
+            operations.symlink_to("own")
+        before = tree(workplace)
+        sdl = changed("version: String!", "version: String! invoices: [Order!]!")
+        api.answer = answering(sdl.replace("price: Float!", "cost: Float!"))
+        done = stile("pull", "shop", "--check")
+
+    assert done.code == 1, done.out
+    assert ("new Query.invoices: shop/products/config.yaml:10: policyDefault: true\n" in done.out) is not linked
+    assert tree(workplace) == before
 
 
 def test_policy_whose_type_is_gone_breaks(workplace: Path, stile: Stile) -> None:

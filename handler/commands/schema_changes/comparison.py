@@ -19,6 +19,7 @@ from handler.commands.schema_source.origin import SCHEMA_FILE, SchemaSource
 from handler.commands.schema_source.schema_file import schema_of_folder, write_schema
 from handler.compiler.access.policies import Rule
 from handler.compiler.compile import Compiled
+from handler.compiler.operations.operation_files import OPERATIONS_FOLDER
 from handler.compiler.problems import Problems
 from handler.compiler.schema.sdl_parser import parse_sdl
 from handler.compiler.source.files import ENV_FILE, NEVER_ENTERED
@@ -90,6 +91,9 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
         (copy / SCHEMA_FILE).unlink()
         (copy / SCHEMA_FILE).write_text(text, encoding="utf-8", newline="\n")
         new, new_schema = _compiled(copy, stage, endpoint)
+        rest = new.compiled
+        if rest is None and _leave_out_broken(copy, new.problems):
+            rest = compile_one(copy, stage=stage, endpoint=endpoint).compiled
     before, after = (set(_coordinates(schema)) for schema in (old_schema, new_schema))
     unknown = old_schema is None or new_schema is None
     added = () if unknown else tuple(sorted(after - before))
@@ -99,7 +103,7 @@ def compare(folder: Path, text: str, source: SchemaSource, *, stage: str | None,
         problems=_new(old.problems, new.problems),
         warnings=_new(_warnings(old), _warnings(new)),
         **_tool_changes(old.compiled, new.compiled),
-        ruled=_ruled(new.compiled, new_schema, added),
+        ruled=_ruled(rest, new_schema, added),
     )
 
 
@@ -110,6 +114,22 @@ def _definitions(sdl: str) -> list[str]:
 def _compiled(folder: Path, stage: str | None, endpoint: str | None) -> tuple[Outcome, GraphQLSchema | None]:
     outcome = compile_one(folder, stage=stage, endpoint=endpoint)
     return outcome, schema_of_folder(folder, Problems()).schema
+
+
+def _leave_out_broken(copy: Path, problems: Sequence[Problem]) -> bool:
+    """Delete the files of operations that have problems, and tell if these are all problems.
+
+    Without them the copy tells which policies are for new fields. Nothing behind a link, which may lead out of the
+    copy, is deleted.
+    """
+    files = {copy / problem.file for problem in problems}
+    whole = copy.resolve()
+    for file in files:
+        if not file.is_relative_to(copy / OPERATIONS_FOLDER) or file.resolve() != whole / file.relative_to(copy):
+            return False
+    for file in files:
+        file.unlink()
+    return True
 
 
 def _left_out(_folder: str, names: Sequence[str]) -> set[str]:
