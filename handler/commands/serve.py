@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import argparse
 import ipaddress
+import os
 import signal
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from handler.commands.folders.endpoint_folders import add_compile_options, find_
 from handler.commands.folders.endpoints import compile_or_complain
 from handler.commands.local.listening import listening_socket, port_number, why_not
 from handler.commands.local.serving import NO_AUTHORIZER, Service, make_application, require_location, settings_of
+from handler.commands.published.listed import endpoints_in_bucket
 from handler.commands.published.publish_checks import (
     have_allowed_addresses,
     have_no_credentials,
@@ -27,8 +29,11 @@ from handler.commands.published.publish_checks import (
     have_upstreams,
 )
 from handler.errors.infrastructure import BundleError, StorageError
+from handler.http.client import HttpClient
 from handler.server.asgi.own_machine import own_hosts
 from handler.storage.local import FolderStorage
+from handler.storage.location import open_storage
+from handler.storage.storage import Storage
 
 HELP = "Serve endpoints on any machine by the function's own settings and rules: from a folder or from S3."
 
@@ -155,12 +160,12 @@ def _bundles_of(options: argparse.Namespace) -> Iterator[str | None]:
     """
     source, folder = options.source, Path(options.source)
     if source.startswith("s3://"):
-        yield source
+        yield source if _bucket_has_no_authorizer(source) else None
     elif folder.is_dir() and any(find_endpoints(folder)):
         with tempfile.TemporaryDirectory(prefix="stile-") as made:
             yield made if _compiled_into(made, folder, options) else None
     elif folder.is_dir() and any(folder.glob(BUNDLES)):
-        yield source if _have_no_authorizer(folder) else None
+        yield source if _have_no_authorizer(FolderStorage(folder), _names_in(folder)) else None
     else:
         complain(f"{source}: expected an endpoint folder, a folder of bundles, or s3://bucket/prefix")
         yield None
@@ -183,17 +188,36 @@ def _compiled_into(made: str, folder: Path, options: argparse.Namespace) -> bool
     for one in compiled:
         for key, content in one.objects():
             storage.write(key, content)
-    return _have_no_authorizer(Path(made))
+    return _have_no_authorizer(storage, [one.bundle.endpoint for one in compiled])
 
 
-def _have_no_authorizer(folder: Path) -> bool:
-    """Tell if no bundle in a folder trusts an authorizer of API Gateway, and complain of each that does."""
+def _bucket_has_no_authorizer(location: str) -> bool:
+    try:
+        names = endpoints_in_bucket(location)
+        if names is None:
+            announce(
+                f"{location} may not be listed, so endpoints with trust_authorizer are refused when they are called."
+            )
+            return True
+        with closing(HttpClient()) as http:
+            return _have_no_authorizer(open_storage(location, http=http, environ=os.environ), names)
+    except StorageError as exc:
+        complain(str(exc))
+        return False
+
+
+def _names_in(folder: Path) -> list[str]:
+    return [file.parent.relative_to(folder).as_posix() for file in sorted(folder.glob(BUNDLES))]
+
+
+def _have_no_authorizer(storage: Storage, names: Sequence[str]) -> bool:
+    """Tell if no bundle trusts an authorizer of API Gateway, and complain of each that does or cannot be read."""
     faults = []
-    for file in sorted(folder.glob(BUNDLES)):
-        name = file.parent.relative_to(folder).as_posix()
+    for name in names:
         try:
-            bundle = read_bundle(file.read_bytes(), endpoint=name)
-        except (BundleError, OSError) as exc:
+            found = storage.read(bundle_key(name))
+            bundle = read_bundle(found.body if found else b"", endpoint=name)
+        except (BundleError, StorageError) as exc:
             faults.append(f"{name}: {exc}")
         else:
             faults += [f"{name}: {NO_AUTHORIZER}"] if bundle.identity.trusted_apis else []

@@ -163,6 +163,29 @@ def test_bundles_in_s3_are_served(endpoint: Path, moto: Moto) -> None:
         assert served.tools("api/others") == 404
 
 
+def test_endpoint_in_s3_that_trusts_an_authorizer_is_refused_at_start(workplace: Path, moto: Moto) -> None:
+    moto.add_bucket("trusting")
+    aws = moto.add_user("trusting", {"Action": "s3:*", "Resource": "*"})
+    config = with_config("https://things.example/graphql", "identity: {trust_authorizer: [abc123]}\n")
+    assert ran("publish", str(write_endpoint(workplace, config)), "s3://trusting/endpoints", **aws).code == 0
+
+    refused = ran("serve", "s3://trusting/endpoints", "--port", "0", **aws)
+
+    assert refused.code == 1
+    assert "api/things: trust_authorizer names an API Gateway API" in refused.err
+
+
+def test_bucket_that_may_not_be_listed_is_served_with_a_word_about_it(endpoint: Path, moto: Moto) -> None:
+    moto.add_bucket("unlisted")
+    writer = moto.add_user("unlisted-writer", {"Action": "s3:*", "Resource": "*"})
+    assert ran("publish", str(endpoint), "s3://unlisted/endpoints", **writer).code == 0
+    reader = moto.add_user("unlisted-reader", {"Action": "s3:GetObject", "Resource": "arn:aws:s3:::unlisted/*"})
+
+    with serving("s3://unlisted/endpoints", **reader) as served:
+        assert served.tools() == ["a"]
+        assert any("may not be listed" in line for line in served.printed)
+
+
 def test_caller_without_a_credential_is_not_the_development_principal(workplace: Path) -> None:
     closed = {
         **FILES,
