@@ -195,9 +195,7 @@ def _bucket_has_no_authorizer(location: str) -> bool:
     try:
         names = endpoints_in_bucket(location)
         if names is None:
-            announce(
-                f"{location} may not be listed, so endpoints with trust_authorizer are refused when they are called."
-            )
+            announce(f"{location} may not be listed, so endpoints with trust_authorizer are refused at a call.")
             return True
         with closing(HttpClient()) as http:
             return _have_no_authorizer(open_storage(location, http=http, environ=os.environ), names)
